@@ -1,0 +1,3 @@
+//! The `matnet` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Datasets for matnet: fetch, verify, parse, split, transform.

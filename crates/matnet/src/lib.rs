@@ -1,0 +1,1 @@
+//! Deep networks whose input, hidden state, memory and output are all matrices.
