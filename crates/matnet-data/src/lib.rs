@@ -1,1 +1,9 @@
 //! Datasets for matnet: fetch, verify, parse, split, transform.
+
+mod array;
+mod dataset;
+mod error;
+
+pub use array::Array;
+pub use dataset::{GraphData, Samples, Split, Target};
+pub use error::{Error, Result};
