@@ -1,1 +1,17 @@
 //! Deep networks whose input, hidden state, memory and output are all matrices.
+//!
+//! The usual layer σ(Wx + b) becomes σ(UᵀXV + B). The parts build on each other:
+//!
+//! - [`ops`]: the maps themselves as functions on tensors, fused on the CPU, composed elsewhere.
+//!
+//! | paper | code | shape |
+//! |---|---|---|
+//! | U | `row_map` | `[rows, rows_out]` |
+//! | V | `col_map` | `[cols, cols_out]` |
+//! | B | `bias` | `[rows_out, cols_out]` |
+//! | X, P | `input` | `[batch, rows, cols]` |
+//! | H, Q | `hidden` | `[batch, rows, cols]` |
+
+#![forbid(unsafe_code)]
+
+pub mod ops;

@@ -1,0 +1,31 @@
+//! The elementwise functions that a map may end in.
+
+use burn::tensor::{Tensor, activation};
+use serde::{Deserialize, Serialize};
+
+/// An elementwise function that can be fused into the map before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// x
+    #[default]
+    Identity,
+    /// max(x, 0)
+    Relu,
+    /// 1 / (1 + exp(−x))
+    Sigmoid,
+    /// tanh(x)
+    Tanh,
+}
+
+impl Activation {
+    /// Applies the function to every element, with ordinary tensor operations.
+    pub fn forward<const D: usize>(self, input: Tensor<D>) -> Tensor<D> {
+        match self {
+            Self::Identity => input,
+            Self::Relu => activation::relu(input),
+            Self::Sigmoid => activation::sigmoid(input),
+            Self::Tanh => input.tanh(),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `mat1`: Y = σ(Uᵀ X V + B).
+
+use burn::tensor::Tensor;
+
+use super::{Activation, composed};
+
+/// Y = σ(Uᵀ X V + B) for every X of the batch.
+///
+/// # Shapes
+///
+/// - `input`: `[batch, rows, cols]`
+/// - `row_map` (U): `[rows, rows_out]`
+/// - `col_map` (V): `[cols, cols_out]`
+/// - `bias` (B): `[rows_out, cols_out]`
+/// - output: `[batch, rows_out, cols_out]`
+///
+/// # Panics
+///
+/// If the shapes do not fit together or the batch is empty.
+pub fn mat1(
+    input: Tensor<3>,
+    row_map: Tensor<2>,
+    col_map: Tensor<2>,
+    bias: Option<Tensor<2>>,
+    activation: Activation,
+) -> Tensor<3> {
+    check_map("mat1", "input", &input, &row_map, &col_map, bias.as_ref());
+    composed::mat1(input, row_map, col_map, bias, activation)
+}
+
+/// Panics with the name of the operation and of the argument that does not fit.
+pub(super) fn check_map(
+    op: &str,
+    name: &str,
+    input: &Tensor<3>,
+    row_map: &Tensor<2>,
+    col_map: &Tensor<2>,
+    bias: Option<&Tensor<2>>,
+) {
+    let [batch, rows, cols] = input.dims();
+    let ([u_in, rows_out], [v_in, cols_out]) = (row_map.dims(), col_map.dims());
+    assert!(batch > 0, "{op}: {name} has an empty batch");
+    assert!(
+        rows > 0 && cols > 0 && rows_out > 0 && cols_out > 0,
+        "{op}: every side must be at least 1, got {name} {rows}×{cols} mapped to {rows_out}×{cols_out}"
+    );
+    assert_eq!(u_in, rows, "{op}: row map takes {u_in} rows, {name} has {rows}");
+    assert_eq!(v_in, cols, "{op}: column map takes {v_in} columns, {name} has {cols}");
+    if let Some(bias) = bias {
+        let [b_rows, b_cols] = bias.dims();
+        assert!(
+            b_rows == rows_out && b_cols == cols_out,
+            "{op}: bias is {b_rows}×{b_cols}, the maps give {rows_out}×{cols_out}"
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! `mat2`: Y = σ(Upᵀ P Vp + Uqᵀ Q Vq + B).
+
+use burn::tensor::Tensor;
+
+use super::{Activation, composed, mat1::check_map};
+
+/// The parameters of [`mat2`].
+#[derive(Clone, Debug)]
+pub struct Mat2Maps {
+    /// Up: `[rows_p, rows_out]`
+    pub p_row_map: Tensor<2>,
+    /// Vp: `[cols_p, cols_out]`
+    pub p_col_map: Tensor<2>,
+    /// Uq: `[rows_q, rows_out]`
+    pub q_row_map: Tensor<2>,
+    /// Vq: `[cols_q, cols_out]`
+    pub q_col_map: Tensor<2>,
+    /// B, one for the sum: `[rows_out, cols_out]`
+    pub bias: Option<Tensor<2>>,
+}
+
+/// Y = σ(Upᵀ P Vp + Uqᵀ Q Vq + B) for every pair (P, Q) of the batch.
+///
+/// # Shapes
+///
+/// - `p`: `[batch, rows_p, cols_p]`
+/// - `q`: `[batch, rows_q, cols_q]`
+/// - output: `[batch, rows_out, cols_out]`
+///
+/// # Panics
+///
+/// If the shapes do not fit together or the batch is empty.
+pub fn mat2(p: Tensor<3>, q: Tensor<3>, maps: Mat2Maps, activation: Activation) -> Tensor<3> {
+    check_map("mat2", "p", &p, &maps.p_row_map, &maps.p_col_map, maps.bias.as_ref());
+    check_map("mat2", "q", &q, &maps.q_row_map, &maps.q_col_map, maps.bias.as_ref());
+    let (p_batch, q_batch) = (p.dims()[0], q.dims()[0]);
+    assert_eq!(p_batch, q_batch, "mat2: p has a batch of {p_batch}, q of {q_batch}");
+    let (p_out, q_out) = (
+        [maps.p_row_map.dims()[1], maps.p_col_map.dims()[1]],
+        [maps.q_row_map.dims()[1], maps.q_col_map.dims()[1]],
+    );
+    assert_eq!(p_out, q_out, "mat2: the maps of p give {p_out:?}, those of q {q_out:?}");
+    composed::mat2(p, q, maps, activation)
+}

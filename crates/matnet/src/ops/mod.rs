@@ -1,0 +1,17 @@
+//! The maps of the paper as functions on tensors.
+//!
+//! Each operation exists twice. [`composed`] writes it with ordinary tensor operations, so it runs and
+//! differentiates on every Burn backend and is easy to believe. The functions of this module give the
+//! same numbers and take the fused CPU kernels of `matnet-kernels`, with their hand-written backward
+//! passes, wherever the tensors live on the CPU in `f32` or `f64`.
+
+mod activation;
+pub mod composed;
+mod mat1;
+mod mat2;
+mod recurrent;
+
+pub use activation::Activation;
+pub use mat1::mat1;
+pub use mat2::{Mat2Maps, mat2};
+pub use recurrent::{Cell, Keep, MatState, RecurrentMaps, Steps, recurrent};
