@@ -2,6 +2,9 @@
 
 use burn::tensor::Tensor;
 
+use burn::backend::Dispatch;
+
+use super::fused::{self, FusedOps};
 use super::{Activation, composed};
 
 /// Y = σ(Uᵀ X V + B) for every X of the batch.
@@ -25,7 +28,22 @@ pub fn mat1(
     activation: Activation,
 ) -> Tensor<3> {
     check_map("mat1", "input", &input, &row_map, &col_map, bias.as_ref());
-    composed::mat1(input, row_map, col_map, bias, activation)
+    if !fused::available(&input) {
+        return composed::mat1(input, row_map, col_map, bias, activation);
+    }
+    let bias = bias.unwrap_or_else(|| no_bias(&row_map, &col_map));
+    Tensor::from_dispatch(Dispatch::mat1(
+        input.into_dispatch(),
+        row_map.into_dispatch(),
+        col_map.into_dispatch(),
+        bias.into_dispatch(),
+        activation,
+    ))
+}
+
+/// The bias that changes nothing.
+pub(super) fn no_bias(row_map: &Tensor<2>, col_map: &Tensor<2>) -> Tensor<2> {
+    Tensor::zeros([row_map.dims()[1], col_map.dims()[1]], (&row_map.device(), row_map.dtype()))
 }
 
 /// Panics with the name of the operation and of the argument that does not fit.

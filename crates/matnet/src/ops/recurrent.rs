@@ -2,6 +2,9 @@
 
 use burn::tensor::{Device, Tensor};
 
+use burn::backend::Dispatch;
+
+use super::fused::{self, FusedOps, Schedule};
 use super::{Activation, composed};
 
 /// Which recurrence runs, and with which function where the paper leaves it open.
@@ -105,14 +108,40 @@ pub fn recurrent(
 ) -> (Tensor<4>, MatState) {
     let [batch, rows, cols] = check(cell, &steps, state.as_ref(), &maps);
     let state = state.unwrap_or_else(|| {
-        let device = maps.bias.device();
-        let mut zeros = MatState::zeros(cell, [batch, rows, cols], &device);
-        let dtype = maps.bias.dtype();
-        zeros.hidden = zeros.hidden.cast(dtype);
-        zeros.memory = zeros.memory.map(|memory| memory.cast(dtype));
-        zeros
+        let zeros = || Tensor::zeros([batch, rows, cols], (&maps.bias.device(), maps.bias.dtype()));
+        MatState { hidden: zeros(), memory: cell.has_memory().then(zeros) }
     });
-    composed::recurrent(cell, steps, state, maps, keep)
+    if !fused::available(&maps.bias) {
+        return composed::recurrent(cell, steps, state, maps, keep);
+    }
+    let all = keep == Keep::All;
+    let (input, schedule) = match steps {
+        Steps::Sequence(input) => {
+            let steps = input.dims()[1];
+            (input.into_dispatch(), Schedule { cell, steps, constant: false, all })
+        }
+        Steps::Constant(input, steps) => {
+            (input.into_dispatch(), Schedule { cell, steps, constant: true, all })
+        }
+    };
+    // Cells without a memory are handed the hidden state in its place and do not look at it.
+    let memory = state.memory.unwrap_or_else(|| state.hidden.clone().detach());
+    let output = Tensor::<4>::from_dispatch(Dispatch::recurrent(
+        input,
+        state.hidden.into_dispatch(),
+        memory.into_dispatch(),
+        maps.input_row_map.into_dispatch(),
+        maps.input_col_map.into_dispatch(),
+        maps.state_row_map.into_dispatch(),
+        maps.state_col_map.into_dispatch(),
+        maps.bias.into_dispatch(),
+        schedule,
+    ));
+    let kept = if all { schedule.steps } else { 1 };
+    let pick = |at: usize| output.clone().narrow(1, at, 1).squeeze_dim::<3>(1);
+    let state = MatState { hidden: pick(kept - 1), memory: cell.has_memory().then(|| pick(kept)) };
+    let hidden = if cell.has_memory() { output.narrow(1, 0, kept) } else { output };
+    (hidden, state)
 }
 
 /// Panics unless everything fits; returns the shape of the state.
