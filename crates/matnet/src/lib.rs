@@ -14,4 +14,10 @@
 
 #![forbid(unsafe_code)]
 
+mod error;
+mod mode;
 pub mod ops;
+pub mod random;
+
+pub use error::{ConfigError, MAX_DEPTH, MAX_NUMBERS};
+pub use mode::Mode;

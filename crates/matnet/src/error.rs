@@ -1,0 +1,78 @@
+//! What is wrong with a config.
+
+/// A config that cannot become a layer or a net: the key, what it holds, and what would be right.
+///
+/// ```
+/// use matnet::ConfigError;
+///
+/// let error = ConfigError::new("hidden", "side 0 at layer 2", "every side must be at least 1");
+/// assert_eq!(error.to_string(), "hidden: side 0 at layer 2; every side must be at least 1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {value}; {expected}")]
+pub struct ConfigError {
+    /// The key of the config.
+    pub key: String,
+    /// What stands there.
+    pub value: String,
+    /// What would be right.
+    pub expected: String,
+}
+
+impl ConfigError {
+    /// An error about `key`.
+    pub fn new(key: impl Into<String>, value: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self { key: key.into(), value: value.into(), expected: expected.into() }
+    }
+}
+
+/// The most numbers one parameter may hold: 8 GiB of `f32`.
+pub const MAX_NUMBERS: usize = 1 << 31;
+
+/// The deepest net.
+pub const MAX_DEPTH: usize = 10_000;
+
+/// Every side is at least 1 and their product stays within [`MAX_NUMBERS`].
+pub(crate) fn check_sides(key: &str, sides: &[usize]) -> Result<(), ConfigError> {
+    let shape = || show(sides);
+    if sides.contains(&0) {
+        return Err(ConfigError::new(key, shape(), "every side must be at least 1"));
+    }
+    match sides.iter().try_fold(1_usize, |product, &side| product.checked_mul(side)) {
+        Some(numbers) if numbers <= MAX_NUMBERS => Ok(()),
+        _ => Err(ConfigError::new(
+            key,
+            shape(),
+            format!("one matrix may hold at most {MAX_NUMBERS} numbers"),
+        )),
+    }
+}
+
+/// A number of layers, steps or classes.
+pub(crate) fn check_count(key: &str, count: usize, most: usize) -> Result<(), ConfigError> {
+    if (1..=most).contains(&count) {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, count.to_string(), format!("must lie between 1 and {most}")))
+}
+
+/// A probability of dropping: 0 ≤ rate < 1.
+pub(crate) fn check_rate(key: &str, rate: f64) -> Result<(), ConfigError> {
+    if (0.0..1.0).contains(&rate) {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, rate.to_string(), "must be at least 0 and less than 1"))
+}
+
+/// A finite number.
+pub(crate) fn check_finite(key: &str, value: f64) -> Result<(), ConfigError> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, value.to_string(), "must be a finite number"))
+}
+
+/// Sides as people write them: 50×50.
+pub(crate) fn show(sides: &[usize]) -> String {
+    sides.iter().map(usize::to_string).collect::<Vec<_>>().join("×")
+}
