@@ -63,3 +63,68 @@ pub(crate) fn tanh<S: Exponent>(s: S, x: S::V) -> S::V {
     let small = s.mul_add(s.mul(sum, x2), x, x);
     s.select_small(x, 0.5, small, large)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::simd::{Kernel, Level, Simd};
+
+    /// sigmoid (or tanh) of every number, a vector at a time.
+    struct Squash<'a>(&'a mut [f32], bool);
+
+    impl Kernel<f32> for Squash<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<S: Simd<Elem = f32>>(self, s: S) {
+            for vector in self.0.chunks_exact_mut(S::LANES) {
+                // SAFETY: the chunk is `LANES` long.
+                unsafe {
+                    let x = s.load(vector.as_ptr());
+                    let y = if self.1 { s.sigmoid(x) } else { s.tanh(x) };
+                    s.store(vector.as_mut_ptr(), y);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sigmoid_and_tanh_keep_their_relative_accuracy() {
+        let small = (1..2000).map(|i| 1e-8 * 1.01f32.powi(i));
+        let xs: Vec<f32> = small.clone().chain(small.map(|x| -x)).filter(|x| x.abs() < 80.0).collect();
+        let xs = [&xs[..], &vec![0.0; 16 - xs.len() % 16]].concat();
+        for level in Level::available() {
+            let (mut sigmoids, mut tanhs) = (xs.clone(), xs.clone());
+            level.run(Squash(&mut sigmoids, true));
+            level.run(Squash(&mut tanhs, false));
+            for ((&x, &sigmoid), &tanh) in xs.iter().zip(&sigmoids).zip(&tanhs) {
+                let exact = 1.0 / (1.0 + (-f64::from(x)).exp());
+                assert!(
+                    (f64::from(sigmoid) - exact).abs() <= 4e-7 * exact,
+                    "{level:?}: sigmoid({x}) = {sigmoid}"
+                );
+                let exact = f64::from(x).tanh();
+                assert!(
+                    (f64::from(tanh) - exact).abs() <= 4e-7 * exact.abs(),
+                    "{level:?}: tanh({x}) = {tanh}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_are_right_and_nan_stays() {
+        let xs = [f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30, 100.0, -100.0, f32::NAN, 0.0];
+        for level in Level::available() {
+            let (mut sigmoids, mut tanhs) = ([xs, xs].concat(), [xs, xs].concat());
+            level.run(Squash(&mut sigmoids, true));
+            level.run(Squash(&mut tanhs, false));
+            for at in [0, 2, 4] {
+                assert_eq!((sigmoids[at], tanhs[at]), (1.0, 1.0), "{level:?} at {}", xs[at]);
+                assert!(sigmoids[at + 1] < 1e-37, "{level:?} at {}", xs[at + 1]);
+                assert_eq!(tanhs[at + 1], -1.0, "{level:?} at {}", xs[at + 1]);
+            }
+            assert!(sigmoids[6].is_nan() && tanhs[6].is_nan(), "{level:?}");
+            assert_eq!((sigmoids[7], tanhs[7]), (0.5, 0.0), "{level:?}");
+        }
+    }
+}

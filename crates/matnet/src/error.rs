@@ -40,11 +40,9 @@ pub(crate) fn check_sides(key: &str, sides: &[usize]) -> Result<(), ConfigError>
     }
     match sides.iter().try_fold(1_usize, |product, &side| product.checked_mul(side)) {
         Some(numbers) if numbers <= MAX_NUMBERS => Ok(()),
-        _ => Err(ConfigError::new(
-            key,
-            shape(),
-            format!("one matrix may hold at most {MAX_NUMBERS} numbers"),
-        )),
+        _ => {
+            Err(ConfigError::new(key, shape(), format!("one matrix may hold at most {MAX_NUMBERS} numbers")))
+        }
     }
 }
 

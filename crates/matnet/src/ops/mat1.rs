@@ -62,9 +62,15 @@ pub(super) fn check_map(
         rows > 0 && cols > 0 && rows_out > 0 && cols_out > 0,
         "{op}: every side must be at least 1, got {name} {rows}×{cols} mapped to {rows_out}×{cols_out}"
     );
-    assert_eq!(u_in, rows, "{op}: row map takes {u_in} rows, {name} has {rows}");
-    assert_eq!(v_in, cols, "{op}: column map takes {v_in} columns, {name} has {cols}");
+    assert!(u_in == rows, "{op}: row map takes {u_in} rows, {name} has {rows}");
+    assert!(v_in == cols, "{op}: column map takes {v_in} columns, {name} has {cols}");
+    let dtype = input.dtype();
+    for (part, other) in [("row map", row_map), ("column map", col_map)] {
+        let other = other.dtype();
+        assert!(dtype == other, "{op}: {name} holds {dtype:?}, {part} {other:?}");
+    }
     if let Some(bias) = bias {
+        assert!(dtype == bias.dtype(), "{op}: {name} holds {dtype:?}, bias {:?}", bias.dtype());
         let [b_rows, b_cols] = bias.dims();
         assert!(
             b_rows == rows_out && b_cols == cols_out,

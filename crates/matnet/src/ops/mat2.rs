@@ -38,12 +38,12 @@ pub fn mat2(p: Tensor<3>, q: Tensor<3>, maps: Mat2Maps, activation: Activation) 
     check_map("mat2", "p", &p, &maps.p_row_map, &maps.p_col_map, maps.bias.as_ref());
     check_map("mat2", "q", &q, &maps.q_row_map, &maps.q_col_map, maps.bias.as_ref());
     let (p_batch, q_batch) = (p.dims()[0], q.dims()[0]);
-    assert_eq!(p_batch, q_batch, "mat2: p has a batch of {p_batch}, q of {q_batch}");
+    assert!(p_batch == q_batch, "mat2: p has a batch of {p_batch}, q of {q_batch}");
     let (p_out, q_out) = (
         [maps.p_row_map.dims()[1], maps.p_col_map.dims()[1]],
         [maps.q_row_map.dims()[1], maps.q_col_map.dims()[1]],
     );
-    assert_eq!(p_out, q_out, "mat2: the maps of p give {p_out:?}, those of q {q_out:?}");
+    assert!(p_out == q_out, "mat2: the maps of p give {p_out:?}, those of q {q_out:?}");
     if !fused::available(&p) {
         return composed::mat2(p, q, maps, activation);
     }

@@ -159,7 +159,7 @@ fn check(cell: Cell, steps: &Steps, state: Option<&MatState>, maps: &RecurrentMa
     assert!(batch > 0, "recurrent: the input has an empty batch");
     assert!(time > 0, "recurrent: the input has no time step");
     let [gates, rows, cols] = maps.bias.dims();
-    assert_eq!(gates, cell.gates(), "recurrent: {cell:?} takes {} stacked maps, got {gates}", cell.gates());
+    assert!(gates == cell.gates(), "recurrent: {cell:?} takes {} stacked maps, got {gates}", cell.gates());
     let expected = [
         ("input row map", maps.input_row_map.dims(), [gates, rows_in, rows]),
         ("input column map", maps.input_col_map.dims(), [gates, cols_in, cols]),
@@ -167,20 +167,36 @@ fn check(cell: Cell, steps: &Steps, state: Option<&MatState>, maps: &RecurrentMa
         ("state column map", maps.state_col_map.dims(), [gates, cols, cols]),
     ];
     for (name, got, want) in expected {
-        assert_eq!(got, want, "recurrent: the {name} is {got:?}, expected {want:?}");
+        assert!(got == want, "recurrent: the {name} is {got:?}, expected {want:?}");
+    }
+    let input_dtype = match steps {
+        Steps::Sequence(input) => input.dtype(),
+        Steps::Constant(input, _) => input.dtype(),
+    };
+    let states = state.map(|state| ("hidden state", state.hidden.dtype()));
+    let memories = state.and_then(|state| Some(("memory", state.memory.as_ref()?.dtype())));
+    let dtypes = [
+        ("input", input_dtype),
+        ("input row map", maps.input_row_map.dtype()),
+        ("input column map", maps.input_col_map.dtype()),
+        ("state row map", maps.state_row_map.dtype()),
+        ("state column map", maps.state_col_map.dtype()),
+    ];
+    for (name, got) in dtypes.into_iter().chain(states).chain(memories) {
+        let want = maps.bias.dtype();
+        assert!(got == want, "recurrent: the {name} holds {got:?}, the bias {want:?}");
     }
     if let Some(state) = state {
         let want = [batch, rows, cols];
         let got = state.hidden.dims();
-        assert_eq!(got, want, "recurrent: the hidden state is {got:?}, expected {want:?}");
-        assert_eq!(
-            state.memory.is_some(),
-            cell.has_memory(),
+        assert!(got == want, "recurrent: the hidden state is {got:?}, expected {want:?}");
+        assert!(
+            state.memory.is_some() == cell.has_memory(),
             "recurrent: an LSTM state has a memory, no other has one"
         );
         if let Some(memory) = &state.memory {
             let got = memory.dims();
-            assert_eq!(got, want, "recurrent: the memory is {got:?}, expected {want:?}");
+            assert!(got == want, "recurrent: the memory is {got:?}, expected {want:?}");
         }
     }
     [batch, rows, cols]
