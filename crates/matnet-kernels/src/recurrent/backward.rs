@@ -7,6 +7,7 @@ use super::forward::{slot, split};
 use super::keep::{Kept, Share, Shelf};
 use super::{Cell, Plan, Recurrent};
 use crate::lanes;
+use crate::pair::Purpose;
 use crate::parallel::{parts, sum_parts, with_scratch};
 use crate::simd::{Element, Level};
 
@@ -56,15 +57,15 @@ impl<E: Element> Recurrent<'_, E> {
         gradient: &[E],
         need_input: bool,
     ) -> RecurrentGradients<E> {
-        let plan = self.plan(level, true);
+        let plan = self.plan(level, |_| Purpose::Backward);
         let shelf = Shelf::new(self, &plan, true);
         assert_eq!(gradient.len(), plan.batch * plan.out_size, "the gradient is of another size");
         let lstm = self.cell == Cell::Lstm;
         let mut d_input = vec![E::ZERO; if need_input { self.input.len() } else { 0 }];
         let mut d_hidden = vec![E::ZERO; self.hidden.len()];
         let mut d_memory = vec![E::ZERO; if lstm { self.hidden.len() } else { 0 }];
-        let parts = parts(plan.batch.div_ceil(plan.lanes));
-        let per_part = parts[0].len() * plan.lanes;
+        let parts = parts(plan.batch.div_ceil(plan.per_block));
+        let per_part = parts[0].len() * plan.per_block;
         let mut inputs = d_input.chunks_mut(per_part * self.inputs() * plan.x_size);
         let mut hiddens = d_hidden.chunks_mut(per_part * plan.h_size);
         let mut memories = d_memory.chunks_mut(per_part * plan.h_size);

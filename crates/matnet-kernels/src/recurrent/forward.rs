@@ -6,6 +6,7 @@ use super::cell::{GruForward, LstmForward, Product};
 use super::keep::{Kept, Share, Shelf};
 use super::{Cell, Plan, Recurrent};
 use crate::Activation;
+use crate::pair::Purpose;
 use crate::parallel::with_scratch;
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
@@ -14,12 +15,12 @@ impl<E: Element> Recurrent<'_, E> {
     /// The output of every sample, `batch ×` [`outputs`](Self::outputs) `× rows × cols`; with `keep`, also
     /// what [`backward`](Self::backward) wants to be given.
     pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Kept<E>) {
-        let plan = self.plan(level, false);
+        let plan = self.plan(level, |batch| Purpose::forward(batch, keep));
         let shelf = Shelf::new(self, &plan, keep);
-        let blocks = plan.batch.div_ceil(plan.lanes);
+        let blocks = plan.batch.div_ceil(plan.per_block);
         let mut output = vec![E::ZERO; plan.batch * plan.out_size];
         let mut kept = Buffer::take(if keep { blocks * shelf.len() } else { 0 });
-        let chunks = output.par_chunks_mut(plan.lanes * plan.out_size).enumerate();
+        let chunks = output.par_chunks_mut(plan.per_block * plan.out_size).enumerate();
         if keep {
             chunks
                 .zip(kept.par_chunks_mut(shelf.len()))
@@ -124,7 +125,7 @@ impl<E: Element> Recurrent<'_, E> {
 impl<E: Element> Plan<E> {
     /// The samples of a block.
     pub(super) fn samples(&self, block: usize) -> std::ops::Range<usize> {
-        block * self.lanes..((block + 1) * self.lanes).min(self.batch)
+        block * self.per_block..((block + 1) * self.per_block).min(self.batch)
     }
 
     /// Matrix number `at` of every sample's output in a block, `out_size` apart.

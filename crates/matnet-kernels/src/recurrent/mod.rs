@@ -12,7 +12,7 @@ mod keep;
 use crate::Activation;
 use crate::block::Layout;
 use crate::map::batch;
-use crate::pair::{MapSize, Pair};
+use crate::pair::{MapSize, Pair, Purpose};
 use crate::simd::{Element, Level};
 
 pub use backward::RecurrentGradients;
@@ -86,7 +86,8 @@ pub struct Recurrent<'a, E> {
 struct Plan<E> {
     level: Level,
     batch: usize,
-    lanes: usize,
+    /// Samples a block.
+    per_block: usize,
     /// Numbers in one X, in one H and in one sample's share of the output.
     x_size: usize,
     h_size: usize,
@@ -109,7 +110,7 @@ impl<E: Element> Recurrent<'_, E> {
         if self.constant { 1 } else { self.steps }
     }
 
-    fn plan(&self, level: Level, backward: bool) -> Plan<E> {
+    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<E> {
         let ([rows_in, cols_in], [rows, cols]) = (self.input_size, self.state_size);
         let gates = self.cell.gates();
         let (x_size, h_size) = (rows_in * cols_in, rows * cols);
@@ -121,24 +122,25 @@ impl<E: Element> Recurrent<'_, E> {
             "the memory is of another size"
         );
         assert_eq!(self.bias.len(), gates * h_size, "the bias is of another size");
-        let level = level.for_batch(batch);
+        let purpose = purpose(batch);
+        let level = purpose.level(level, batch, x_size.max(h_size));
         let pairs = |[rows_in, cols_in]: [usize; 2], row_maps: &[E], col_maps: &[E]| -> Vec<Pair<E>> {
             let size = MapSize { rows: rows_in, cols: cols_in, rows_out: rows, cols_out: cols };
             assert_eq!(row_maps.len(), gates * rows_in * rows, "the row maps are of another size");
             assert_eq!(col_maps.len(), gates * cols_in * cols, "the column maps are of another size");
             let maps = row_maps.chunks(rows_in * rows).zip(col_maps.chunks(cols_in * cols));
-            maps.map(|(row_map, col_map)| Pair::new(level, size, row_map, col_map, backward)).collect()
+            maps.map(|(row_map, col_map)| Pair::new(level, size, row_map, col_map, purpose)).collect()
         };
         Plan {
             level,
             batch,
-            lanes: level.lanes::<E>(),
+            per_block: purpose.block::<E>(level),
             x_size,
             h_size,
             out_size: self.outputs() * h_size,
             input: pairs(self.input_size, self.input_row_map, self.input_col_map),
             state: pairs(self.state_size, self.state_row_map, self.state_col_map),
-            h: Layout::new::<E>(level, self.state_size),
+            h: purpose.layout::<E>(level, self.state_size),
         }
     }
 }
