@@ -16,5 +16,5 @@ pub use activation::Activation;
 pub use map::{Map, MapGradients, Term, TermGradients};
 pub use pair::MapSize;
 pub use pool::Buffer;
-pub use recurrent::{Cell, Kept, Recurrent, RecurrentGradients};
+pub use recurrent::{Cell, Kept, Reads, Recurrent, RecurrentGradients};
 pub use simd::{Element, Level};
