@@ -76,9 +76,8 @@ pub fn shaken<M: Module>(module: M, stream: &mut Stream, size: f64) -> M {
 
 /// Analytic against numeric gradients of `loss`, a function of flat f64 tensors.
 pub fn check_function(label: &str, inputs: &[Vec<f64>], loss: impl Fn(&[Tensor<1>]) -> Tensor<1>) {
-    let leaves = |point: &[Vec<f64>]| -> Vec<Tensor<1>> {
-        point.iter().map(|values| leaf(values.clone())).collect()
-    };
+    let leaves =
+        |point: &[Vec<f64>]| -> Vec<Tensor<1>> { point.iter().map(|values| leaf(values.clone())).collect() };
     let value = |point: &[Vec<f64>]| scalar(loss(&leaves(point)));
     let gradient = |point: &[Vec<f64>]| {
         let leaves = leaves(point);
