@@ -1,1 +1,20 @@
 //! CPU kernels of matnet on plain slices: the only home of `unsafe` and SIMD.
+
+mod activation;
+mod block;
+mod gemm;
+mod lanes;
+mod map;
+mod math;
+mod pair;
+mod parallel;
+mod pool;
+mod recurrent;
+mod simd;
+
+pub use activation::Activation;
+pub use map::{Map, MapGradients, Term, TermGradients};
+pub use pair::MapSize;
+pub use pool::Buffer;
+pub use recurrent::{Cell, Kept, Recurrent, RecurrentGradients};
+pub use simd::{Element, Level};

@@ -2,7 +2,11 @@
 
 use burn::tensor::Tensor;
 
-use super::{Activation, composed, mat1::check_map};
+use burn::backend::Dispatch;
+
+use super::fused::{self, FusedOps};
+use super::mat1::{check_map, no_bias};
+use super::{Activation, composed};
 
 /// The parameters of [`mat2`].
 #[derive(Clone, Debug)]
@@ -34,11 +38,24 @@ pub fn mat2(p: Tensor<3>, q: Tensor<3>, maps: Mat2Maps, activation: Activation) 
     check_map("mat2", "p", &p, &maps.p_row_map, &maps.p_col_map, maps.bias.as_ref());
     check_map("mat2", "q", &q, &maps.q_row_map, &maps.q_col_map, maps.bias.as_ref());
     let (p_batch, q_batch) = (p.dims()[0], q.dims()[0]);
-    assert_eq!(p_batch, q_batch, "mat2: p has a batch of {p_batch}, q of {q_batch}");
+    assert!(p_batch == q_batch, "mat2: p has a batch of {p_batch}, q of {q_batch}");
     let (p_out, q_out) = (
         [maps.p_row_map.dims()[1], maps.p_col_map.dims()[1]],
         [maps.q_row_map.dims()[1], maps.q_col_map.dims()[1]],
     );
-    assert_eq!(p_out, q_out, "mat2: the maps of p give {p_out:?}, those of q {q_out:?}");
-    composed::mat2(p, q, maps, activation)
+    assert!(p_out == q_out, "mat2: the maps of p give {p_out:?}, those of q {q_out:?}");
+    if !fused::available(&p) {
+        return composed::mat2(p, q, maps, activation);
+    }
+    let bias = maps.bias.unwrap_or_else(|| no_bias(&maps.p_row_map, &maps.p_col_map));
+    Tensor::from_dispatch(Dispatch::mat2(
+        p.into_dispatch(),
+        maps.p_row_map.into_dispatch(),
+        maps.p_col_map.into_dispatch(),
+        q.into_dispatch(),
+        maps.q_row_map.into_dispatch(),
+        maps.q_col_map.into_dispatch(),
+        bias.into_dispatch(),
+        activation,
+    ))
 }

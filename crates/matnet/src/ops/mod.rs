@@ -7,6 +7,7 @@
 
 mod activation;
 pub mod composed;
+mod fused;
 mod mat1;
 mod mat2;
 mod recurrent;

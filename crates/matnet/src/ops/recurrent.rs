@@ -2,6 +2,9 @@
 
 use burn::tensor::{Device, Tensor};
 
+use burn::backend::Dispatch;
+
+use super::fused::{self, FusedOps, Schedule};
 use super::{Activation, composed};
 
 /// Which recurrence runs, and with which function where the paper leaves it open.
@@ -105,14 +108,40 @@ pub fn recurrent(
 ) -> (Tensor<4>, MatState) {
     let [batch, rows, cols] = check(cell, &steps, state.as_ref(), &maps);
     let state = state.unwrap_or_else(|| {
-        let device = maps.bias.device();
-        let mut zeros = MatState::zeros(cell, [batch, rows, cols], &device);
-        let dtype = maps.bias.dtype();
-        zeros.hidden = zeros.hidden.cast(dtype);
-        zeros.memory = zeros.memory.map(|memory| memory.cast(dtype));
-        zeros
+        let zeros = || Tensor::zeros([batch, rows, cols], (&maps.bias.device(), maps.bias.dtype()));
+        MatState { hidden: zeros(), memory: cell.has_memory().then(zeros) }
     });
-    composed::recurrent(cell, steps, state, maps, keep)
+    if !fused::available(&maps.bias) {
+        return composed::recurrent(cell, steps, state, maps, keep);
+    }
+    let all = keep == Keep::All;
+    let (input, schedule) = match steps {
+        Steps::Sequence(input) => {
+            let steps = input.dims()[1];
+            (input.into_dispatch(), Schedule { cell, steps, constant: false, all })
+        }
+        Steps::Constant(input, steps) => {
+            (input.into_dispatch(), Schedule { cell, steps, constant: true, all })
+        }
+    };
+    // Cells without a memory are handed the hidden state in its place and do not look at it.
+    let memory = state.memory.unwrap_or_else(|| state.hidden.clone().detach());
+    let output = Tensor::<4>::from_dispatch(Dispatch::recurrent(
+        input,
+        state.hidden.into_dispatch(),
+        memory.into_dispatch(),
+        maps.input_row_map.into_dispatch(),
+        maps.input_col_map.into_dispatch(),
+        maps.state_row_map.into_dispatch(),
+        maps.state_col_map.into_dispatch(),
+        maps.bias.into_dispatch(),
+        schedule,
+    ));
+    let kept = if all { schedule.steps } else { 1 };
+    let pick = |at: usize| output.clone().narrow(1, at, 1).squeeze_dim::<3>(1);
+    let state = MatState { hidden: pick(kept - 1), memory: cell.has_memory().then(|| pick(kept)) };
+    let hidden = if cell.has_memory() { output.narrow(1, 0, kept) } else { output };
+    (hidden, state)
 }
 
 /// Panics unless everything fits; returns the shape of the state.
@@ -130,7 +159,7 @@ fn check(cell: Cell, steps: &Steps, state: Option<&MatState>, maps: &RecurrentMa
     assert!(batch > 0, "recurrent: the input has an empty batch");
     assert!(time > 0, "recurrent: the input has no time step");
     let [gates, rows, cols] = maps.bias.dims();
-    assert_eq!(gates, cell.gates(), "recurrent: {cell:?} takes {} stacked maps, got {gates}", cell.gates());
+    assert!(gates == cell.gates(), "recurrent: {cell:?} takes {} stacked maps, got {gates}", cell.gates());
     let expected = [
         ("input row map", maps.input_row_map.dims(), [gates, rows_in, rows]),
         ("input column map", maps.input_col_map.dims(), [gates, cols_in, cols]),
@@ -138,20 +167,36 @@ fn check(cell: Cell, steps: &Steps, state: Option<&MatState>, maps: &RecurrentMa
         ("state column map", maps.state_col_map.dims(), [gates, cols, cols]),
     ];
     for (name, got, want) in expected {
-        assert_eq!(got, want, "recurrent: the {name} is {got:?}, expected {want:?}");
+        assert!(got == want, "recurrent: the {name} is {got:?}, expected {want:?}");
+    }
+    let input_dtype = match steps {
+        Steps::Sequence(input) => input.dtype(),
+        Steps::Constant(input, _) => input.dtype(),
+    };
+    let states = state.map(|state| ("hidden state", state.hidden.dtype()));
+    let memories = state.and_then(|state| Some(("memory", state.memory.as_ref()?.dtype())));
+    let dtypes = [
+        ("input", input_dtype),
+        ("input row map", maps.input_row_map.dtype()),
+        ("input column map", maps.input_col_map.dtype()),
+        ("state row map", maps.state_row_map.dtype()),
+        ("state column map", maps.state_col_map.dtype()),
+    ];
+    for (name, got) in dtypes.into_iter().chain(states).chain(memories) {
+        let want = maps.bias.dtype();
+        assert!(got == want, "recurrent: the {name} holds {got:?}, the bias {want:?}");
     }
     if let Some(state) = state {
         let want = [batch, rows, cols];
         let got = state.hidden.dims();
-        assert_eq!(got, want, "recurrent: the hidden state is {got:?}, expected {want:?}");
-        assert_eq!(
-            state.memory.is_some(),
-            cell.has_memory(),
+        assert!(got == want, "recurrent: the hidden state is {got:?}, expected {want:?}");
+        assert!(
+            state.memory.is_some() == cell.has_memory(),
             "recurrent: an LSTM state has a memory, no other has one"
         );
         if let Some(memory) = &state.memory {
             let got = memory.dims();
-            assert_eq!(got, want, "recurrent: the memory is {got:?}, expected {want:?}");
+            assert!(got == want, "recurrent: the memory is {got:?}, expected {want:?}");
         }
     }
     [batch, rows, cols]

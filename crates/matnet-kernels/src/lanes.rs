@@ -1,0 +1,76 @@
+//! Elementwise work on blocks.
+
+use crate::Activation;
+use crate::block::Layout;
+use crate::simd::{Element, Kernel, Level, Simd};
+
+/// `to` += `from`
+pub(crate) fn add_to<E: Element>(level: Level, to: &mut [E], from: &[E]) {
+    struct AddTo<'a, E>(&'a mut [E], &'a [E]);
+    impl<E: Element> Kernel<E> for AddTo<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd<Elem = E>>(self, _: S) {
+            for (to, from) in self.0.iter_mut().zip(self.1) {
+                *to += *from;
+            }
+        }
+    }
+    assert_eq!(to.len(), from.len());
+    level.run(AddTo(to, from));
+}
+
+/// `sums[r, c]` += the sum over the lanes of entry (r, c).
+pub(crate) fn sum_lanes<E: Element>(level: Level, layout: &Layout, block: &[E], sums: &mut [E]) {
+    struct SumLanes<'a, E>(&'a Layout, &'a [E], &'a mut [E]);
+    impl<E: Element> Kernel<E> for SumLanes<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd<Elem = E>>(self, s: S) {
+            let Self(layout, block, sums) = self;
+            for (row, sums) in block.chunks(layout.plane).zip(sums.chunks_mut(layout.cols)) {
+                for (entry, sum) in row.chunks_exact(S::LANES).zip(sums) {
+                    // SAFETY: the chunk is `LANES` long.
+                    *sum += s.sum(unsafe { s.load(entry.as_ptr()) });
+                }
+            }
+        }
+    }
+    assert_eq!(layout.lanes, level.lanes::<E>());
+    level.run(SumLanes(layout, block, sums));
+}
+
+/// x = f(x + B) on a sample that lies alone, its columns in the lanes; `bias` stands as it was given.
+pub(crate) fn finish_alone<E: Element>(
+    level: Level,
+    layout: &Layout,
+    block: &mut [E],
+    bias: Option<&[E]>,
+    activation: Activation,
+) {
+    struct FinishAlone<'a, E>(&'a mut [E], usize, usize, Option<&'a [E]>, Activation);
+    impl<E: Element> Kernel<E> for FinishAlone<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd<Elem = E>>(self, s: S) {
+            let Self(block, plane, cols, bias, activation) = self;
+            if let Some(bias) = bias {
+                for (row, bias) in block.chunks_exact_mut(plane).zip(bias.chunks_exact(cols)) {
+                    for (x, b) in row.iter_mut().zip(bias) {
+                        *x += *b;
+                    }
+                }
+            }
+            if activation != Activation::Identity {
+                for vector in block.chunks_exact_mut(S::LANES) {
+                    // SAFETY: the chunk is `LANES` long.
+                    unsafe {
+                        let x = s.load(vector.as_ptr());
+                        s.store(vector.as_mut_ptr(), activation.apply(s, x));
+                    }
+                }
+            }
+        }
+    }
+    level.run(FinishAlone(block, layout.plane, layout.cols, bias, activation));
+}

@@ -1,0 +1,216 @@
+//! Y = f(Σᵢ UᵢᵀXᵢVᵢ + B) over a batch: `mat1` with one term, `mat2` with two.
+
+use rayon::prelude::*;
+
+use crate::pair::{MapSize, Pair, Purpose};
+use crate::parallel::{parts, sum_parts, with_scratch};
+use crate::pool::Buffer;
+use crate::simd::{Element, Level};
+use crate::{Activation, lanes};
+
+/// One term UᵀXV of the sum.
+#[derive(Clone, Copy, Debug)]
+pub struct Term<'a, E> {
+    /// Sizes of one sample.
+    pub size: MapSize,
+    /// X of every sample, `batch × rows × cols`.
+    pub input: &'a [E],
+    /// U, `rows × rows_out`.
+    pub row_map: &'a [E],
+    /// V, `cols × cols_out`.
+    pub col_map: &'a [E],
+}
+
+/// The whole map.
+#[derive(Clone, Copy, Debug)]
+pub struct Map<'a, E> {
+    /// At least one; all give results of the same size for the same batch.
+    pub terms: &'a [Term<'a, E>],
+    /// B, `rows_out × cols_out`.
+    pub bias: Option<&'a [E]>,
+    /// f
+    pub activation: Activation,
+}
+
+/// The gradients of one term.
+#[derive(Clone, Debug)]
+pub struct TermGradients<E> {
+    /// Of X, if it was asked for.
+    pub input: Option<Vec<E>>,
+    /// Of U.
+    pub row_map: Vec<E>,
+    /// Of V.
+    pub col_map: Vec<E>,
+}
+
+/// What the backward pass gives.
+#[derive(Clone, Debug)]
+pub struct MapGradients<E> {
+    /// Those of each term.
+    pub terms: Vec<TermGradients<E>>,
+    /// Of B.
+    pub bias: Vec<E>,
+}
+
+/// The sizes that a pass over a batch goes by.
+struct Plan<E> {
+    level: Level,
+    batch: usize,
+    /// Samples a block.
+    per_block: usize,
+    y_size: usize,
+    pairs: Vec<Pair<E>>,
+    /// Length of all middle products of a block.
+    middles: usize,
+    /// Length of the longest block of inputs.
+    x_block: usize,
+    y_block: usize,
+}
+
+impl<E: Element> Map<'_, E> {
+    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<E> {
+        let first = &self.terms[0];
+        let batch = batch(first.input.len(), first.size.input());
+        let purpose = purpose(batch);
+        let sizes = self.terms.iter().map(|term| term.size.input().max(term.size.output()));
+        let level = purpose.level(level, batch, sizes.max().unwrap_or(0));
+        for term in self.terms {
+            assert_eq!(term.input.len(), batch * term.size.input(), "terms differ in batch");
+            assert_eq!(
+                (term.size.rows_out, term.size.cols_out),
+                (first.size.rows_out, first.size.cols_out),
+                "terms differ in the size of their results"
+            );
+        }
+        let pairs: Vec<_> = self
+            .terms
+            .iter()
+            .map(|term| Pair::new(level, term.size, term.row_map, term.col_map, purpose))
+            .collect();
+        Plan {
+            level,
+            batch,
+            per_block: purpose.block::<E>(level),
+            y_size: first.size.output(),
+            middles: pairs.iter().map(|pair| pair.middle.len()).sum(),
+            x_block: pairs.iter().map(|pair| pair.input.len()).max().unwrap_or(0),
+            y_block: pairs[0].output.len(),
+            pairs,
+        }
+    }
+
+    /// Y for every sample; with `keep`, also what [`backward`](Self::backward) wants to be given.
+    pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Buffer<E>) {
+        let plan = self.plan(level, |batch| Purpose::forward(batch, keep));
+        let Plan { level, batch, per_block, y_size, middles, .. } = plan;
+        let one = |block: usize, y: &mut [E], mut middles: &mut [E]| {
+            let samples = block * per_block..((block + 1) * per_block).min(batch);
+            with_scratch([plan.x_block, plan.y_block], |[x_block, y_block]| {
+                let last = self.terms.len() - 1;
+                for (i, (term, pair)) in self.terms.iter().zip(&plan.pairs).enumerate() {
+                    let size = term.size.input();
+                    pair.input.gather(
+                        level,
+                        &term.input[samples.start * size..samples.end * size],
+                        size,
+                        x_block,
+                    );
+                    let middle = middles.split_off_mut(..pair.middle.len()).unwrap_or_default();
+                    let (bias, activation) =
+                        if i == last { (self.bias, self.activation) } else { (None, Activation::Identity) };
+                    pair.forward(x_block, middle, y_block, i > 0, bias, activation);
+                }
+                plan.pairs[0].output.scatter(level, y_block, y, y_size);
+            });
+        };
+        let mut output = vec![E::ZERO; batch * y_size];
+        let mut kept = Buffer::take(if keep { batch.div_ceil(per_block) * middles } else { 0 });
+        let blocks = output.par_chunks_mut(per_block * y_size).enumerate();
+        if keep {
+            blocks.zip(kept.par_chunks_mut(middles)).for_each(|((block, y), middles)| one(block, y, middles));
+        } else {
+            blocks.for_each(|(block, y)| with_scratch([middles], |[middles]| one(block, y, middles)));
+        }
+        (output, kept)
+    }
+
+    /// All gradients from that of Y. `output` and `kept` are what [`forward`](Self::forward) gave;
+    /// `need_inputs` says of which terms the gradient of X is wanted.
+    pub fn backward(
+        &self,
+        level: Level,
+        output: &[E],
+        kept: &[E],
+        gradient: &[E],
+        need_inputs: &[bool],
+    ) -> MapGradients<E> {
+        let plan = self.plan(level, |_| Purpose::Backward);
+        let Plan { level, batch, per_block, y_size, .. } = plan;
+        assert_eq!(output.len(), batch * y_size, "outputs of another batch");
+        let parts = parts(batch.div_ceil(per_block));
+        let per_part = parts[0].len() * per_block;
+        let mut d_inputs: Vec<Vec<E>> = self
+            .terms
+            .iter()
+            .zip(need_inputs)
+            .map(|(term, &need)| vec![E::ZERO; if need { term.input.len() } else { 0 }])
+            .collect();
+        // For each part, the piece of every input gradient that it writes.
+        let mut pieces: Vec<Vec<&mut [E]>> = parts.iter().map(|_| Vec::new()).collect();
+        for (d_input, term) in d_inputs.iter_mut().zip(self.terms) {
+            let mut chunks = d_input.chunks_mut(per_part * term.size.input());
+            for piece in &mut pieces {
+                piece.push(chunks.next().unwrap_or_default());
+            }
+        }
+        let weights: usize = self.terms.iter().map(|term| term.row_map.len() + term.col_map.len()).sum();
+        let sums = parts.into_par_iter().zip(pieces).map(|(part, mut pieces)| {
+            let mut sums = vec![E::ZERO; weights + y_size];
+            let middle = plan.pairs.iter().map(|pair| pair.middle.len()).max().unwrap_or(0);
+            let lengths = [plan.x_block, plan.y_block, middle, plan.x_block, plan.y_block];
+            with_scratch(lengths, |[x, g, s, dx, g_sum]| {
+                g_sum.fill(E::ZERO);
+                for block in part {
+                    let samples = block * per_block..((block + 1) * per_block).min(batch);
+                    let ys = samples.start * y_size..samples.end * y_size;
+                    let (gs, ys) = (&gradient[ys.clone()], &output[ys]);
+                    plan.pairs[0].output.gather_gradient(level, gs, ys, self.activation, g);
+                    lanes::add_to(level, g_sum, g);
+                    let mut middles = &kept[block * plan.middles..(block + 1) * plan.middles];
+                    let mut sums = sums.as_mut_slice();
+                    for ((term, pair), d_input) in self.terms.iter().zip(&plan.pairs).zip(&mut pieces) {
+                        let size = term.size.input();
+                        let xs = &term.input[samples.start * size..samples.end * size];
+                        let x = &mut x[..pair.input.len()];
+                        pair.input.gather(level, xs, size, x);
+                        let middle = middles.split_off(..pair.middle.len()).unwrap_or_default();
+                        let d_u = sums.split_off_mut(..term.row_map.len()).unwrap_or_default();
+                        let d_v = sums.split_off_mut(..term.col_map.len()).unwrap_or_default();
+                        let need = !d_input.is_empty();
+                        pair.backward(x, middle, g, s, d_u, d_v, need.then_some((&mut *dx, false)));
+                        if need {
+                            let to = d_input.split_off_mut(..samples.len() * size).unwrap_or_default();
+                            pair.input.scatter(level, dx, to, size);
+                        }
+                    }
+                }
+                lanes::sum_lanes(level, &plan.pairs[0].output, g_sum, &mut sums[weights..]);
+            });
+            sums
+        });
+        let mut rest = sum_parts(sums.collect());
+        let mut terms = Vec::new();
+        for ((term, d_input), need) in self.terms.iter().zip(d_inputs).zip(need_inputs) {
+            let row_map = rest.drain(..term.row_map.len()).collect();
+            let col_map = rest.drain(..term.col_map.len()).collect();
+            terms.push(TermGradients { input: need.then_some(d_input), row_map, col_map });
+        }
+        MapGradients { terms, bias: rest }
+    }
+}
+
+/// How many samples of `size` numbers there are.
+pub(crate) fn batch(len: usize, size: usize) -> usize {
+    assert!(len > 0 && len.is_multiple_of(size), "{len} numbers are no batch of samples of {size}");
+    len / size
+}

@@ -1,0 +1,279 @@
+//! The two-sided map UᵀXV on a block of samples, forward and backward.
+
+use crate::block::Layout;
+use crate::gemm::{Finish, Packed, Scalars, View, inner, outer};
+use crate::simd::{Element, Level};
+use crate::{Activation, lanes};
+
+/// The sizes of a map X ↦ UᵀXV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapSize {
+    /// Rows of X.
+    pub rows: usize,
+    /// Columns of X.
+    pub cols: usize,
+    /// Rows of the result.
+    pub rows_out: usize,
+    /// Columns of the result.
+    pub cols_out: usize,
+}
+
+impl MapSize {
+    /// Numbers in one X.
+    pub fn input(&self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// Numbers in one result.
+    pub fn output(&self) -> usize {
+        self.rows_out * self.cols_out
+    }
+
+    /// Multiplications of the cheaper of (UᵀX)V and Uᵀ(XV) for one X.
+    pub fn products(&self) -> usize {
+        self.right_first().min(self.left_first())
+    }
+
+    fn right_first(&self) -> usize {
+        self.rows * self.cols_out * (self.cols + self.rows_out)
+    }
+
+    fn left_first(&self) -> usize {
+        self.rows_out * self.cols * (self.rows + self.cols_out)
+    }
+}
+
+/// Which product comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// Uᵀ(XV)
+    Right,
+    /// (UᵀX)V
+    Left,
+}
+
+/// What a pair is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Blocks of samples, forward.
+    Forward,
+    /// Blocks of samples, forward and backward.
+    Backward,
+    /// One sample at a time, forward.
+    Alone,
+}
+
+impl Purpose {
+    /// The forward pass over a batch. With `keep` a backward pass will come, which knows blocks only.
+    pub(crate) fn forward(batch: usize, keep: bool) -> Self {
+        // Up to here, whole vectors of columns do less in vain than vectors with so few samples.
+        const FEW: usize = 4;
+        if batch <= FEW && !keep { Self::Alone } else { Self::Forward }
+    }
+
+    /// The level to run at, for matrices of at most `largest` entries.
+    pub(crate) fn level(self, level: Level, batch: usize, largest: usize) -> Level {
+        // Alone, short vectors leave the fewest lanes empty.
+        level.for_blocks(if self == Self::Alone { 1 } else { batch }, largest)
+    }
+
+    /// How many samples make a block.
+    pub(crate) fn block<E: Element>(self, level: Level) -> usize {
+        if self == Self::Alone { 1 } else { level.lanes::<E>() }
+    }
+
+    /// How a block of matrices lies in memory.
+    pub(crate) fn layout<E: Element>(self, level: Level, sides: [usize; 2]) -> Layout {
+        if self == Self::Alone { Layout::alone::<E>(level, sides) } else { Layout::new::<E>(level, sides) }
+    }
+}
+
+/// U and V packed, with the cheaper order of the two products.
+///
+/// The middle product of the forward pass (XV or UᵀX) is kept by the caller; with it the backward pass
+/// costs four products.
+#[derive(Debug)]
+pub(crate) struct Pair<E> {
+    level: Level,
+    order: Order,
+    pub(crate) input: Layout,
+    pub(crate) middle: Layout,
+    pub(crate) output: Layout,
+    weights: Weights<E>,
+}
+
+#[derive(Debug)]
+enum Weights<E> {
+    /// Uᵀ· and ·V, and where a backward pass will come U· and ·Vᵀ.
+    Packed { forward: (Packed<E>, Packed<E>), backward: Option<(Packed<E>, Packed<E>)> },
+    /// U as it stands, and V with a vector's length of zeros behind it: for one sample, packing would
+    /// cost as much as the product.
+    Plain { row_map: Vec<E>, col_map: Vec<E> },
+}
+
+impl<E: Element> Pair<E> {
+    pub(crate) fn new(level: Level, size: MapSize, row_map: &[E], col_map: &[E], purpose: Purpose) -> Self {
+        let MapSize { rows, cols, rows_out, cols_out } = size;
+        assert_eq!(row_map.len(), rows * rows_out, "the row map does not have the size it should");
+        assert_eq!(col_map.len(), cols * cols_out, "the column map does not have the size it should");
+        let order = if size.right_first() <= size.left_first() { Order::Right } else { Order::Left };
+        let layout = |sides| purpose.layout::<E>(level, sides);
+        Self {
+            level,
+            order,
+            input: layout([rows, cols]),
+            middle: layout(match order {
+                Order::Right => [rows, cols_out],
+                Order::Left => [rows_out, cols],
+            }),
+            output: layout([rows_out, cols_out]),
+            weights: if purpose == Purpose::Alone {
+                let mut padded = col_map.to_vec();
+                padded.resize(col_map.len() + level.lanes::<E>(), E::ZERO);
+                Weights::Plain { row_map: row_map.to_vec(), col_map: padded }
+            } else {
+                Weights::Packed {
+                    forward: (
+                        Packed::new(level, row_map, (rows_out, 1), (rows, rows_out)),
+                        Packed::new(level, col_map, (cols_out, 1), (cols, cols_out)),
+                    ),
+                    backward: (purpose == Purpose::Backward).then(|| {
+                        (
+                            Packed::new(level, row_map, (rows, rows_out), (rows_out, 1)),
+                            Packed::new(level, col_map, (cols, cols_out), (cols_out, 1)),
+                        )
+                    }),
+                }
+            },
+        }
+    }
+
+    /// `out` = f(UᵀXV + B), or with `add` f(`out` + UᵀXV + B). Leaves the middle product in `middle`.
+    pub(crate) fn forward(
+        &self,
+        x: &[E],
+        middle: &mut [E],
+        out: &mut [E],
+        add: bool,
+        bias: Option<&[E]>,
+        activation: Activation,
+    ) {
+        let cols_out = self.output.cols;
+        let (row_map, col_map) = match &self.weights {
+            Weights::Packed { forward, .. } => forward,
+            Weights::Plain { row_map, col_map } => {
+                return self.forward_alone((row_map, col_map), x, middle, out, add, bias, activation);
+            }
+        };
+        match self.order {
+            Order::Right => {
+                self.right(col_map, (x, &self.input), (middle, &self.middle), Finish::STORE);
+                let bias = bias.map(|bias| (bias, (cols_out, 1)));
+                let finish = Finish { add, bias, activation };
+                self.left(row_map, (middle, &self.middle), (out, &self.output), finish);
+            }
+            Order::Left => {
+                self.left(row_map, (x, &self.input), (middle, &self.middle), Finish::STORE);
+                let bias = bias.map(|bias| (bias, (1, cols_out)));
+                let finish = Finish { add, bias, activation };
+                self.right(col_map, (middle, &self.middle), (out, &self.output), finish);
+            }
+        }
+    }
+
+    /// [`forward`](Self::forward) for one sample. The columns of V lie in lanes as they do in the result,
+    /// so that multiplying from the right has X for its scalars.
+    #[allow(clippy::too_many_arguments)]
+    fn forward_alone(
+        &self,
+        (row_map, col_map): (&[E], &[E]),
+        x: &[E],
+        middle: &mut [E],
+        out: &mut [E],
+        add: bool,
+        bias: Option<&[E]>,
+        activation: Activation,
+    ) {
+        let (rows, rows_out, cols_out) = (self.input.rows, self.output.rows, self.output.cols);
+        let left = |from: (&[E], &Layout), to: (&mut [E], &Layout), finish: Finish<E>| {
+            let scalars = Scalars::plain(row_map, (rows_out, 1), (rows, rows_out));
+            outer(self.level, scalars, from.1.view(from.0), to.1.vectors(), to.0, to.1.strides(), finish);
+        };
+        let right = |from: (&[E], &Layout), to: (&mut [E], &Layout), finish: Finish<E>| {
+            let scalars = Scalars::plain(from.0, (from.1.rows, from.1.plane), (from.1.cols, 1));
+            let view = View { data: col_map, strides: (cols_out, self.level.lanes::<E>()) };
+            outer(self.level, scalars, view, to.1.vectors(), to.0, to.1.strides(), finish);
+        };
+        let finish = if add { Finish::ADD } else { Finish::STORE };
+        match self.order {
+            Order::Right => {
+                right((x, &self.input), (middle, &self.middle), Finish::STORE);
+                left((middle, &self.middle), (out, &self.output), finish);
+            }
+            Order::Left => {
+                left((x, &self.input), (middle, &self.middle), Finish::STORE);
+                right((middle, &self.middle), (out, &self.output), finish);
+            }
+        }
+        lanes::finish_alone(self.level, &self.output, out, bias, activation);
+    }
+
+    /// Adds to the gradients of U and V, and stores that of X where it is asked for (or adds to it).
+    ///
+    /// `g` is the gradient of UᵀXV; `scratch` takes a block of the middle layout.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn backward(
+        &self,
+        x: &[E],
+        middle: &[E],
+        g: &[E],
+        scratch: &mut [E],
+        d_row_map: &mut [E],
+        d_col_map: &mut [E],
+        d_x: Option<(&mut [E], bool)>,
+    ) {
+        let Weights::Packed { backward: Some((row_map, col_map)), .. } = &self.weights else {
+            unreachable!("made for the forward pass only");
+        };
+        let (input, mid, output) = (&self.input, &self.middle, &self.output);
+        let finish = |add| if add { Finish::ADD } else { Finish::STORE };
+        let (rows, cols) = (input.rows, input.cols);
+        let (rows_out, cols_out) = (output.rows, output.cols);
+        match self.order {
+            Order::Right => {
+                // S = UG; dU = (XV)Gᵀ; dV = XᵀS; dX = SVᵀ
+                self.left(row_map, (g, output), (scratch, mid), Finish::STORE);
+                inner(self.level, (rows, rows_out, cols_out), mid.view(middle), output.view(g), d_row_map);
+                inner(self.level, (cols, cols_out, rows), input.view_t(x), mid.view_t(scratch), d_col_map);
+                if let Some((d_x, add)) = d_x {
+                    self.right(col_map, (scratch, mid), (d_x, input), finish(add));
+                }
+            }
+            Order::Left => {
+                // S = GVᵀ; dV = (UᵀX)ᵀG; dU = XSᵀ; dX = US
+                self.right(col_map, (g, output), (scratch, mid), Finish::STORE);
+                inner(
+                    self.level,
+                    (cols, cols_out, rows_out),
+                    mid.view_t(middle),
+                    output.view_t(g),
+                    d_col_map,
+                );
+                inner(self.level, (rows, rows_out, cols), input.view(x), mid.view(scratch), d_row_map);
+                if let Some((d_x, add)) = d_x {
+                    self.left(row_map, (scratch, mid), (d_x, input), finish(add));
+                }
+            }
+        }
+    }
+
+    /// Multiplies from the left: entries run down the rows of `from`.
+    fn left(&self, map: &Packed<E>, from: (&[E], &Layout), to: (&mut [E], &Layout), finish: Finish<E>) {
+        outer(self.level, map.into(), from.1.view(from.0), to.1.cols, to.0, to.1.strides(), finish);
+    }
+
+    /// Multiplies from the right: entries run along the columns of `from`.
+    fn right(&self, map: &Packed<E>, from: (&[E], &Layout), to: (&mut [E], &Layout), finish: Finish<E>) {
+        outer(self.level, map.into(), from.1.view_t(from.0), to.1.rows, to.0, to.1.strides_t(), finish);
+    }
+}

@@ -1,0 +1,60 @@
+//! Sharing blocks among threads so that results do not depend on how many there are.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::simd::Element;
+
+/// At most so many partial sums: enough for the threads of a large machine.
+const MOST_PARTS: usize = 32;
+
+/// Which blocks share a partial sum. Depends on the number of blocks alone.
+pub(crate) fn parts(blocks: usize) -> Vec<Range<usize>> {
+    let size = blocks.div_ceil(MOST_PARTS).max(1);
+    (0..blocks).step_by(size).map(|first| first..(first + size).min(blocks)).collect()
+}
+
+/// Adds up partial sums in their order.
+pub(crate) fn sum_parts<E: Element>(parts: Vec<Vec<E>>) -> Vec<E> {
+    let mut parts = parts.into_iter();
+    let mut total = parts.next().unwrap_or_default();
+    let rest: Vec<_> = parts.collect();
+    if !rest.is_empty() {
+        total.par_chunks_mut(4096).enumerate().for_each(|(chunk, total)| {
+            for part in &rest {
+                for (sum, term) in total.iter_mut().zip(&part[chunk * 4096..]) {
+                    *sum += *term;
+                }
+            }
+        });
+    }
+    total
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Lends `N` buffers of the given lengths, with whatever stands in them, to `work`. They are kept by the
+/// thread for the next call: memory that is warm in the cache is worth more than fresh memory.
+pub(crate) fn with_scratch<E: Element, const N: usize, R>(
+    lengths: [usize; N],
+    work: impl FnOnce([&mut [E]; N]) -> R,
+) -> R {
+    let kept = SCRATCH.with_borrow_mut(|kept| {
+        kept.iter().position(|buffer| buffer.is::<Vec<E>>()).map(|at| kept.swap_remove(at))
+    });
+    let mut buffer = kept.and_then(|kept| kept.downcast::<Vec<E>>().ok()).unwrap_or_default();
+    let total = lengths.iter().sum();
+    if buffer.len() < total {
+        buffer.resize(total, E::ZERO);
+    }
+    let mut rest = buffer.as_mut_slice();
+    let slices = lengths.map(|length| rest.split_off_mut(..length).unwrap_or_default());
+    let result = work(slices);
+    SCRATCH.with_borrow_mut(|kept| kept.push(buffer));
+    result
+}

@@ -1,0 +1,255 @@
+//! The backward pass of a recurrence.
+
+use rayon::prelude::*;
+
+use super::cell::{GruBackward, GruReset, LstmBackward, RnnBackward};
+use super::forward::{slot, split};
+use super::keep::{Kept, Share, Shelf};
+use super::{Cell, Plan, Recurrent};
+use crate::lanes;
+use crate::pair::Purpose;
+use crate::parallel::{parts, sum_parts, with_scratch};
+use crate::simd::{Element, Level};
+
+/// What the backward pass gives.
+#[derive(Clone, Debug)]
+pub struct RecurrentGradients<E> {
+    /// Of X, if it was asked for.
+    pub input: Option<Vec<E>>,
+    /// Of H₀.
+    pub hidden: Vec<E>,
+    /// Of C₀, empty unless there is one.
+    pub memory: Vec<E>,
+    /// Of U of the input.
+    pub input_row_map: Vec<E>,
+    /// Of V of the input.
+    pub input_col_map: Vec<E>,
+    /// Of U of the state.
+    pub state_row_map: Vec<E>,
+    /// Of V of the state.
+    pub state_col_map: Vec<E>,
+    /// Of B.
+    pub bias: Vec<E>,
+}
+
+/// What one part writes: its samples' pieces of the gradients of X, H₀ and C₀.
+struct Pieces<'a, E> {
+    input: &'a mut [E],
+    hidden: &'a mut [E],
+    memory: &'a mut [E],
+}
+
+/// The gradients of all weights, one after the other.
+struct Sums<'a, E> {
+    input_row_map: &'a mut [E],
+    input_col_map: &'a mut [E],
+    state_row_map: &'a mut [E],
+    state_col_map: &'a mut [E],
+    bias: &'a mut [E],
+}
+
+impl<E: Element> Recurrent<'_, E> {
+    /// All gradients from that of the output. `kept` is what [`forward`](Self::forward) left.
+    pub fn backward(
+        &self,
+        level: Level,
+        kept: &Kept<E>,
+        gradient: &[E],
+        need_input: bool,
+    ) -> RecurrentGradients<E> {
+        let plan = self.plan(level, |_| Purpose::Backward);
+        let shelf = Shelf::new(self, &plan, true);
+        assert_eq!(gradient.len(), plan.batch * plan.out_size, "the gradient is of another size");
+        let lstm = self.cell == Cell::Lstm;
+        let mut d_input = vec![E::ZERO; if need_input { self.input.len() } else { 0 }];
+        let mut d_hidden = vec![E::ZERO; self.hidden.len()];
+        let mut d_memory = vec![E::ZERO; if lstm { self.hidden.len() } else { 0 }];
+        let parts = parts(plan.batch.div_ceil(plan.per_block));
+        let per_part = parts[0].len() * plan.per_block;
+        let mut inputs = d_input.chunks_mut(per_part * self.inputs() * plan.x_size);
+        let mut hiddens = d_hidden.chunks_mut(per_part * plan.h_size);
+        let mut memories = d_memory.chunks_mut(per_part * plan.h_size);
+        let pieces: Vec<_> = parts
+            .iter()
+            .map(|_| Pieces {
+                input: inputs.next().unwrap_or_default(),
+                hidden: hiddens.next().unwrap_or_default(),
+                memory: memories.next().unwrap_or_default(),
+            })
+            .collect();
+        let sums = parts.into_par_iter().zip(pieces).map(|(part, mut pieces)| {
+            let mut sums = vec![E::ZERO; self.weights().iter().sum()];
+            for block in part {
+                let share = &kept.0[block * shelf.len()..(block + 1) * shelf.len()];
+                self.backward_block(&plan, &shelf, block, share, gradient, &mut pieces, self.cut(&mut sums));
+            }
+            sums
+        });
+        let mut rest = sum_parts(sums.collect());
+        let [input_row_map, input_col_map, state_row_map, state_col_map, bias] =
+            self.weights().map(|length| rest.drain(..length).collect());
+        RecurrentGradients {
+            input: need_input.then_some(d_input),
+            hidden: d_hidden,
+            memory: d_memory,
+            input_row_map,
+            input_col_map,
+            state_row_map,
+            state_col_map,
+            bias,
+        }
+    }
+
+    fn weights(&self) -> [usize; 5] {
+        [self.input_row_map, self.input_col_map, self.state_row_map, self.state_col_map, self.bias]
+            .map(<[E]>::len)
+    }
+
+    fn cut<'a>(&self, mut sums: &'a mut [E]) -> Sums<'a, E> {
+        let [input_row_map, input_col_map, state_row_map, state_col_map, bias] =
+            self.weights().map(|length| sums.split_off_mut(..length).unwrap_or_default());
+        Sums { input_row_map, input_col_map, state_row_map, state_col_map, bias }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn backward_block(
+        &self,
+        plan: &Plan<E>,
+        shelf: &Shelf,
+        block: usize,
+        share: &[E],
+        gradient: &[E],
+        pieces: &mut Pieces<E>,
+        sums: Sums<E>,
+    ) {
+        let Plan { level, x_size, h_size, out_size, .. } = *plan;
+        let samples = plan.samples(block);
+        let Share { x, hidden, memory, gates, reset, x_middle, h_middle } = shelf.read(share);
+        let (h, gate_count) = (plan.h.len(), self.cell.gates());
+        let (x_len, x_mid) = (plan.input[0].input.len(), plan.input[0].middle.len());
+        let h_mid = plan.state[0].middle.len();
+        let gradient = &gradient[samples.start * out_size..samples.end * out_size];
+        let given = |at: usize| &gradient[at * h_size..gradient.len() - (out_size - (at + 1) * h_size)];
+        let mut d_input =
+            pieces.input.split_off_mut(..pieces.input.len().min(samples.len() * self.inputs() * x_size));
+        let need_input = d_input.as_ref().is_some_and(|d_input| !d_input.is_empty());
+        let Sums { input_row_map, input_col_map, state_row_map, state_col_map, bias } = sums;
+        let (ux, vx) = (input_row_map.len() / gate_count, input_col_map.len() / gate_count);
+        let (uh, vh) = (state_row_map.len() / gate_count, state_col_map.len() / gate_count);
+
+        let lengths = [h, h, h, gate_count * h, gate_count * h, x_mid.max(h_mid), x_len];
+        with_scratch(lengths, |[d_hidden, d_memory, d_before, d_gates, d_total, s, d_x]| {
+            d_hidden.fill(E::ZERO);
+            d_memory.fill(E::ZERO);
+            d_total.fill(E::ZERO);
+            if self.cell == Cell::Lstm {
+                plan.h.gather(level, given(self.outputs() - 1), out_size, d_memory);
+            }
+            for t in (0..self.steps).rev() {
+                if self.all || t + 1 == self.steps {
+                    plan.h.gather(level, given(if self.all { t } else { 0 }), out_size, d_before);
+                    lanes::add_to(level, d_hidden, d_before);
+                }
+                let before = &hidden[t * h..(t + 1) * h];
+                let after = &hidden[(t + 1) * h..(t + 2) * h];
+                let gates = &gates[t * gate_count * h..(t + 1) * gate_count * h];
+                // Through the state's half of one gate: weights, and the gradient of what it read.
+                let mut through_state =
+                    |gate: usize, read: &[E], d_gate: &[E], s: &mut [E], d_read: &mut [E], add: bool| {
+                        let at = t * gate_count + gate;
+                        plan.state[gate].backward(
+                            read,
+                            &h_middle[at * h_mid..(at + 1) * h_mid],
+                            d_gate,
+                            s,
+                            slot(state_row_map, gate, uh),
+                            slot(state_col_map, gate, vh),
+                            Some((d_read, add)),
+                        );
+                    };
+                match self.cell {
+                    Cell::Rnn(f) => {
+                        RnnBackward { hidden: after, d_hidden, d_gate: d_gates, f }.on(level);
+                        through_state(0, before, d_gates, s, d_hidden, false);
+                    }
+                    Cell::Lstm => {
+                        let [into, forget, out, candidate] = split(gates, h);
+                        let [d_into, d_forget, d_out, d_candidate] = split_mut(d_gates, h);
+                        LstmBackward {
+                            into,
+                            forget,
+                            out,
+                            candidate,
+                            before: &memory[t * h..(t + 1) * h],
+                            memory: &memory[(t + 1) * h..(t + 2) * h],
+                            d_hidden,
+                            d_memory,
+                            d_into,
+                            d_forget,
+                            d_out,
+                            d_candidate,
+                        }
+                        .on(level);
+                        for (gate, d_gate) in d_gates.chunks(h).enumerate() {
+                            through_state(gate, before, d_gate, s, d_hidden, gate > 0);
+                        }
+                    }
+                    Cell::Gru(f) => {
+                        let [update, reset_gate, candidate] = split(gates, h);
+                        let [d_update, d_reset, d_candidate] = split_mut(d_gates, h);
+                        GruBackward { update, candidate, before, d_hidden, d_update, d_candidate, f }
+                            .on(level);
+                        let product = &reset[t * h..(t + 1) * h];
+                        through_state(2, product, d_candidate, s, d_before, false);
+                        GruReset { reset: reset_gate, before, d_product: d_before, d_hidden, d_reset }
+                            .on(level);
+                        through_state(0, before, d_update, s, d_hidden, true);
+                        through_state(1, before, d_reset, s, d_hidden, true);
+                    }
+                }
+                lanes::add_to(level, d_total, d_gates);
+                // Through the input's half: at every step, or once at the end where it never changes.
+                let from: Option<&[E]> = match (self.constant, t) {
+                    (false, _) => Some(d_gates),
+                    (true, 0) => Some(d_total),
+                    (true, _) => None,
+                };
+                if let Some(from) = from {
+                    let at = if self.constant { 0 } else { t };
+                    for (gate, d_gate) in from.chunks(h).enumerate() {
+                        let middle = at * gate_count + gate;
+                        plan.input[gate].backward(
+                            &x[at * x_len..(at + 1) * x_len],
+                            &x_middle[middle * x_mid..(middle + 1) * x_mid],
+                            d_gate,
+                            s,
+                            slot(input_row_map, gate, ux),
+                            slot(input_col_map, gate, vx),
+                            need_input.then_some((&mut *d_x, gate > 0)),
+                        );
+                    }
+                    if let Some(d_input) = d_input.as_deref_mut().filter(|_| need_input) {
+                        let stride = self.inputs() * x_size;
+                        let end = d_input.len() - (self.inputs() - 1 - at) * x_size;
+                        plan.input[0].input.scatter(level, d_x, &mut d_input[at * x_size..end], stride);
+                    }
+                }
+            }
+            for (d_gate, bias) in d_total.chunks(h).zip(bias.chunks_mut(h_size)) {
+                lanes::sum_lanes(level, &plan.h, d_gate, bias);
+            }
+            let to = pieces.hidden.split_off_mut(..samples.len() * h_size).unwrap_or_default();
+            plan.h.scatter(level, d_hidden, to, h_size);
+            if self.cell == Cell::Lstm {
+                let to = pieces.memory.split_off_mut(..samples.len() * h_size).unwrap_or_default();
+                plan.h.scatter(level, d_memory, to, h_size);
+            }
+        });
+    }
+}
+
+/// The gradients of the gates of one step.
+fn split_mut<E, const N: usize>(gates: &mut [E], len: usize) -> [&mut [E]; N] {
+    let mut chunks = gates.chunks_mut(len);
+    std::array::from_fn(|_| chunks.next().unwrap_or_default())
+}

@@ -1,0 +1,154 @@
+//! The forward pass of a recurrence.
+
+use rayon::prelude::*;
+
+use super::cell::{GruForward, LstmForward, Product};
+use super::keep::{Kept, Share, Shelf};
+use super::{Cell, Plan, Recurrent};
+use crate::Activation;
+use crate::pair::Purpose;
+use crate::parallel::with_scratch;
+use crate::pool::Buffer;
+use crate::simd::{Element, Level};
+
+impl<E: Element> Recurrent<'_, E> {
+    /// The output of every sample, `batch ×` [`outputs`](Self::outputs) `× rows × cols`; with `keep`, also
+    /// what [`backward`](Self::backward) wants to be given.
+    pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Kept<E>) {
+        let plan = self.plan(level, |batch| Purpose::forward(batch, keep));
+        let shelf = Shelf::new(self, &plan, keep);
+        let blocks = plan.batch.div_ceil(plan.per_block);
+        let mut output = vec![E::ZERO; plan.batch * plan.out_size];
+        let mut kept = Buffer::take(if keep { blocks * shelf.len() } else { 0 });
+        let chunks = output.par_chunks_mut(plan.per_block * plan.out_size).enumerate();
+        if keep {
+            chunks
+                .zip(kept.par_chunks_mut(shelf.len()))
+                .for_each(|((block, out), share)| self.forward_block(&plan, &shelf, block, out, share));
+        } else {
+            chunks.for_each(|(block, out)| {
+                with_scratch([shelf.len()], |[share]| self.forward_block(&plan, &shelf, block, out, share));
+            });
+        }
+        (output, Kept(kept))
+    }
+
+    fn forward_block(&self, plan: &Plan<E>, shelf: &Shelf, block: usize, out: &mut [E], share: &mut [E]) {
+        let Plan { level, h_size, out_size, .. } = *plan;
+        let samples = plan.samples(block);
+        let of = |size: usize| samples.start * size..samples.end * size;
+        let Share { x, hidden, memory, gates, reset, x_middle, h_middle } = shelf.cut(share);
+        let (h, gate_count) = (plan.h.len(), self.cell.gates());
+        let (x_block, x_mid) = (plan.input[0].input.len(), plan.input[0].middle.len());
+        let h_mid = plan.state[0].middle.len();
+
+        plan.h.gather(level, &self.hidden[of(h_size)], h_size, slot(hidden, 0, h));
+        if let Some(start) = self.memory {
+            plan.h.gather(level, &start[of(h_size)], h_size, slot(memory, 0, h));
+        }
+        let sequence = &self.input[of(self.inputs() * plan.x_size)];
+        // Where the input never changes, its share of the gates is computed once.
+        let constant = if self.constant { gate_count * h } else { 0 };
+        with_scratch([constant], |[fixed]| {
+            let from_input = |t: usize, gate: usize, x: &[E], x_middle: &mut [E], to: &mut [E]| {
+                let at = shelf.input_slot(t);
+                let middle = slot(x_middle, at * gate_count + gate, x_mid);
+                let bias = &self.bias[gate * h_size..(gate + 1) * h_size];
+                let x = &x[at * x_block..(at + 1) * x_block];
+                plan.input[gate].forward(x, middle, to, false, Some(bias), Activation::Identity);
+            };
+            if self.constant {
+                plan.input[0].input.gather(level, sequence, plan.x_size, slot(x, 0, x_block));
+                for gate in 0..gate_count {
+                    from_input(0, gate, x, x_middle, slot(fixed, gate, h));
+                }
+            }
+            for t in 0..self.steps {
+                if !self.constant {
+                    let stride = self.steps * plan.x_size;
+                    let x_t = &sequence[t * plan.x_size..sequence.len() - (self.steps - 1 - t) * plan.x_size];
+                    plan.input[0].input.gather(level, x_t, stride, slot(x, shelf.input_slot(t), x_block));
+                }
+                let (now, next) = (shelf.state_slot(t), shelf.state_slot(t + 1));
+                let [before, after] = two_slots(hidden, now, next, h);
+                let step = shelf.step_slot(t);
+                let gates = slot(gates, step, gate_count * h);
+                let h_middle = slot(h_middle, step, gate_count * h_mid);
+                let mut run = |gate: usize, x_middle: &mut [E], state: &[E], to: &mut [E]| {
+                    if self.constant {
+                        to.copy_from_slice(&fixed[gate * h..(gate + 1) * h]);
+                    } else {
+                        from_input(t, gate, x, x_middle, to);
+                    }
+                    let middle = slot(h_middle, gate, h_mid);
+                    plan.state[gate].forward(state, middle, to, true, None, self.cell.activation(gate));
+                };
+                match self.cell {
+                    Cell::Rnn(_) => {
+                        run(0, x_middle, before, gates);
+                        after.copy_from_slice(gates);
+                    }
+                    Cell::Lstm => {
+                        for (gate, to) in gates.chunks_mut(h).enumerate() {
+                            run(gate, x_middle, before, to);
+                        }
+                        let [into, forget, out, candidate] = split(gates, h);
+                        let [before, memory] = two_slots(memory, now, next, h);
+                        LstmForward { into, forget, out, candidate, before, memory, hidden: after }.on(level);
+                    }
+                    Cell::Gru(_) => {
+                        let (first, candidate) = gates.split_at_mut(2 * h);
+                        for (gate, to) in first.chunks_mut(h).enumerate() {
+                            run(gate, x_middle, before, to);
+                        }
+                        let [update, reset_gate] = split(first, h);
+                        let product = slot(reset, step, h);
+                        Product { a: reset_gate, b: before, product }.on(level);
+                        run(2, x_middle, product, candidate);
+                        GruForward { update, candidate, before, hidden: after }.on(level);
+                    }
+                }
+                if self.all || t + 1 == self.steps {
+                    let at = if self.all { t } else { 0 };
+                    plan.h.scatter(level, after, plan.outputs(out, at), out_size);
+                }
+            }
+        });
+        if self.cell == Cell::Lstm {
+            let last = shelf.state_slot(self.steps);
+            let at = self.outputs() - 1;
+            plan.h.scatter(level, slot(memory, last, h), plan.outputs(out, at), out_size);
+        }
+    }
+}
+
+impl<E: Element> Plan<E> {
+    /// The samples of a block.
+    pub(super) fn samples(&self, block: usize) -> std::ops::Range<usize> {
+        block * self.per_block..((block + 1) * self.per_block).min(self.batch)
+    }
+
+    /// Matrix number `at` of every sample's output in a block, `out_size` apart.
+    pub(super) fn outputs<'a>(&self, out: &'a mut [E], at: usize) -> &'a mut [E] {
+        let end = out.len() - (self.out_size - (at + 1) * self.h_size);
+        &mut out[at * self.h_size..end]
+    }
+}
+
+/// Piece number `at` of pieces of `len`.
+pub(super) fn slot<E>(data: &mut [E], at: usize, len: usize) -> &mut [E] {
+    &mut data[at * len..(at + 1) * len]
+}
+
+/// Two different pieces at once: the first for reading, the second for writing.
+fn two_slots<E>(data: &mut [E], read: usize, write: usize, len: usize) -> [&mut [E]; 2] {
+    let [a, b] = data
+        .get_disjoint_mut([read * len..(read + 1) * len, write * len..(write + 1) * len])
+        .expect("two states of different steps");
+    [a, b]
+}
+
+/// The gates of one step.
+pub(super) fn split<E, const N: usize>(gates: &[E], len: usize) -> [&[E]; N] {
+    std::array::from_fn(|gate| &gates[gate * len..(gate + 1) * len])
+}

@@ -1,0 +1,286 @@
+//! Vectors of the CPU at hand behind one trait, and the jump into code compiled for it.
+//!
+//! A kernel is a struct that implements [`Kernel`]: its `run` is written once, generic over [`Simd`].
+//! [`Level::run`] enters a function compiled with the level's CPU features and calls it there, so that
+//! everything marked `#[inline(always)]` below becomes straight vector code.
+
+mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::fmt::Debug;
+use std::ops::{Add, AddAssign, Mul, Neg, Sub};
+use std::sync::OnceLock;
+
+use lanes::Lanes;
+
+use crate::math;
+
+/// Whether every CPU of this kind multiplies and adds in one instruction; elsewhere `mul_add` would be a
+/// call of a slow function.
+const ONE_ROUNDING: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
+
+/// A number the kernels work with.
+pub trait Element:
+    Copy
+    + Default
+    + Debug
+    + Send
+    + Sync
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + 'static
+{
+    /// 0
+    const ZERO: Self;
+    /// 1
+    const ONE: Self;
+
+    /// a · b + c, in one rounding where that is as fast as two
+    #[doc(hidden)]
+    fn mul_add(self, b: Self, c: Self) -> Self;
+
+    #[doc(hidden)]
+    fn sigmoid<const L: usize>(x: [Self; L]) -> [Self; L];
+
+    #[doc(hidden)]
+    fn tanh<const L: usize>(x: [Self; L]) -> [Self; L];
+
+    #[doc(hidden)]
+    fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output;
+
+    #[doc(hidden)]
+    fn lanes(level: Level) -> usize;
+
+    #[doc(hidden)]
+    fn tile_rows(level: Level) -> usize;
+}
+
+/// Vectors of one CPU: `LANES` numbers worked on at once.
+///
+/// # Safety
+///
+/// The methods may use instructions that only some CPUs have: a value of the implementing type may
+/// exist only where [`Level`] found them. Pointers passed to `load` and `store` must be valid for
+/// `LANES` elements; they need no alignment.
+pub unsafe trait Simd: Copy {
+    /// The numbers.
+    type Elem: Element;
+    /// A vector of them.
+    type V: Copy;
+    /// How many.
+    const LANES: usize;
+
+    /// Every lane the same.
+    fn splat(self, value: Self::Elem) -> Self::V;
+    /// Reads `LANES` numbers.
+    ///
+    /// # Safety
+    /// `from` is valid for reading `LANES` numbers.
+    unsafe fn load(self, from: *const Self::Elem) -> Self::V;
+    /// Writes `LANES` numbers.
+    ///
+    /// # Safety
+    /// `to` is valid for writing `LANES` numbers.
+    unsafe fn store(self, to: *mut Self::Elem, value: Self::V);
+    /// a + b
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a − b
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a · b
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a · b + c, in one rounding where the CPU can
+    fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// max(a, 0)
+    fn relu(self, a: Self::V) -> Self::V;
+    /// a where `y` > 0, else 0: the backward pass of ReLU
+    fn where_positive(self, y: Self::V, a: Self::V) -> Self::V;
+    /// 1 / (1 + exp(−a))
+    fn sigmoid(self, a: Self::V) -> Self::V;
+    /// tanh(a)
+    fn tanh(self, a: Self::V) -> Self::V;
+    /// The sum of all lanes, always in the same order.
+    fn sum(self, a: Self::V) -> Self::Elem;
+
+    /// Turns `LANES` rows of `LANES` numbers, `from_stride` apart, into columns, `to_stride` apart.
+    ///
+    /// # Safety
+    /// Row i is valid at `from + i · from_stride` for reading `LANES` numbers, and at
+    /// `to + i · to_stride` for writing.
+    unsafe fn transpose(
+        self,
+        from: *const Self::Elem,
+        from_stride: usize,
+        to: *mut Self::Elem,
+        to_stride: usize,
+    );
+
+    /// The outer-product kernel with the register tile that suits this CPU.
+    ///
+    /// # Safety
+    /// As for [`gemm::outer`](crate::gemm).
+    unsafe fn outer(self, args: &crate::gemm::OuterArgs<Self::Elem>);
+
+    /// The inner-product kernel with the register tile that suits this CPU.
+    ///
+    /// # Safety
+    /// As for [`gemm::inner`](crate::gemm).
+    unsafe fn inner(self, args: &crate::gemm::InnerArgs<Self::Elem>);
+}
+
+/// Work to be done with the vectors of some CPU.
+pub trait Kernel<E: Element> {
+    /// What it gives back.
+    type Output;
+
+    /// Does it. Implementations are `#[inline(always)]`, or the CPU's features are lost.
+    fn run<S: Simd<Elem = E>>(self, simd: S) -> Self::Output;
+}
+
+/// What the CPU at hand can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// What every CPU of its kind can do.
+    Portable,
+    /// AVX2 and FMA: 8 lanes of `f32`.
+    Avx2,
+    /// AVX-512 with 8 lanes of `f32`: half the width, all 32 registers.
+    Avx512Half,
+    /// AVX-512 with 16 lanes of `f32`.
+    Avx512,
+}
+
+impl Level {
+    /// The best this CPU offers, found once. `MATNET_SIMD=portable|avx2|avx512` asks for less.
+    pub fn best() -> Self {
+        static BEST: OnceLock<Level> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let asked = match std::env::var("MATNET_SIMD").as_deref() {
+                Ok("portable") => Self::Portable,
+                Ok("avx2") => Self::Avx2,
+                _ => Self::Avx512,
+            };
+            Self::available().into_iter().rev().find(|level| *level <= asked).unwrap_or(Self::Portable)
+        })
+    }
+
+    /// Everything this CPU can run, least first.
+    pub fn available() -> Vec<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                return vec![Self::Portable, Self::Avx2, Self::Avx512Half, Self::Avx512];
+            }
+            return vec![Self::Portable, Self::Avx2];
+        }
+        vec![Self::Portable]
+    }
+
+    /// The level for `batch` samples, one a lane, whose matrices have at most `largest` entries: 16 lanes
+    /// only where that leaves enough blocks to share among threads, and where the half dozen blocks of a
+    /// backward pass still fit into half a megabyte of cache. It depends on the CPU and the shapes alone, so
+    /// that results never depend on the number of threads.
+    pub(crate) fn for_blocks(self, batch: usize, largest: usize) -> Self {
+        let wide = batch >= 64 && 6 * largest * 16 * size_of::<f32>() <= 512 << 10;
+        if self == Self::Avx512 && !wide { Self::Avx512Half } else { self }
+    }
+
+    /// How many numbers a vector holds.
+    pub fn lanes<E: Element>(self) -> usize {
+        E::lanes(self)
+    }
+
+    /// How many rows the register tile of the outer-product kernel has.
+    pub(crate) fn tile_rows<E: Element>(self) -> usize {
+        E::tile_rows(self)
+    }
+
+    /// Runs a kernel compiled for this level.
+    pub(crate) fn run<E: Element, K: Kernel<E>>(self, kernel: K) -> K::Output {
+        E::dispatch(self, kernel)
+    }
+}
+
+impl Element for f32 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        if ONE_ROUNDING { self.mul_add(b, c) } else { self * b + c }
+    }
+
+    #[inline(always)]
+    fn sigmoid<const L: usize>(x: [Self; L]) -> [Self; L] {
+        math::sigmoid(Lanes::new(), x)
+    }
+
+    #[inline(always)]
+    fn tanh<const L: usize>(x: [Self; L]) -> [Self; L] {
+        math::tanh(Lanes::new(), x)
+    }
+
+    fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => x86::run_avx512(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512Half => x86::run_avx512_half(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => x86::run_avx2(kernel),
+            _ => kernel.run(Lanes::<f32, 8>::new()),
+        }
+    }
+
+    fn lanes(level: Level) -> usize {
+        if level == Level::Avx512 { 16 } else { 8 }
+    }
+
+    fn tile_rows(level: Level) -> usize {
+        match level {
+            Level::Portable => 4,
+            Level::Avx2 => 6,
+            Level::Avx512Half | Level::Avx512 => 8,
+        }
+    }
+}
+
+impl Element for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        if ONE_ROUNDING { self.mul_add(b, c) } else { self * b + c }
+    }
+
+    #[inline(always)]
+    fn sigmoid<const L: usize>(x: [Self; L]) -> [Self; L] {
+        x.map(|x| 1.0 / (1.0 + (-x).exp()))
+    }
+
+    #[inline(always)]
+    fn tanh<const L: usize>(x: [Self; L]) -> [Self; L] {
+        x.map(f64::tanh)
+    }
+
+    fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512Half | Level::Avx512 => x86::run_f64_avx2(kernel),
+            _ => kernel.run(Lanes::<f64, 4>::new()),
+        }
+    }
+
+    fn lanes(_: Level) -> usize {
+        4
+    }
+
+    fn tile_rows(_: Level) -> usize {
+        4
+    }
+}

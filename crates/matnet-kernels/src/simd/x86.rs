@@ -1,0 +1,383 @@
+//! AVX2 with FMA, and AVX-512F.
+
+use std::arch::x86_64::*;
+
+use super::{Kernel, Lanes, Simd};
+use crate::gemm::{self, InnerArgs, OuterArgs};
+use crate::math;
+
+/// Runs a kernel with AVX-512. Reached only through [`Level`](super::Level), which has looked.
+pub(super) fn run_avx512<K: Kernel<f32>>(kernel: K) -> K::Output {
+    #[target_feature(enable = "avx512f,avx2,fma")]
+    fn enter<K: Kernel<f32>>(kernel: K) -> K::Output {
+        kernel.run(Avx512(()))
+    }
+    // SAFETY: `Level::Avx512` is only handed out after the CPU was asked for these features.
+    unsafe { enter(kernel) }
+}
+
+/// Runs a kernel with AVX2 and FMA. Reached only through [`Level`](super::Level), which has looked.
+pub(super) fn run_avx2<K: Kernel<f32>>(kernel: K) -> K::Output {
+    #[target_feature(enable = "avx2,fma")]
+    fn enter<K: Kernel<f32>>(kernel: K) -> K::Output {
+        kernel.run(Avx2::<false>(()))
+    }
+    // SAFETY: `Level::Avx2` is only handed out after the CPU was asked for these features.
+    unsafe { enter(kernel) }
+}
+
+/// Runs a kernel with 8 lanes and the 32 registers of AVX-512VL.
+pub(super) fn run_avx512_half<K: Kernel<f32>>(kernel: K) -> K::Output {
+    #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+    fn enter<K: Kernel<f32>>(kernel: K) -> K::Output {
+        kernel.run(Avx2::<true>(()))
+    }
+    // SAFETY: `Level::Avx512Half` is only handed out after the CPU was asked for these features.
+    unsafe { enter(kernel) }
+}
+
+/// Runs an `f64` kernel on plain arrays, compiled for AVX2.
+pub(super) fn run_f64_avx2<K: Kernel<f64>>(kernel: K) -> K::Output {
+    #[target_feature(enable = "avx2,fma")]
+    fn enter<K: Kernel<f64>>(kernel: K) -> K::Output {
+        kernel.run(Lanes::<f64, 4>::new())
+    }
+    // SAFETY: the levels that lead here are only handed out after the CPU was asked for these features.
+    unsafe { enter(kernel) }
+}
+
+/// 8 lanes; `MANY` registers (32, as AVX-512VL has) or 16. The private field keeps anyone else from
+/// making one.
+#[derive(Clone, Copy)]
+pub(super) struct Avx2<const MANY: bool>(());
+
+/// 16 lanes. The private field keeps anyone else from making one.
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(());
+
+// SAFETY: values are made only inside the feature-checked `run_avx2` and `run_avx512_half`.
+unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
+    type Elem = f32;
+    type V = __m256;
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_set1_ps(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, from: *const f32) -> __m256 {
+        // SAFETY: the caller vouches for the pointer, `self` proves AVX2.
+        unsafe { _mm256_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32, value: __m256) {
+        // SAFETY: the caller vouches for the pointer, `self` proves AVX2.
+        unsafe { _mm256_storeu_ps(to, value) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_add_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_sub_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_mul_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+        // SAFETY: `self` proves FMA.
+        unsafe { _mm256_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn relu(self, a: __m256) -> __m256 {
+        self.where_positive(a, a)
+    }
+
+    #[inline(always)]
+    fn where_positive(self, y: __m256, a: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(y, _mm256_setzero_ps()), a) }
+    }
+
+    #[inline(always)]
+    fn sigmoid(self, a: __m256) -> __m256 {
+        math::sigmoid(self, a)
+    }
+
+    #[inline(always)]
+    fn tanh(self, a: __m256) -> __m256 {
+        math::tanh(self, a)
+    }
+
+    #[inline(always)]
+    fn sum(self, a: __m256) -> f32 {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let half = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps::<1>(a));
+            let pair = _mm_add_ps(half, _mm_movehl_ps(half, half));
+            _mm_cvtss_f32(_mm_add_ss(pair, _mm_shuffle_ps::<1>(pair, pair)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose(self, from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+        // SAFETY: the caller vouches for 8 rows of 8 numbers on both sides, `self` proves AVX2.
+        unsafe { transpose8(from, from_stride, to, to_stride) }
+    }
+
+    #[inline(always)]
+    unsafe fn outer(self, args: &OuterArgs<f32>) {
+        // SAFETY: the caller's promises are those of the callee.
+        unsafe {
+            // With 16 registers: 12 sums, 2 samples, 2 weights.
+            if MANY {
+                gemm::outer_tiles::<Self, 8, 3>(self, args)
+            } else {
+                gemm::outer_tiles::<Self, 6, 2>(self, args)
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn inner(self, args: &InnerArgs<f32>) {
+        // SAFETY: the caller's promises are those of the callee.
+        unsafe {
+            if MANY {
+                gemm::inner_tiles::<Self, 6, 4>(self, args)
+            } else {
+                gemm::inner_tiles::<Self, 4, 2>(self, args)
+            }
+        }
+    }
+}
+
+impl<const MANY: bool> math::Exponent for Avx2<MANY> {
+    #[inline(always)]
+    fn clamp(self, a: __m256, low: f32, high: f32) -> __m256 {
+        // SAFETY: `self` proves AVX2. The bound stands first so that a NaN in `a` stays.
+        unsafe { _mm256_max_ps(self.splat(low), _mm256_min_ps(self.splat(high), a)) }
+    }
+
+    #[inline(always)]
+    fn round(self, a: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
+    }
+
+    #[inline(always)]
+    fn power_of_two(self, n: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let biased = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+            _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
+        }
+    }
+
+    #[inline(always)]
+    fn div(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_div_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn select_small(self, a: __m256, limit: f32, small: __m256, large: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), a);
+            _mm256_blendv_ps(large, small, _mm256_cmp_ps::<_CMP_LT_OQ>(size, self.splat(limit)))
+        }
+    }
+}
+
+// SAFETY: values are made only inside the feature-checked `run_avx512`.
+unsafe impl Simd for Avx512 {
+    type Elem = f32;
+    type V = __m512;
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_set1_ps(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, from: *const f32) -> __m512 {
+        // SAFETY: the caller vouches for the pointer, `self` proves AVX-512F.
+        unsafe { _mm512_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32, value: __m512) {
+        // SAFETY: the caller vouches for the pointer, `self` proves AVX-512F.
+        unsafe { _mm512_storeu_ps(to, value) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_add_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_sub_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_mul_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn relu(self, a: __m512) -> __m512 {
+        self.where_positive(a, a)
+    }
+
+    #[inline(always)]
+    fn where_positive(self, y: __m512, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(y, _mm512_setzero_ps()), a) }
+    }
+
+    #[inline(always)]
+    fn sigmoid(self, a: __m512) -> __m512 {
+        math::sigmoid(self, a)
+    }
+
+    #[inline(always)]
+    fn tanh(self, a: __m512) -> __m512 {
+        math::tanh(self, a)
+    }
+
+    #[inline(always)]
+    fn sum(self, a: __m512) -> f32 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_reduce_add_ps(a) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose(self, from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+        for (i, j) in [(0, 0), (0, 8), (8, 0), (8, 8)] {
+            // SAFETY: the caller vouches for 16 rows of 16 numbers on both sides, of which this is a
+            // quarter; AVX-512F implies AVX2.
+            unsafe {
+                transpose8(from.add(i * from_stride + j), from_stride, to.add(j * to_stride + i), to_stride);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn outer(self, args: &OuterArgs<f32>) {
+        // SAFETY: the caller's promises are those of the callee.
+        unsafe { gemm::outer_tiles::<Self, 8, 3>(self, args) }
+    }
+
+    #[inline(always)]
+    unsafe fn inner(self, args: &InnerArgs<f32>) {
+        // SAFETY: the caller's promises are those of the callee.
+        unsafe { gemm::inner_tiles::<Self, 6, 4>(self, args) }
+    }
+}
+
+impl math::Exponent for Avx512 {
+    #[inline(always)]
+    fn clamp(self, a: __m512, low: f32, high: f32) -> __m512 {
+        // SAFETY: `self` proves AVX-512F. The bound stands first so that a NaN in `a` stays.
+        unsafe { _mm512_max_ps(self.splat(low), _mm512_min_ps(self.splat(high), a)) }
+    }
+
+    #[inline(always)]
+    fn round(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT }>(a) }
+    }
+
+    #[inline(always)]
+    fn power_of_two(self, n: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe {
+            let biased = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
+            _mm512_castsi512_ps(_mm512_slli_epi32::<23>(biased))
+        }
+    }
+
+    #[inline(always)]
+    fn div(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_div_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn select_small(self, a: __m512, limit: f32, small: __m512, large: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe {
+            let mask = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(_mm512_abs_ps(a), self.splat(limit));
+            _mm512_mask_blend_ps(mask, large, small)
+        }
+    }
+}
+
+/// Transposes 8×8 numbers in registers.
+///
+/// # Safety
+/// AVX2 is there; row i is readable at `from + i · from_stride` and writable at `to + i · to_stride`.
+#[inline(always)]
+unsafe fn transpose8(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+    // SAFETY: see above.
+    unsafe {
+        let row = |i: usize| _mm256_loadu_ps(from.add(i * from_stride));
+        let [a, b, c, d, e, f, g, h] = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
+        // Pairs of rows, then quadruples, then the two halves.
+        let (ab0, ab1) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+        let (cd0, cd1) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+        let (ef0, ef1) = (_mm256_unpacklo_ps(e, f), _mm256_unpackhi_ps(e, f));
+        let (gh0, gh1) = (_mm256_unpacklo_ps(g, h), _mm256_unpackhi_ps(g, h));
+        let ad0 = _mm256_shuffle_ps::<0x44>(ab0, cd0);
+        let ad1 = _mm256_shuffle_ps::<0xEE>(ab0, cd0);
+        let ad2 = _mm256_shuffle_ps::<0x44>(ab1, cd1);
+        let ad3 = _mm256_shuffle_ps::<0xEE>(ab1, cd1);
+        let eh0 = _mm256_shuffle_ps::<0x44>(ef0, gh0);
+        let eh1 = _mm256_shuffle_ps::<0xEE>(ef0, gh0);
+        let eh2 = _mm256_shuffle_ps::<0x44>(ef1, gh1);
+        let eh3 = _mm256_shuffle_ps::<0xEE>(ef1, gh1);
+        let low = |x, y| _mm256_permute2f128_ps::<0x20>(x, y);
+        let high = |x, y| _mm256_permute2f128_ps::<0x31>(x, y);
+        let columns = [
+            low(ad0, eh0),
+            low(ad1, eh1),
+            low(ad2, eh2),
+            low(ad3, eh3),
+            high(ad0, eh0),
+            high(ad1, eh1),
+            high(ad2, eh2),
+            high(ad3, eh3),
+        ];
+        for (i, column) in columns.into_iter().enumerate() {
+            _mm256_storeu_ps(to.add(i * to_stride), column);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Every level against the same kernels in `f64`, and any number of threads against one.
+
+use matnet_kernels::{Activation, Cell, Level, Map, MapSize, Recurrent, Term};
+
+/// A small generator, so that the tests need no crate for it.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.next() as usize % limit
+    }
+
+    fn list(&mut self, count: usize, size: f64) -> Vec<f64> {
+        (0..count).map(|_| (self.next() as f64 / (1u64 << 31) as f64 * 2.0 - 1.0) * size).collect()
+    }
+}
+
+fn single(values: &[f64]) -> Vec<f32> {
+    values.iter().map(|&v| v as f32).collect()
+}
+
+fn close(what: &str, got: &[f32], want: &[f64]) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    let scale = want.iter().fold(1.0f64, |most, v| most.max(v.abs()));
+    for (at, (&got, &want)) in got.iter().zip(want).enumerate() {
+        let error = (f64::from(got) - want).abs();
+        assert!(error <= 1e-5 * scale, "{what}[{at}]: {got} instead of {want}");
+    }
+}
+
+/// The gradients of a map in one list each.
+fn map_all<E: matnet_kernels::Element>(map: &Map<E>, level: Level, gradient: &[E]) -> Vec<Vec<E>> {
+    let (output, kept) = map.forward(level, true);
+    assert_eq!(output, map.forward(level, false).0, "keeping changes nothing");
+    let need = vec![true; map.terms.len()];
+    let gradients = map.backward(level, &output, &kept, gradient, &need);
+    let mut all = vec![output, gradients.bias];
+    for term in gradients.terms {
+        all.extend([term.input.expect("asked for"), term.row_map, term.col_map]);
+    }
+    all
+}
+
+#[test]
+fn maps_agree_on_every_level() {
+    let mut numbers = Numbers(1);
+    for case in 0..60 {
+        let most = [4, 12, 35][case % 3];
+        let batch = 1 + numbers.below([3, 40, 140][case % 3]);
+        let side = |numbers: &mut Numbers| 1 + numbers.below(most);
+        let (rows_out, cols_out) = (side(&mut numbers), side(&mut numbers));
+        let sizes: Vec<_> = (0..1 + case % 2)
+            .map(|_| MapSize { rows: side(&mut numbers), cols: side(&mut numbers), rows_out, cols_out })
+            .collect();
+        let tensors: Vec<_> = sizes
+            .iter()
+            .map(|size| {
+                let spread = 1.0 / ((size.rows * size.cols) as f64).sqrt().sqrt();
+                (
+                    numbers.list(batch * size.input(), 1.0),
+                    numbers.list(size.rows * rows_out, spread),
+                    numbers.list(size.cols * cols_out, spread),
+                )
+            })
+            .collect();
+        let bias = numbers.list(rows_out * cols_out, 1.0);
+        let gradient = numbers.list(batch * rows_out * cols_out, 1.0);
+        let activation = [Activation::Identity, Activation::Sigmoid, Activation::Tanh][case % 3];
+
+        let terms: Vec<_> = sizes
+            .iter()
+            .zip(&tensors)
+            .map(|(&size, (x, u, v))| Term { size, input: &x[..], row_map: u, col_map: v })
+            .collect();
+        let map = Map { terms: &terms, bias: Some(&bias), activation };
+        let want = map_all(&map, Level::Portable, &gradient);
+
+        let tensors: Vec<_> = tensors.iter().map(|(x, u, v)| (single(x), single(u), single(v))).collect();
+        let (bias, gradient) = (single(&bias), single(&gradient));
+        let terms: Vec<_> = sizes
+            .iter()
+            .zip(&tensors)
+            .map(|(&size, (x, u, v))| Term { size, input: &x[..], row_map: u, col_map: v })
+            .collect();
+        let map = Map { terms: &terms, bias: Some(&bias), activation };
+        for level in Level::available() {
+            let got = map_all(&map, level, &gradient);
+            for (at, (got, want)) in got.iter().zip(&want).enumerate() {
+                close(&format!("{level:?} batch {batch} {sizes:?} tensor {at}"), got, want);
+            }
+        }
+    }
+}
+
+/// The tensors of a recurrence.
+struct Tensors<E> {
+    list: Vec<Vec<E>>,
+    cell: Cell,
+    input_size: [usize; 2],
+    state_size: [usize; 2],
+    steps: usize,
+    constant: bool,
+    all: bool,
+}
+
+impl<E: matnet_kernels::Element> Tensors<E> {
+    fn view(&self) -> Recurrent<'_, E> {
+        let t = &self.list;
+        Recurrent {
+            cell: self.cell,
+            input_size: self.input_size,
+            state_size: self.state_size,
+            steps: self.steps,
+            input: &t[0],
+            constant: self.constant,
+            hidden: &t[1],
+            memory: (self.cell == Cell::Lstm).then_some(&t[2]),
+            input_row_map: &t[3],
+            input_col_map: &t[4],
+            state_row_map: &t[5],
+            state_col_map: &t[6],
+            bias: &t[7],
+            all: self.all,
+        }
+    }
+
+    fn everything(&self, level: Level) -> Vec<Vec<E>> {
+        let view = self.view();
+        let (output, kept) = view.forward(level, true);
+        assert_eq!(output, view.forward(level, false).0, "keeping changes nothing");
+        let g = view.backward(level, &kept, &self.list[8], true);
+        let weights = [g.input_row_map, g.input_col_map, g.state_row_map, g.state_col_map, g.bias];
+        [vec![output, g.input.expect("asked for"), g.hidden, g.memory], weights.to_vec()].concat()
+    }
+}
+
+fn random_recurrence(numbers: &mut Numbers, case: usize, batch: usize, most: usize) -> Tensors<f64> {
+    let cell = [Cell::Lstm, Cell::Gru(Activation::Tanh), Cell::Rnn(Activation::Tanh)][case % 3];
+    let mut side = || 1 + numbers.below(most);
+    let ([r, c], [n, m]) = ([side(), side()], [side(), side()]);
+    let (steps, constant, all) = (1 + numbers.below(5), numbers.below(3) == 0, numbers.below(2) == 0);
+    let g = cell.gates();
+    let inputs = if constant { 1 } else { steps };
+    let outputs = (if all { steps } else { 1 }) + usize::from(cell == Cell::Lstm);
+    let spread = |side: usize| 1.0 / (side as f64).sqrt();
+    let list = vec![
+        numbers.list(batch * inputs * r * c, 1.0),
+        numbers.list(batch * n * m, 1.0),
+        numbers.list(batch * n * m, 1.0),
+        numbers.list(g * r * n, spread(r)),
+        numbers.list(g * c * m, spread(c)),
+        numbers.list(g * n * n, spread(n)),
+        numbers.list(g * m * m, spread(m)),
+        numbers.list(g * n * m, 1.0),
+        numbers.list(batch * outputs * n * m, 1.0),
+    ];
+    Tensors { list, cell, input_size: [r, c], state_size: [n, m], steps, constant, all }
+}
+
+#[test]
+fn recurrences_agree_on_every_level() {
+    let mut numbers = Numbers(2);
+    for case in 0..45 {
+        let (batch, most) = (1 + numbers.below([4, 30, 100][case / 3 % 3]), [4, 20, 9][case / 3 % 3]);
+        let double = random_recurrence(&mut numbers, case, batch, most);
+        let want = double.everything(Level::Portable);
+        let list = double.list.iter().map(|values| single(values)).collect();
+        let Tensors { cell, input_size, state_size, steps, constant, all, .. } = double;
+        let tensors = Tensors { list, cell, input_size, state_size, steps, constant, all };
+        for level in Level::available() {
+            let got = tensors.everything(level);
+            for (at, (got, want)) in got.iter().zip(&want).enumerate() {
+                close(&format!("{level:?} {cell:?} batch {batch} case {case} tensor {at}"), got, want);
+            }
+        }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let mut numbers = Numbers(3);
+    let double = random_recurrence(&mut numbers, 0, 150, 11);
+    let list: Vec<_> = double.list.iter().map(|values| single(values)).collect();
+    let Tensors { cell, input_size, state_size, steps, constant, all, .. } = double;
+    let tensors = Tensors { list, cell, input_size, state_size, steps, constant, all };
+    let size = MapSize { rows: 13, cols: 17, rows_out: 19, cols_out: 11 };
+    let batch = 700;
+    let (x, u, v) =
+        (numbers.list(batch * 13 * 17, 1.0), numbers.list(13 * 19, 0.3), numbers.list(17 * 11, 0.3));
+    let (x, u, v) = (single(&x), single(&u), single(&v));
+    let gradient = single(&numbers.list(batch * 19 * 11, 1.0));
+    let terms = [Term { size, input: &x[..], row_map: &u, col_map: &v }];
+    let map = Map { terms: &terms, bias: None, activation: Activation::Relu };
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| (map_all(&map, Level::best(), &gradient), tensors.everything(Level::best())))
+    };
+    let one = with(1);
+    for threads in [2, 3, 8] {
+        assert!(with(threads) == one, "{threads} threads give other bits than one");
+    }
+}

@@ -1,0 +1,290 @@
+//! The way from Burn's tensors to the CPU kernels and back, with the hand-written backward passes.
+//!
+//! Burn routes a custom operation to the backend of its tensors. Only the CPU backend is served here
+//! ([`available`] tells); everything else takes the [`composed`](super::composed) way.
+
+mod map;
+mod recurrent;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::flex::FlexTensor;
+use burn::backend::{Autodiff, Backend, Flex, TensorMetadata, backend_extension, tensor::FloatTensor};
+use burn::tensor::{DType, Device, Element, Tensor, TensorData};
+use matnet_kernels as kernels;
+
+use super::{Activation, Cell};
+
+/// Whether the kernels can take this tensor.
+pub(super) fn available<const D: usize>(tensor: &Tensor<D>) -> bool {
+    matches!(tensor.dtype(), DType::F32 | DType::F64) && tensor.device() == Device::flex()
+}
+
+/// How a recurrence runs, apart from its tensors.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    /// Which cell.
+    pub cell: Cell,
+    /// How many steps.
+    pub steps: usize,
+    /// One input for all steps.
+    pub constant: bool,
+    /// Hidden states of all steps, or of the last.
+    pub all: bool,
+}
+
+/// The operations that have CPU kernels.
+///
+/// Bias and state are always there (zeros stand for none): the set of tensors is the same for each call.
+#[backend_extension(Flex, Autodiff)]
+pub trait FusedOps: Backend {
+    /// f(UᵀXV + B)
+    fn mat1(
+        input: FloatTensor<Self>,
+        row_map: FloatTensor<Self>,
+        col_map: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        activation: Activation,
+    ) -> FloatTensor<Self>;
+
+    /// f(UpᵀPVp + UqᵀQVq + B)
+    #[allow(clippy::too_many_arguments)]
+    fn mat2(
+        p: FloatTensor<Self>,
+        p_row_map: FloatTensor<Self>,
+        p_col_map: FloatTensor<Self>,
+        q: FloatTensor<Self>,
+        q_row_map: FloatTensor<Self>,
+        q_col_map: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        activation: Activation,
+    ) -> FloatTensor<Self>;
+
+    /// A recurrence. The result is `[batch, outputs, rows, cols]`: H of all steps (or the last), then C of
+    /// the last step for an LSTM, whose `memory` is C₀; other cells do not look at it.
+    #[allow(clippy::too_many_arguments)]
+    fn recurrent(
+        input: FloatTensor<Self>,
+        hidden: FloatTensor<Self>,
+        memory: FloatTensor<Self>,
+        input_row_map: FloatTensor<Self>,
+        input_col_map: FloatTensor<Self>,
+        state_row_map: FloatTensor<Self>,
+        state_col_map: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        schedule: Schedule,
+    ) -> FloatTensor<Self>;
+}
+
+impl FusedOps for Flex {
+    fn mat1(
+        x: FlexTensor,
+        u: FlexTensor,
+        v: FlexTensor,
+        b: FlexTensor,
+        activation: Activation,
+    ) -> FlexTensor {
+        map::forward(&contiguous([x, u, v, b]), activation, false).0
+    }
+
+    fn mat2(
+        p: FlexTensor,
+        up: FlexTensor,
+        vp: FlexTensor,
+        q: FlexTensor,
+        uq: FlexTensor,
+        vq: FlexTensor,
+        b: FlexTensor,
+        activation: Activation,
+    ) -> FlexTensor {
+        map::forward(&contiguous([p, up, vp, q, uq, vq, b]), activation, false).0
+    }
+
+    fn recurrent(
+        x: FlexTensor,
+        h: FlexTensor,
+        c: FlexTensor,
+        ux: FlexTensor,
+        vx: FlexTensor,
+        uh: FlexTensor,
+        vh: FlexTensor,
+        b: FlexTensor,
+        schedule: Schedule,
+    ) -> FlexTensor {
+        recurrent::forward(&contiguous([x, h, c, ux, vx, uh, vh, b]), schedule, false).0
+    }
+}
+
+impl<C: CheckpointStrategy> FusedOps for Autodiff<Flex, C> {
+    fn mat1(x: Tracked, u: Tracked, v: Tracked, b: Tracked, activation: Activation) -> Tracked {
+        differentiate::<C, 4, _>([x, u, v, b], map::MapOp(activation))
+    }
+
+    fn mat2(
+        p: Tracked,
+        up: Tracked,
+        vp: Tracked,
+        q: Tracked,
+        uq: Tracked,
+        vq: Tracked,
+        b: Tracked,
+        activation: Activation,
+    ) -> Tracked {
+        differentiate::<C, 7, _>([p, up, vp, q, uq, vq, b], map::MapOp(activation))
+    }
+
+    fn recurrent(
+        x: Tracked,
+        h: Tracked,
+        c: Tracked,
+        ux: Tracked,
+        vx: Tracked,
+        uh: Tracked,
+        vh: Tracked,
+        b: Tracked,
+        schedule: Schedule,
+    ) -> Tracked {
+        differentiate::<C, 8, _>([x, h, c, ux, vx, uh, vh, b], recurrent::RecurrentOp(schedule))
+    }
+}
+
+/// A tensor that gradients may be asked of.
+type Tracked = FloatTensor<Autodiff<Flex>>;
+
+/// An operation of `N` tensors with a backward pass of its own.
+trait FusedOp<const N: usize>: Copy + Debug + Send + 'static {
+    /// What the forward pass keeps for the backward pass, beside inputs and output.
+    type Kept: Debug + Send + Sync + 'static;
+
+    /// The output; with `keep`, what the backward pass needs.
+    fn forward(self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept);
+
+    /// The gradient of every input that `need` asks for, from that of the output.
+    fn backward(
+        self,
+        inputs: &[FlexTensor; N],
+        output: &FlexTensor,
+        kept: &Self::Kept,
+        gradient: FlexTensor,
+        need: [bool; N],
+    ) -> [Option<FlexTensor>; N];
+}
+
+/// Runs the forward pass and, where any input is tracked, enters the backward pass into Burn's graph.
+fn differentiate<C: CheckpointStrategy, const N: usize, O: FusedOp<N>>(
+    inputs: [Tracked; N],
+    op: O,
+) -> Tracked {
+    let nodes = inputs.each_ref().map(Tracked::node);
+    let inputs = contiguous(inputs.map(Tracked::into_primitive));
+    match Wrapped::<N, O>(op).prepare::<C>(nodes).compute_bound().stateful() {
+        OpsKind::Tracked(prep) => {
+            let (output, kept) = op.forward(&inputs, true);
+            prep.finish(Arc::new(State { inputs, output: output.clone(), kept }), output)
+        }
+        OpsKind::UnTracked(prep) => prep.finish(op.forward(&inputs, false).0),
+    }
+}
+
+/// Carries an operation into Burn's graph.
+#[derive(Debug)]
+struct Wrapped<const N: usize, O>(O);
+
+impl<const N: usize, O: FusedOp<N>> Backward<Flex, N> for Wrapped<N, O> {
+    type State = Arc<State<N, O>>;
+
+    fn backward(self, ops: Ops<Self::State, N>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let gradient = grads.consume::<Flex>(&ops.node).to_contiguous();
+        let need = ops.parents.each_ref().map(Option::is_some);
+        let State { inputs, output, kept } = &*ops.state;
+        let gradients = self.0.backward(inputs, output, kept, gradient, need);
+        for (parent, gradient) in ops.parents.iter().zip(gradients) {
+            if let (Some(parent), Some(gradient)) = (parent, gradient) {
+                grads.register::<Flex>(parent.id, gradient);
+            }
+        }
+    }
+}
+
+/// What waits in Burn's graph for the backward pass.
+#[derive(Debug)]
+struct State<const N: usize, O: FusedOp<N>> {
+    inputs: [FlexTensor; N],
+    output: FlexTensor,
+    kept: O::Kept,
+}
+
+impl From<Activation> for kernels::Activation {
+    fn from(activation: Activation) -> Self {
+        match activation {
+            Activation::Identity => Self::Identity,
+            Activation::Relu => Self::Relu,
+            Activation::Sigmoid => Self::Sigmoid,
+            Activation::Tanh => Self::Tanh,
+        }
+    }
+}
+
+impl From<Cell> for kernels::Cell {
+    fn from(cell: Cell) -> Self {
+        match cell {
+            Cell::Rnn(f) => Self::Rnn(f.into()),
+            Cell::Lstm => Self::Lstm,
+            Cell::Gru(f) => Self::Gru(f.into()),
+        }
+    }
+}
+
+/// A number that both Burn and the kernels know.
+trait Number: Element + kernels::Element {
+    /// The numbers of a tensor that has been made contiguous, `None` if it holds others.
+    fn slice(tensor: &FlexTensor) -> Option<&[Self]>;
+}
+
+impl Number for f32 {
+    fn slice(tensor: &FlexTensor) -> Option<&[Self]> {
+        tensor.as_slice()
+    }
+}
+
+impl Number for f64 {
+    fn slice(tensor: &FlexTensor) -> Option<&[Self]> {
+        tensor.as_slice()
+    }
+}
+
+/// What a forward pass keeps, for either kind of number.
+#[derive(Debug)]
+enum Either<A, B> {
+    Single(A),
+    Double(B),
+}
+
+/// The numbers of a tensor, which [`available`] has let through and [`contiguous`] has put in order.
+fn numbers<E: Number>(tensor: &FlexTensor) -> &[E] {
+    E::slice(tensor).expect("all tensors of an operation hold numbers of one kind")
+}
+
+/// Slices and transposes of other tensors become tensors of their own.
+fn contiguous<const N: usize>(tensors: [FlexTensor; N]) -> [FlexTensor; N] {
+    tensors.map(|tensor| tensor.to_contiguous())
+}
+
+/// A tensor from numbers.
+fn tensor<E: Number>(numbers: Vec<E>, shape: &[usize]) -> FlexTensor {
+    FlexTensor::from_data(TensorData::new(numbers, shape.to_vec()))
+}
+
+/// The sides of a tensor.
+fn dims<const N: usize>(tensor: &FlexTensor) -> [usize; N] {
+    tensor.shape().dims()
+}
+
+/// Whether the tensors hold `f64`.
+fn is_double(tensor: &FlexTensor) -> bool {
+    tensor.dtype() == DType::F64
+}

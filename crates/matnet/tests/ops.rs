@@ -1,0 +1,405 @@
+//! The operations: hand-written gradients against numeric ones, fused against composed, odd inputs.
+
+mod common;
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use common::{between, check_function, random, values, weigh};
+use matnet::ops::{
+    self, Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, Steps, composed, mat1, mat2, recurrent,
+};
+use matnet::random::Stream;
+
+const ACTIVATIONS: [Activation; 4] =
+    [Activation::Identity, Activation::Relu, Activation::Sigmoid, Activation::Tanh];
+const CELLS: [Cell; 5] = [
+    Cell::Lstm,
+    Cell::Rnn(Activation::Tanh),
+    Cell::Gru(Activation::Tanh),
+    Cell::Rnn(Activation::Relu),
+    Cell::Gru(Activation::Relu),
+];
+/// How far fused may lie from composed in f32, relative to the largest number compared.
+const CLOSE: f64 = 1e-5;
+
+fn sides<const N: usize>(stream: &mut Stream, most: usize) -> [usize; N] {
+    std::array::from_fn(|_| between(stream, 1, most))
+}
+
+/// Flat values for tensors of these shapes.
+fn flat(stream: &mut Stream, shapes: &[Vec<usize>]) -> Vec<Vec<f64>> {
+    shapes.iter().map(|shape| values(stream, shape.iter().product())).collect()
+}
+
+fn shape<const D: usize>(shapes: &[Vec<usize>], at: usize) -> [usize; D] {
+    shapes[at].clone().try_into().expect("a shape of that many sides")
+}
+
+/// Shapes of X, U, V, B.
+fn mat1_shapes(stream: &mut Stream, batch: usize, most: usize) -> Vec<Vec<usize>> {
+    let [r, c, ro, co] = sides(stream, most);
+    vec![vec![batch, r, c], vec![r, ro], vec![c, co], vec![ro, co]]
+}
+
+/// Shapes of P, Up, Vp, Q, Uq, Vq, B.
+fn mat2_shapes(stream: &mut Stream, batch: usize, most: usize) -> Vec<Vec<usize>> {
+    let [r, c, s, d, ro, co] = sides(stream, most);
+    let p = [vec![batch, r, c], vec![r, ro], vec![c, co]];
+    let q = [vec![batch, s, d], vec![s, ro], vec![d, co]];
+    [p, q].concat().into_iter().chain([vec![ro, co]]).collect()
+}
+
+/// Shapes of X, H, C, Ux, Vx, Uh, Vh, B.
+fn recurrent_shapes(
+    stream: &mut Stream,
+    cell: Cell,
+    batch: usize,
+    time: Option<usize>,
+    most: usize,
+) -> Vec<Vec<usize>> {
+    let [r, c, n, m] = sides(stream, most);
+    let g = cell.gates();
+    let input = match time {
+        Some(time) => vec![batch, time, r, c],
+        None => vec![batch, r, c],
+    };
+    let state = vec![batch, n, m];
+    vec![
+        input,
+        state.clone(),
+        state,
+        vec![g, r, n],
+        vec![g, c, m],
+        vec![g, n, n],
+        vec![g, m, m],
+        vec![g, n, m],
+    ]
+}
+
+fn run_mat1(composed: bool, t: &[Tensor<1>], shapes: &[Vec<usize>], f: Activation) -> Tensor<3> {
+    let (x, u, v) = (
+        t[0].clone().reshape(shape::<3>(shapes, 0)),
+        t[1].clone().reshape(shape::<2>(shapes, 1)),
+        t[2].clone().reshape(shape::<2>(shapes, 2)),
+    );
+    let b = Some(t[3].clone().reshape(shape::<2>(shapes, 3)));
+    if composed { composed::mat1(x, u, v, b, f) } else { mat1(x, u, v, b, f) }
+}
+
+fn run_mat2(composed: bool, t: &[Tensor<1>], shapes: &[Vec<usize>], f: Activation) -> Tensor<3> {
+    let map = |at: usize| t[at].clone().reshape(shape::<2>(shapes, at));
+    let (p, q) = (t[0].clone().reshape(shape::<3>(shapes, 0)), t[3].clone().reshape(shape::<3>(shapes, 3)));
+    let maps = Mat2Maps {
+        p_row_map: map(1),
+        p_col_map: map(2),
+        q_row_map: map(4),
+        q_col_map: map(5),
+        bias: Some(map(6)),
+    };
+    if composed { composed::mat2(p, q, maps, f) } else { mat2(p, q, maps, f) }
+}
+
+/// Everything a recurrence gives: hidden states, final H and C, along the time axis.
+fn run_recurrent(
+    composed: bool,
+    t: &[Tensor<1>],
+    shapes: &[Vec<usize>],
+    cell: Cell,
+    time: usize,
+    keep: Keep,
+) -> Tensor<4> {
+    let cube = |at: usize| t[at].clone().reshape(shape::<3>(shapes, at));
+    let steps = if shapes[0].len() == 4 {
+        Steps::Sequence(t[0].clone().reshape(shape::<4>(shapes, 0)))
+    } else {
+        Steps::Constant(cube(0), time)
+    };
+    let state = MatState { hidden: cube(1), memory: cell.has_memory().then(|| cube(2)) };
+    let maps = RecurrentMaps {
+        input_row_map: cube(3),
+        input_col_map: cube(4),
+        state_row_map: cube(5),
+        state_col_map: cube(6),
+        bias: cube(7),
+    };
+    let (hidden, last) = if composed {
+        composed::recurrent(cell, steps, state, maps, keep)
+    } else {
+        recurrent(cell, steps, Some(state), maps, keep)
+    };
+    let mut all = vec![hidden, last.hidden.unsqueeze_dim(1)];
+    all.extend(last.memory.map(|memory| memory.unsqueeze_dim(1)));
+    Tensor::cat(all, 1)
+}
+
+#[test]
+fn gradients_of_mat1() {
+    let mut stream = Stream::new(1, "mat1");
+    for case in 0..120 {
+        let batch = between(&mut stream, 1, 6);
+        let shapes = mat1_shapes(&mut stream, batch, 7);
+        let inputs = flat(&mut stream, &shapes);
+        let f = ACTIVATIONS[case % 4];
+        check_function(&format!("mat1 {f:?} {shapes:?}"), &inputs, |t| weigh(run_mat1(false, t, &shapes, f)));
+    }
+}
+
+#[test]
+fn gradients_of_mat2() {
+    let mut stream = Stream::new(2, "mat2");
+    for case in 0..120 {
+        let batch = between(&mut stream, 1, 6);
+        let shapes = mat2_shapes(&mut stream, batch, 6);
+        let inputs = flat(&mut stream, &shapes);
+        let f = ACTIVATIONS[case % 4];
+        check_function(&format!("mat2 {f:?} {shapes:?}"), &inputs, |t| weigh(run_mat2(false, t, &shapes, f)));
+    }
+}
+
+#[test]
+fn gradients_of_recurrences() {
+    let mut stream = Stream::new(3, "recurrent");
+    for case in 0..320 {
+        let cell = CELLS[case % 5];
+        let (batch, time) = (between(&mut stream, 1, 5), between(&mut stream, 1, 4));
+        let keep = if stream.below(2) == 0 { Keep::All } else { Keep::Last };
+        let sequence = stream.below(3) > 0;
+        let shapes = recurrent_shapes(&mut stream, cell, batch, sequence.then_some(time), 5);
+        let mut inputs = flat(&mut stream, &shapes);
+        for weights in &mut inputs[3..] {
+            weights.iter_mut().for_each(|weight| *weight *= 0.5);
+        }
+        let label = format!("{cell:?} {keep:?} time {time} {shapes:?}");
+        check_function(&label, &inputs, |t| weigh(run_recurrent(false, t, &shapes, cell, time, keep)));
+    }
+}
+
+/// Output and all gradients of a function of flat f32 tensors.
+fn everything<const D: usize>(inputs: &[Vec<f64>], run: impl Fn(&[Tensor<1>]) -> Tensor<D>) -> Vec<Vec<f64>> {
+    let device = Device::flex().autodiff();
+    let leaves: Vec<Tensor<1>> = inputs
+        .iter()
+        .map(|values| {
+            let data: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+            let count = data.len();
+            Tensor::from_data(TensorData::new(data, [count]), &device).require_grad()
+        })
+        .collect();
+    let output = run(&leaves);
+    let weights = values(&mut Stream::new(4, "weights"), output.shape().num_elements());
+    let weights: Vec<f32> = weights.into_iter().map(|v| v as f32).collect();
+    let weights = Tensor::<D>::from_data(TensorData::new(weights, output.dims()), &device);
+    let grads = (output.clone() * weights).sum().backward();
+    let mut all = vec![common::numbers(output)];
+    all.extend(leaves.iter().map(|leaf| leaf.grad(&grads).map_or_else(Vec::new, common::numbers)));
+    all
+}
+
+fn assert_close(label: &str, fused: Vec<Vec<f64>>, composed: Vec<Vec<f64>>) {
+    assert_eq!(fused.len(), composed.len());
+    for (at, (fused, composed)) in fused.iter().zip(&composed).enumerate() {
+        assert_eq!(fused.len(), composed.len(), "{label}: tensor {at}");
+        let scale = composed.iter().fold(1.0f64, |most, v| most.max(v.abs()));
+        for (a, b) in fused.iter().zip(composed) {
+            assert!((a - b).abs() <= CLOSE * scale, "{label}: tensor {at}: fused {a}, composed {b}");
+        }
+    }
+}
+
+/// Batches and sides that are and are not multiples of a vector's width.
+fn batch_and_most(stream: &mut Stream, case: usize) -> (usize, usize) {
+    match case % 4 {
+        0 => (between(stream, 1, 9), 5),
+        1 => (between(stream, 1, 40), 20),
+        2 => (between(stream, 60, 90), 17),
+        _ => (8, 33),
+    }
+}
+
+/// Numbers of the size that a net in training has: inputs of 1, weights of 1/√side.
+fn tame(inputs: &mut [Vec<f64>], shapes: &[Vec<usize>], weights: std::ops::Range<usize>) {
+    for at in weights {
+        let scale = (shapes[at][shapes[at].len() - 2] as f64).sqrt();
+        inputs[at].iter_mut().for_each(|v| *v /= scale);
+    }
+}
+
+#[test]
+fn fused_mat1_equals_composed() {
+    let mut stream = Stream::new(5, "fused mat1");
+    for case in 0..160 {
+        let (batch, most) = batch_and_most(&mut stream, case);
+        let shapes = mat1_shapes(&mut stream, batch, most);
+        let mut inputs = flat(&mut stream, &shapes);
+        tame(&mut inputs, &shapes, 1..3);
+        let f = ACTIVATIONS[case / 4 % 4];
+        let [fused, composed] =
+            [false, true].map(|composed| everything(&inputs, |t| run_mat1(composed, t, &shapes, f)));
+        assert_close(&format!("mat1 {f:?} {shapes:?}"), fused, composed);
+    }
+}
+
+#[test]
+fn fused_mat2_equals_composed() {
+    let mut stream = Stream::new(6, "fused mat2");
+    for case in 0..160 {
+        let (batch, most) = batch_and_most(&mut stream, case);
+        let shapes = mat2_shapes(&mut stream, batch, most);
+        let mut inputs = flat(&mut stream, &shapes);
+        tame(&mut inputs, &shapes, 1..3);
+        tame(&mut inputs, &shapes, 4..6);
+        let f = ACTIVATIONS[case / 4 % 4];
+        let [fused, composed] =
+            [false, true].map(|composed| everything(&inputs, |t| run_mat2(composed, t, &shapes, f)));
+        assert_close(&format!("mat2 {f:?} {shapes:?}"), fused, composed);
+    }
+}
+
+#[test]
+fn fused_recurrences_equal_composed() {
+    let mut stream = Stream::new(7, "fused recurrent");
+    for case in 0..240 {
+        let cell = CELLS[case % 5];
+        let (batch, most) = batch_and_most(&mut stream, case / 5);
+        let time = between(&mut stream, 1, 5);
+        let keep = if stream.below(2) == 0 { Keep::All } else { Keep::Last };
+        let sequence = stream.below(3) > 0;
+        let shapes = recurrent_shapes(&mut stream, cell, batch, sequence.then_some(time), most);
+        let mut inputs = flat(&mut stream, &shapes);
+        tame(&mut inputs, &shapes, 3..7);
+        let [fused, composed] = [false, true].map(|composed| {
+            let mut all = everything(&inputs, |t| run_recurrent(composed, t, &shapes, cell, time, keep));
+            // Without a memory its gradient is of no interest: absent on one side, absent on the other.
+            if !cell.has_memory() {
+                all[3].clear();
+            }
+            // A sum that rounding puts on the other side of a ReLU's kink changes gradients by more than
+            // rounding; those are compared with numeric ones in f64 above.
+            if matches!(cell, Cell::Rnn(Activation::Relu) | Cell::Gru(Activation::Relu)) {
+                all.truncate(1);
+            }
+            all
+        });
+        assert_close(&format!("{cell:?} {keep:?} time {time} {shapes:?}"), fused, composed);
+    }
+}
+
+#[test]
+fn slices_and_transposes_of_other_tensors_are_taken() {
+    let mut stream = Stream::new(8, "views");
+    let single = |tensor: Tensor<3>| tensor.cast(DType::F32);
+    let wide = single(random(&mut stream, [9, 14, 11]));
+    // The middle of a larger tensor, rows and columns exchanged.
+    let x = wide.slice([2..7, 3..12, 1..8]).swap_dims(1, 2);
+    let u = random(&mut stream, [5, 7]).cast(DType::F32).transpose();
+    let v = random(&mut stream, [12, 4]).cast(DType::F32).slice([1..10, 0..4]);
+    let copy = |data: TensorData| Tensor::from_data(data, &common::device());
+    let (x2, u2, v2) = (copy(x.to_data()), Tensor::from_data(u.to_data(), &common::device()), v.to_data());
+    let v2 = Tensor::from_data(v2, &common::device());
+    let of_views = mat1(x, u, v, None, Activation::Tanh);
+    let of_copies = mat1(x2, u2, v2, None, Activation::Tanh);
+    assert_eq!(of_views.into_data(), of_copies.into_data());
+}
+
+#[test]
+fn a_gradient_that_is_a_view_is_taken() {
+    let mut stream = Stream::new(9, "view gradient");
+    let inputs = flat(&mut stream, &[vec![6, 5, 4], vec![5, 3], vec![4, 7], vec![3, 7]]);
+    let shapes = [vec![6, 5, 4], vec![5, 3], vec![4, 7], vec![3, 7]];
+    let through_view = |composed: bool| {
+        everything(&inputs, |t| {
+            run_mat1(composed, t, &shapes, Activation::Tanh).swap_dims(1, 2).slice([1..5, 0..6, 1..3])
+        })
+    };
+    assert_close("view", through_view(false), through_view(true));
+}
+
+#[test]
+fn a_sample_gives_the_same_bits_alone_and_in_any_batch() {
+    let mut stream = Stream::new(10, "batch");
+    for cell in CELLS {
+        let shapes = recurrent_shapes(&mut stream, cell, 70, Some(3), 9);
+        let mut inputs = flat(&mut stream, &shapes);
+        tame(&mut inputs, &shapes, 3..7);
+        let single = |values: &Vec<f64>| {
+            let data: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+            let count = data.len();
+            Tensor::<1>::from_data(TensorData::new(data, [count]), &Device::flex())
+        };
+        let leaves: Vec<_> = inputs.iter().map(single).collect();
+        let whole = run_recurrent(false, &leaves, &shapes, cell, 3, Keep::All);
+        for (from, count) in [(0, 1), (69, 1), (13, 9), (3, 17)] {
+            let mut shapes = shapes.clone();
+            let mut part = leaves.clone();
+            for at in 0..3 {
+                let size: usize = shapes[at][1..].iter().product();
+                shapes[at][0] = count;
+                part[at] = part[at].clone().slice([from * size..(from + count) * size]);
+            }
+            let part = run_recurrent(false, &part, &shapes, cell, 3, Keep::All);
+            let same = whole.clone().narrow(0, from, count);
+            assert_eq!(part.into_data(), same.into_data(), "{cell:?}, {count} samples from {from}");
+        }
+    }
+}
+
+#[test]
+fn the_paper_s_identity_holds() {
+    // vec(UᵀXV) = (V⊗U)ᵀ vec(X), columns stacked
+    let mut stream = Stream::new(11, "kronecker");
+    for _ in 0..100 {
+        let [r, c, ro, co] = sides(&mut stream, 6);
+        let (x, u, v) =
+            (random(&mut stream, [1, r, c]), random(&mut stream, [r, ro]), random(&mut stream, [c, co]));
+        let y = mat1(x.clone(), u.clone(), v.clone(), None, Activation::Identity);
+        let stack = |m: Tensor<3>, count: usize| m.swap_dims(1, 2).reshape([count, 1]);
+        // (V⊗U)[(c, r), (c', r')] = V[c, c'] · U[r, r']
+        let kron = v.reshape([c, 1, co, 1]) * u.reshape([1, r, 1, ro]);
+        let kron = kron.reshape([c * r, co * ro]);
+        let expected = kron.transpose().matmul(stack(x, r * c));
+        assert!(common::distance(stack(y, ro * co), expected) < 1e-12);
+    }
+}
+
+#[test]
+fn nothing_to_do_is_refused() {
+    let message = |run: Box<dyn Fn() + std::panic::UnwindSafe>| -> String {
+        let panic = std::panic::catch_unwind(run).expect_err("must be refused");
+        panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()))
+            .expect("a text")
+    };
+    let z2 = |a, b| Tensor::<2>::zeros([a, b], &Device::flex());
+    let empty = message(Box::new(move || {
+        mat1(Tensor::zeros([0, 3, 4], &Device::flex()), z2(3, 2), z2(4, 2), None, Activation::Relu);
+    }));
+    assert_eq!(empty, "mat1: input has an empty batch");
+    let wrong = message(Box::new(move || {
+        mat1(Tensor::zeros([2, 3, 4], &Device::flex()), z2(5, 2), z2(4, 2), None, Activation::Relu);
+    }));
+    assert!(wrong.starts_with("mat1: row map takes 5 rows, input has 3"), "{wrong}");
+    let mixed = message(Box::new(move || {
+        let x = Tensor::<3>::zeros([2, 3, 4], &Device::flex()).cast(DType::F64);
+        mat1(x, z2(3, 2), z2(4, 2), None, Activation::Relu);
+    }));
+    assert!(mixed.starts_with("mat1: input holds F64, row map F32"), "{mixed}");
+    let maps = || {
+        let z = |a, b, c| Tensor::<3>::zeros([a, b, c], &Device::flex());
+        RecurrentMaps {
+            input_row_map: z(4, 3, 2),
+            input_col_map: z(4, 4, 2),
+            state_row_map: z(4, 2, 2),
+            state_col_map: z(4, 2, 2),
+            bias: z(4, 2, 2),
+        }
+    };
+    let run = move |shape: [usize; 4]| {
+        let input = Tensor::zeros(shape, &Device::flex());
+        ops::recurrent(Cell::Lstm, Steps::Sequence(input), None, maps(), Keep::All);
+    };
+    let no_time = message(Box::new(move || run([2, 0, 3, 4])));
+    assert_eq!(no_time, "recurrent: the input has no time step");
+    let no_batch = message(Box::new(move || run([0, 2, 3, 4])));
+    assert_eq!(no_batch, "recurrent: the input has an empty batch");
+}
