@@ -29,6 +29,9 @@ impl ConfigError {
 /// The most numbers one parameter may hold: 8 GiB of `f32`.
 pub const MAX_NUMBERS: usize = 1 << 31;
 
+/// The most numbers all parameters of a net may hold: 64 GiB of `f32`.
+pub const MAX_TOTAL: usize = 1 << 34;
+
 /// The deepest net.
 pub const MAX_DEPTH: usize = 10_000;
 
@@ -72,5 +75,8 @@ pub(crate) fn check_finite(key: &str, value: f64) -> Result<(), ConfigError> {
 
 /// Sides as people write them: 50×50.
 pub(crate) fn show(sides: &[usize]) -> String {
+    if sides.is_empty() {
+        return "nothing".to_owned();
+    }
     sides.iter().map(usize::to_string).collect::<Vec<_>>().join("×")
 }

@@ -1,0 +1,177 @@
+//! First values of the maps, such that a deep net can learn.
+//!
+//! For independent entries of variance σu² and σv², every entry of UᵀXV has the variance
+//! r·c·σu²·σv²·E\[x²\]. A signal keeps its size from layer to layer when that equals E\[x²\] times the
+//! gain of the activation, which is 2 for ReLU (it throws half of the power away) and 1 for the others.
+//! The gain is shared evenly: σu² = √gain / r and σv² = √gain / c.
+//!
+//! The variance alone does not make depth 30 easy: a product of many Gaussian matrices has a few huge and
+//! many tiny singular values, so most directions of the input are lost on the way up and most directions
+//! of the gradient on the way down. [`Init::Orthogonal`] draws U and V with orthonormal rows or columns,
+//! scaled to the same σ, whose products keep all singular values alike. It is the default; the test
+//! `deep.rs` compares both.
+
+use burn::module::Param;
+use burn::tensor::{Device, Tensor, TensorData};
+use serde::{Deserialize, Serialize};
+
+use crate::ops::{Activation, Cell};
+use crate::random::Stream;
+
+/// How the first values of a map are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Init {
+    /// Orthonormal rows or columns (whichever are fewer), evenly distributed over all such maps.
+    #[default]
+    Orthogonal,
+    /// Independent normal numbers.
+    Normal,
+}
+
+impl Init {
+    /// The numbers of a map `[from, to]`, row after row, whose mean square is `power / from`.
+    pub fn draw(self, [from, to]: [usize; 2], power: f64, stream: &mut Stream) -> Vec<f32> {
+        match self {
+            Self::Normal => {
+                let deviation = (power / from as f64).sqrt();
+                (0..from * to).map(|_| (deviation * stream.normal()) as f32).collect()
+            }
+            Self::Orthogonal => {
+                let (few, many) = (from.min(to), from.max(to));
+                let rows = orthonormal(few, many, stream);
+                let scale = (power * many as f64 / from as f64).sqrt();
+                let at = |i: usize, j: usize| if from <= to { rows[i][j] } else { rows[j][i] };
+                (0..from * to).map(|n| (scale * at(n / to, n % to)) as f32).collect()
+            }
+        }
+    }
+
+    /// A map as a parameter, its power given; see [`draw`](Self::draw).
+    pub(crate) fn map(
+        self,
+        shape: [usize; 2],
+        power: f64,
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Param<Tensor<2>> {
+        parameter(self.draw(shape, power, stream), shape, device)
+    }
+
+    /// Several maps, stacked.
+    pub(crate) fn stacked(
+        self,
+        [count, from, to]: [usize; 3],
+        power: f64,
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Param<Tensor<3>> {
+        let numbers = (0..count).flat_map(|_| self.draw([from, to], power, stream)).collect();
+        parameter(numbers, [count, from, to], device)
+    }
+}
+
+/// How much variance a layer must add so that a signal keeps its size through this activation.
+pub fn gain(activation: Activation) -> f64 {
+    match activation {
+        Activation::Relu => 2.0,
+        Activation::Identity | Activation::Sigmoid | Activation::Tanh => 1.0,
+    }
+}
+
+/// A parameter that holds these numbers.
+pub(crate) fn parameter<const D: usize>(
+    numbers: Vec<f32>,
+    shape: [usize; D],
+    device: &Device,
+) -> Param<Tensor<D>> {
+    Param::from_tensor(Tensor::from_data(TensorData::new(numbers, shape), device))
+}
+
+/// A parameter that holds one number everywhere.
+pub(crate) fn constant<const D: usize>(value: f64, shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
+    parameter(vec![value as f32; shape.iter().product()], shape, device)
+}
+
+/// The first biases of a recurrence, gate after gate: zero, but for the forget gate of an LSTM.
+pub(crate) fn gate_bias(cell: Cell, numbers: usize, forget_bias: f64) -> Vec<f32> {
+    let of = |gate| if cell == Cell::Lstm && gate == 1 { forget_bias as f32 } else { 0.0 };
+    (0..cell.gates()).flat_map(|gate| std::iter::repeat_n(of(gate), numbers)).collect()
+}
+
+/// `count` orthonormal vectors of `length` numbers, `count` ≤ `length`.
+fn orthonormal(count: usize, length: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
+    /// So many new vectors stay in the cache while all earlier ones pass by.
+    const BLOCK: usize = 16;
+    let mut done: Vec<Vec<f64>> = Vec::with_capacity(count);
+    while done.len() < count {
+        let size = BLOCK.min(count - done.len());
+        let mut block: Vec<Vec<f64>> =
+            (0..size).map(|_| (0..length).map(|_| stream.normal()).collect()).collect();
+        for earlier in &done {
+            block.iter_mut().for_each(|vector| remove(vector, earlier));
+        }
+        for mut vector in block {
+            let first = done.len() / BLOCK * BLOCK;
+            done[first..].iter().for_each(|earlier| remove(&mut vector, earlier));
+            let norm = dot(&vector, &vector).sqrt();
+            // A normal vector has no chance to lie in the span of others; should rounding bring it near,
+            // the next block brings another.
+            if norm > 1e-9 {
+                vector.iter_mut().for_each(|x| *x /= norm);
+                done.push(vector);
+            }
+        }
+    }
+    done
+}
+
+/// Takes the part along the unit vector `along` out of `vector`.
+fn remove(vector: &mut [f64], along: &[f64]) {
+    let part = dot(vector, along);
+    vector.iter_mut().zip(along).for_each(|(x, a)| *x -= part * a);
+}
+
+/// Summed in eight lanes, which the compiler turns into vector instructions.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a8.zip(b8) {
+        for lane in 0..8 {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    lanes.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orthogonal_maps_are_orthogonal_and_of_the_right_size() {
+        let mut stream = Stream::new(3, "init");
+        for [from, to] in [[1, 1], [7, 7], [40, 40], [20, 50], [50, 20], [1, 9], [9, 1]] {
+            let map = Init::Orthogonal.draw([from, to], 1.5, &mut stream);
+            let mean_square = map.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / (from * to) as f64;
+            assert!((mean_square * from as f64 - 1.5).abs() < 1e-5, "{from}×{to}: {mean_square}");
+            let row = |i: usize, k: usize| f64::from(map[i * to + k]);
+            let column = |j: usize, k: usize| f64::from(map[k * to + j]);
+            let (few, many) = (from.min(to), from.max(to));
+            for (i, j) in (0..few).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                let product: f64 = (0..many)
+                    .map(|k| if from <= to { row(i, k) * row(j, k) } else { column(i, k) * column(j, k) })
+                    .sum();
+                assert!(product.abs() < 1e-5, "{from}×{to}: {i} and {j} give {product}");
+            }
+        }
+    }
+
+    #[test]
+    fn normal_maps_have_the_right_variance() {
+        let map = Init::Normal.draw([100, 80], 2.0, &mut Stream::new(3, "init"));
+        let mean_square = map.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / map.len() as f64;
+        assert!((mean_square * 100.0 - 2.0).abs() < 0.1, "{mean_square}");
+    }
+}

@@ -1,0 +1,157 @@
+//! Batch norm of matrices, each entry on its own.
+
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param, RunningState};
+use burn::tensor::module::{batch_norm, batch_norm_train};
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::config::setters;
+use crate::error::{ConfigError, check_sides, show};
+use crate::init::constant;
+use crate::mode::Mode;
+
+/// The config of a [`MatBatchNorm`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatBatchNormConfig {
+    /// Rows and columns.
+    pub shape: [usize; 2],
+    /// Added to the variance. Default: 1e-5.
+    #[serde(default = "default_epsilon")]
+    pub epsilon: f64,
+    /// The share of each batch in the running statistics. Default: 0.1.
+    #[serde(default = "default_momentum")]
+    pub momentum: f64,
+}
+
+fn default_epsilon() -> f64 {
+    1e-5
+}
+
+fn default_momentum() -> f64 {
+    0.1
+}
+
+impl MatBatchNormConfig {
+    /// Batch norm of matrices of this shape.
+    pub fn new(shape: [usize; 2]) -> Self {
+        Self { shape, epsilon: default_epsilon(), momentum: default_momentum() }
+    }
+
+    setters! {
+        with_epsilon(epsilon: f64);
+        with_momentum(momentum: f64);
+    }
+
+    /// Starts with scale 1, shift 0, mean 0 and variance 1.
+    pub fn init(&self, device: &Device) -> Result<MatBatchNorm, ConfigError> {
+        check_sides("shape", &self.shape)?;
+        if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
+            return Err(ConfigError::new("epsilon", self.epsilon.to_string(), "must be above 0"));
+        }
+        if !(0.0..=1.0).contains(&self.momentum) {
+            return Err(ConfigError::new("momentum", self.momentum.to_string(), "must lie between 0 and 1"));
+        }
+        let state = |value| RunningState::new(constant(value, self.shape, device).val().detach());
+        Ok(MatBatchNorm {
+            scale: constant(1.0, self.shape, device),
+            shift: constant(0.0, self.shape, device),
+            running_mean: state(0.0),
+            running_variance: state(1.0),
+            epsilon: self.epsilon,
+            momentum: self.momentum,
+        })
+    }
+}
+
+/// Batch norm of matrices, made with [`MatBatchNormConfig`]:
+///
+/// Y = G ⊙ (X − M) / √(S + ε) + A, all operations entry by entry.
+///
+/// Each of the rows · cols entries has its own mean M and variance S, its own learned scale G and shift A,
+/// all of shape `[rows, cols]`. While learning, M and S are those of the batch (S over its n samples, not
+/// n − 1), and the running statistics move towards them by the momentum; in use they are the running ones.
+/// For a state of one column this is the usual batch norm of a vector.
+#[derive(Module, Debug)]
+#[module(custom_display)]
+pub struct MatBatchNorm {
+    /// G: `[rows, cols]`
+    pub scale: Param<Tensor<2>>,
+    /// A: `[rows, cols]`
+    pub shift: Param<Tensor<2>>,
+    /// M in use: `[rows, cols]`
+    pub running_mean: RunningState<Tensor<2>>,
+    /// S in use: `[rows, cols]`
+    pub running_variance: RunningState<Tensor<2>>,
+    epsilon: f64,
+    momentum: f64,
+}
+
+impl MatBatchNorm {
+    /// `[batch, rows, cols]` → `[batch, rows, cols]`
+    pub fn forward(&self, input: Tensor<3>, mode: &Mode) -> Tensor<3> {
+        let [batch, rows, cols] = input.dims();
+        let flat = |matrix: Tensor<2>| matrix.reshape([rows * cols]);
+        let input = input.reshape([batch, rows * cols]);
+        let (scale, shift) = (flat(self.scale.val()), flat(self.shift.val()));
+        let (mean, variance) = (self.running_mean.value(), self.running_variance.value());
+        let output = if mode.is_train() {
+            let result = batch_norm_train(input, scale, shift, self.epsilon);
+            self.follow(&self.running_mean, mean, result.mean.reshape([rows, cols]));
+            self.follow(&self.running_variance, variance, result.variance.reshape([rows, cols]));
+            result.output
+        } else {
+            let device = input.device();
+            let (mean, variance) = (mean.to_device(&device), variance.to_device(&device));
+            batch_norm(input, scale, shift, flat(mean), flat(variance), self.epsilon)
+        };
+        output.reshape([batch, rows, cols])
+    }
+
+    /// Moves a running statistic towards that of the batch.
+    fn follow(&self, state: &RunningState<Tensor<2>>, old: Tensor<2>, batch: Tensor<2>) {
+        let old = old.to_device(&batch.device());
+        let new = old * (1.0 - self.momentum) + batch * self.momentum;
+        state.update(new.detach());
+        // Without this a stored or printed module would lag one batch behind.
+        state.value_sync();
+    }
+}
+
+impl ModuleDisplay for MatBatchNorm {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        let shape: [usize; 2] = self.scale.lazy_shape().dims();
+        content
+            .add("shape", &show(&shape))
+            .add("epsilon", &self.epsilon)
+            .add("momentum", &self.momentum)
+            .optional()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    #[test]
+    fn the_batch_is_normal_while_learning_and_the_statistics_follow() {
+        let device = Device::flex().autodiff();
+        let norm = MatBatchNormConfig::new([1, 2]).with_momentum(0.5).init(&device).unwrap();
+        let input = Tensor::<3>::from_floats([[[1.0, 10.0]], [[3.0, 30.0]]], &device);
+        let mut mode = Mode::train(Stream::new(0, "none"));
+        let output = norm.forward(input.clone(), &mode).into_data();
+        for (got, want) in output.as_slice::<f32>().unwrap().iter().zip([-1.0, -1.0, 1.0, 1.0]) {
+            assert!((got - want).abs() < 1e-4);
+        }
+        norm.running_mean.value().into_data().assert_eq(&[[1.0_f32, 10.0]].into(), false);
+        norm.running_variance.value().into_data().assert_eq(&[[1.0_f32, 50.5]].into(), false);
+        mode = Mode::Eval;
+        let in_use = norm.forward(input, &mode).into_data();
+        assert!(in_use.as_slice::<f32>().unwrap()[0].abs() < 1e-6);
+    }
+}

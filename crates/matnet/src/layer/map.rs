@@ -1,0 +1,132 @@
+//! A map between states, in either form.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+
+use super::{MatLinear, MatLinearConfig};
+use crate::error::ConfigError;
+use crate::form::Form;
+use crate::init::Init;
+use crate::ops::Activation;
+use crate::random::Stream;
+use crate::vector::{VecLinear, VecLinearConfig};
+
+/// What a [`Map`] is made from.
+#[derive(Clone, Debug)]
+pub struct MapConfig {
+    /// Matrix or vector.
+    pub form: Form,
+    /// The shape of the state in; `[n, 1]` for a vector.
+    pub input: [usize; 2],
+    /// The shape of the state out.
+    pub output: [usize; 2],
+    /// Whether there is a bias. Default: yes.
+    pub bias: bool,
+    /// The first value of every entry of the bias. Default: 0.
+    pub bias_start: f64,
+    /// σ. Default: the identity.
+    pub activation: Activation,
+    /// How the maps start. Default: orthogonal.
+    pub init: Init,
+    /// The variance out for the variance in, before σ. Default: what suits σ.
+    pub gain: Option<f64>,
+}
+
+impl MapConfig {
+    /// A map between these shapes.
+    pub fn new(form: Form, input: [usize; 2], output: [usize; 2]) -> Self {
+        Self {
+            form,
+            input,
+            output,
+            bias: true,
+            bias_start: 0.0,
+            activation: Activation::Identity,
+            init: Init::default(),
+            gain: None,
+        }
+    }
+
+    /// Draws the first values from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Map, ConfigError> {
+        match self.form {
+            Form::Matrix => MatLinearConfig::new(self.input, self.output)
+                .with_bias(self.bias)
+                .with_bias_start(self.bias_start)
+                .with_activation(self.activation)
+                .with_init(self.init)
+                .with_gain(self.gain)
+                .init(stream, device)
+                .map(Map::Matrix),
+            Form::Vector => VecLinearConfig::new(self.input[0], self.output[0])
+                .with_bias(self.bias)
+                .with_bias_start(self.bias_start)
+                .with_activation(self.activation)
+                .with_init(self.init)
+                .with_gain(self.gain)
+                .init(stream, device)
+                .map(Map::Vector),
+        }
+    }
+}
+
+/// σ(UᵀXV + B) between matrices, or σ(Wᵀx + b) between states of one column.
+#[derive(Module, Debug)]
+pub enum Map {
+    /// Between matrices.
+    Matrix(MatLinear),
+    /// Between vectors.
+    Vector(VecLinear),
+}
+
+impl Map {
+    /// `[batch, rows, cols]` → `[batch, rows_out, cols_out]`
+    pub fn forward(&self, input: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Matrix(map) => map.forward(input),
+            Self::Vector(map) => column(map.forward(vector(input))),
+        }
+    }
+
+    /// The way back with the same maps transposed, another bias `[rows, cols]` and another σ:
+    /// `[batch, rows_out, cols_out]` → `[batch, rows, cols]`.
+    pub fn transposed(&self, input: Tensor<3>, bias: Tensor<2>, activation: Activation) -> Tensor<3> {
+        match self {
+            Self::Matrix(map) => map.transposed(input, bias, activation),
+            Self::Vector(map) => {
+                let bias = bias.squeeze_dim::<1>(1);
+                column(map.transposed(vector(input), bias, activation))
+            }
+        }
+    }
+
+    /// The shape of the state in.
+    pub fn input(&self) -> [usize; 2] {
+        match self {
+            Self::Matrix(map) => map.input(),
+            Self::Vector(map) => [weight_dims(&map.weight)[0], 1],
+        }
+    }
+
+    /// The shape of the state out.
+    pub fn output(&self) -> [usize; 2] {
+        match self {
+            Self::Matrix(map) => map.output(),
+            Self::Vector(map) => [weight_dims(&map.weight)[1], 1],
+        }
+    }
+}
+
+fn weight_dims(weight: &Param<Tensor<2>>) -> [usize; 2] {
+    weight.lazy_shape().dims()
+}
+
+/// `[batch, n, 1]` → `[batch, n]`
+fn vector(state: Tensor<3>) -> Tensor<2> {
+    state.squeeze_dim::<2>(2)
+}
+
+/// `[batch, n]` → `[batch, n, 1]`
+fn column(vector: Tensor<2>) -> Tensor<3> {
+    vector.unsqueeze_dim::<3>(2)
+}

@@ -1,0 +1,212 @@
+//! The matrix layer: Y = σ(UᵀXV + B).
+
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{setters, yes};
+use crate::error::{ConfigError, check_finite, check_sides, show};
+use crate::init::{self, Init};
+use crate::ops::{Activation, mat1};
+use crate::random::Stream;
+
+/// The config of a [`MatLinear`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::layer::MatLinearConfig;
+/// use matnet::{ops::Activation, random::Stream};
+///
+/// let device = Device::flex();
+/// let layer = MatLinearConfig::new([28, 28], [50, 40])
+///     .with_activation(Activation::Relu)
+///     .init(&mut Stream::new(42, "init"), &device)?;
+/// let output = layer.forward(Tensor::ones([8, 28, 28], &device));
+/// assert_eq!(output.dims(), [8, 50, 40]);
+/// # Ok::<(), matnet::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatLinearConfig {
+    /// Rows and columns of X.
+    pub input: [usize; 2],
+    /// Rows and columns of Y.
+    pub output: [usize; 2],
+    /// Whether there is a U; without it the rows stay as they are. Default: yes.
+    #[serde(default = "yes")]
+    pub row_map: bool,
+    /// Whether there is a V; without it the columns stay as they are. Default: yes.
+    #[serde(default = "yes")]
+    pub col_map: bool,
+    /// Whether there is a B. Default: yes.
+    #[serde(default = "yes")]
+    pub bias: bool,
+    /// The first value of every entry of B. Default: 0.
+    #[serde(default)]
+    pub bias_start: f64,
+    /// σ. Default: the identity.
+    #[serde(default)]
+    pub activation: Activation,
+    /// How U and V start. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+    /// The variance out for the variance in, before σ. Default: what suits σ.
+    #[serde(default)]
+    pub gain: Option<f64>,
+}
+
+impl MatLinearConfig {
+    /// A layer between these shapes.
+    pub fn new(input: [usize; 2], output: [usize; 2]) -> Self {
+        Self {
+            input,
+            output,
+            row_map: true,
+            col_map: true,
+            bias: true,
+            bias_start: 0.0,
+            activation: Activation::Identity,
+            init: Init::default(),
+            gain: None,
+        }
+    }
+
+    setters! {
+        with_row_map(row_map: bool);
+        with_col_map(col_map: bool);
+        with_bias(bias: bool);
+        with_bias_start(bias_start: f64);
+        with_activation(activation: Activation);
+        with_init(init: Init);
+        with_gain(gain: Option<f64>);
+    }
+
+    /// Draws the first U and V from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<MatLinear, ConfigError> {
+        let ([rows, cols], [rows_out, cols_out]) = (self.input, self.output);
+        check_sides("input", &self.input)?;
+        check_sides("output", &self.output)?;
+        check_sides("output", &[rows, rows_out])?;
+        check_sides("output", &[cols, cols_out])?;
+        check_finite("bias_start", self.bias_start)?;
+        for (key, mapped, side, side_out) in
+            [("row_map", self.row_map, rows, rows_out), ("col_map", self.col_map, cols, cols_out)]
+        {
+            if !mapped && side != side_out {
+                let value = format!("false with {} in and {} out", show(&self.input), show(&self.output));
+                return Err(ConfigError::new(key, value, "without a map both sides must be equal"));
+            }
+        }
+        let gain = self.gain.unwrap_or(init::gain(self.activation));
+        check_finite("gain", gain)?;
+        // Two maps share the gain, one has it alone.
+        let power = if self.row_map && self.col_map { gain.sqrt() } else { gain };
+        let mut map = |wanted: bool, shape| wanted.then(|| self.init.map(shape, power, stream, device));
+        Ok(MatLinear {
+            row_map: map(self.row_map, [rows, rows_out]),
+            col_map: map(self.col_map, [cols, cols_out]),
+            bias: self.bias.then(|| init::constant(self.bias_start, self.output, device)),
+            activation: self.activation,
+            input: self.input,
+            output: self.output,
+        })
+    }
+}
+
+/// The matrix layer Y = σ(UᵀXV + B), made with [`MatLinearConfig`].
+///
+/// U, V and B can each be missing: no U leaves the rows as they are, no V the columns.
+#[derive(Module, Debug)]
+#[module(custom_display)]
+pub struct MatLinear {
+    /// U: `[rows, rows_out]`
+    pub row_map: Option<Param<Tensor<2>>>,
+    /// V: `[cols, cols_out]`
+    pub col_map: Option<Param<Tensor<2>>>,
+    /// B: `[rows_out, cols_out]`
+    pub bias: Option<Param<Tensor<2>>>,
+    /// σ
+    #[module(skip)]
+    pub activation: Activation,
+    #[module(skip)]
+    input: [usize; 2],
+    #[module(skip)]
+    output: [usize; 2],
+}
+
+impl MatLinear {
+    /// Y = σ(UᵀXV + B): `[batch, rows, cols]` → `[batch, rows_out, cols_out]`.
+    ///
+    /// # Panics
+    ///
+    /// If the input has other sides than the config said, or an empty batch.
+    pub fn forward(&self, input: Tensor<3>) -> Tensor<3> {
+        let bias = self.bias.as_ref().map(Param::val);
+        apply(input, value(&self.row_map), value(&self.col_map), bias, self.activation)
+    }
+
+    /// The way back with the same maps: σ(U H Vᵀ + B), `[batch, rows_out, cols_out]` →
+    /// `[batch, rows, cols]`, with another bias and σ.
+    ///
+    /// # Panics
+    ///
+    /// If the input or the bias has other sides, or the batch is empty.
+    pub fn transposed(&self, input: Tensor<3>, bias: Tensor<2>, activation: Activation) -> Tensor<3> {
+        let back = |map| value(map).map(Tensor::transpose);
+        apply(input, back(&self.row_map), back(&self.col_map), Some(bias), activation)
+    }
+
+    /// Rows and columns of X.
+    pub fn input(&self) -> [usize; 2] {
+        self.input
+    }
+
+    /// Rows and columns of Y.
+    pub fn output(&self) -> [usize; 2] {
+        self.output
+    }
+}
+
+fn value(map: &Option<Param<Tensor<2>>>) -> Option<Tensor<2>> {
+    map.as_ref().map(Param::val)
+}
+
+/// `mat1` with maps that may be missing.
+fn apply(
+    input: Tensor<3>,
+    row_map: Option<Tensor<2>>,
+    col_map: Option<Tensor<2>>,
+    bias: Option<Tensor<2>>,
+    activation: Activation,
+) -> Tensor<3> {
+    let mapped = match (row_map, col_map) {
+        (Some(row_map), Some(col_map)) => return mat1(input, row_map, col_map, bias, activation),
+        (Some(row_map), None) => row_map.transpose().unsqueeze::<3>().matmul(input),
+        (None, Some(col_map)) => {
+            let ([batch, rows, cols], cols_out) = (input.dims(), col_map.dims()[1]);
+            input.reshape([batch * rows, cols]).matmul(col_map).reshape([batch, rows, cols_out])
+        }
+        (None, None) => input,
+    };
+    activation.forward(match bias {
+        Some(bias) => mapped + bias.unsqueeze(),
+        None => mapped,
+    })
+}
+
+impl ModuleDisplay for MatLinear {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        content
+            .add("input", &show(&self.input))
+            .add("output", &show(&self.output))
+            .add("row_map", &self.row_map.is_some())
+            .add("col_map", &self.col_map.is_some())
+            .add("bias", &self.bias.is_some())
+            .add_debug_attribute("activation", &self.activation)
+            .optional()
+    }
+}

@@ -1,0 +1,32 @@
+//! Layers: the operations with their parameters, and what connects them.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mat_linear` | σ(UᵀXV + B) |
+//! | `map` | the same in either form, matrix or vector |
+//! | `batch_norm`, `dropout` | on matrices |
+//! | `unit` | map, norm, σ, dropout: one layer of a deep net |
+//! | `skip` | the gated skip: highway, residual, dense |
+//! | `mat_cell`, `recurrent` | RNN, LSTM, GRU: one cell; stacked, in one direction or both |
+//! | `top` | from the last hidden state to a matrix or classes |
+
+mod batch_norm;
+mod dropout;
+mod map;
+mod mat_cell;
+mod mat_linear;
+mod recurrent;
+mod skip;
+mod top;
+mod unit;
+
+pub use batch_norm::{MatBatchNorm, MatBatchNormConfig};
+pub use dropout::{Dropout, Noise};
+pub use map::{Map, MapConfig};
+pub use mat_cell::{MatCell, MatCellConfig};
+pub use mat_linear::{MatLinear, MatLinearConfig};
+pub(crate) use recurrent::default_activation;
+pub use recurrent::{CellKind, Recurrent, RecurrentCell, RecurrentConfig};
+pub use skip::{DenseSkip, Gate, GatedSkip, Skip, TRANSFORM_START};
+pub use top::{ClassTop, MatrixTop, Output, Top};
+pub use unit::{Unit, UnitConfig};

@@ -1,0 +1,263 @@
+//! Recurrent layers over sequences: stacked, in one direction or both.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::{Dropout, MatCell, MatCellConfig};
+use crate::config::{one, setters};
+use crate::error::{ConfigError, MAX_DEPTH, check_count};
+use crate::form::Form;
+use crate::init::Init;
+use crate::mode::Mode;
+use crate::ops::{Activation, Cell, Keep, MatState, Steps};
+use crate::random::Stream;
+use crate::vector::{VecCell, VecCellConfig};
+
+/// A recurrence in one word; f of the RNN and GRU is named apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CellKind {
+    /// Hₜ = f(mat2(Xₜ, Hₜ₋₁))
+    Rnn,
+    /// Three gates and a memory.
+    #[default]
+    Lstm,
+    /// Two gates.
+    Gru,
+}
+
+impl CellKind {
+    /// The recurrence with this f; the LSTM has tanh whatever f is.
+    pub fn with(self, f: Activation) -> Cell {
+        match self {
+            Self::Rnn => Cell::Rnn(f),
+            Self::Lstm => Cell::Lstm,
+            Self::Gru => Cell::Gru(f),
+        }
+    }
+}
+
+/// A cell in either form.
+#[derive(Module, Debug)]
+pub enum RecurrentCell {
+    /// Its state is a matrix.
+    Matrix(MatCell),
+    /// Its state is a vector, a matrix of one column.
+    Vector(VecCell),
+}
+
+impl RecurrentCell {
+    /// One step: (input, state) → state.
+    pub fn step(&self, input: Tensor<3>, state: MatState) -> MatState {
+        match self {
+            Self::Matrix(cell) => cell.step(input, state),
+            Self::Vector(cell) => cell.step(input, state),
+        }
+    }
+
+    /// A whole sequence from a given state or from zeros: the hidden states, and the last state.
+    pub fn sequence(&self, steps: Steps, state: Option<MatState>, keep: Keep) -> (Tensor<4>, MatState) {
+        match self {
+            Self::Matrix(cell) => cell.sequence(steps, state, keep),
+            Self::Vector(cell) => cell.sequence(steps, state, keep),
+        }
+    }
+}
+
+/// The config of a [`Recurrent`] layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecurrentConfig {
+    /// Matrix or vector. Default: matrix.
+    #[serde(default)]
+    pub form: Form,
+    /// Rows and columns of the states read; `[n, 1]` for vectors.
+    pub input: [usize; 2],
+    /// The sides of H: `[rows, cols]` for matrices, `[n]` for vectors.
+    pub hidden: Vec<usize>,
+    /// The recurrence. Default: LSTM.
+    #[serde(default)]
+    pub cell: CellKind,
+    /// f of an RNN or GRU. Default: tanh.
+    #[serde(default = "default_activation")]
+    pub activation: Activation,
+    /// How many layers stand on each other. Default: 1.
+    #[serde(default = "one")]
+    pub layers: usize,
+    /// Whether a second chain reads the sequence from its end. Default: no.
+    #[serde(default)]
+    pub bidirectional: bool,
+    /// Dropout of the states between layers. Default: 0.
+    #[serde(default)]
+    pub dropout: f64,
+    /// The first bias of an LSTM's forget gate. Default: 0.
+    #[serde(default)]
+    pub forget_bias: f64,
+    /// How the maps start. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+pub(crate) fn default_activation() -> Activation {
+    Activation::Tanh
+}
+
+impl RecurrentConfig {
+    /// An LSTM layer of matrices.
+    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>) -> Self {
+        Self {
+            form: Form::Matrix,
+            input,
+            hidden: hidden.into(),
+            cell: CellKind::Lstm,
+            activation: default_activation(),
+            layers: 1,
+            bidirectional: false,
+            dropout: 0.0,
+            forget_bias: 0.0,
+            init: Init::default(),
+        }
+    }
+
+    setters! {
+        with_form(form: Form);
+        with_cell(cell: CellKind);
+        with_activation(activation: Activation);
+        with_layers(layers: usize);
+        with_bidirectional(bidirectional: bool);
+        with_dropout(dropout: f64);
+        with_forget_bias(forget_bias: f64);
+        with_init(init: Init);
+    }
+
+    /// Draws the first maps from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Recurrent, ConfigError> {
+        let hidden = self.form.state("hidden", &self.hidden)?;
+        check_count("layers", self.layers, MAX_DEPTH)?;
+        let dropout = Dropout::new("dropout", self.dropout)?;
+        let mut chain = |backward: bool| -> Result<Vec<RecurrentCell>, ConfigError> {
+            if backward && !self.bidirectional {
+                return Ok(Vec::new());
+            }
+            (0..self.layers)
+                .map(|layer| {
+                    let input = if layer == 0 { self.input } else { self.output(hidden) };
+                    self.cell(input, hidden, stream, device)
+                })
+                .collect()
+        };
+        Ok(Recurrent { layer: chain(false)?, backward: chain(true)?, dropout, output: self.output(hidden) })
+    }
+
+    fn cell(
+        &self,
+        input: [usize; 2],
+        hidden: [usize; 2],
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Result<RecurrentCell, ConfigError> {
+        let cell = self.cell.with(self.activation);
+        match self.form {
+            Form::Matrix => MatCellConfig::new(cell, input, hidden)
+                .with_forget_bias(self.forget_bias)
+                .with_init(self.init)
+                .init(stream, device)
+                .map(RecurrentCell::Matrix),
+            Form::Vector => VecCellConfig::new(cell, input[0], hidden[0])
+                .with_forget_bias(self.forget_bias)
+                .with_init(self.init)
+                .init(stream, device)
+                .map(RecurrentCell::Vector),
+        }
+    }
+
+    /// Both directions stand one above the other.
+    fn output(&self, [rows, cols]: [usize; 2]) -> [usize; 2] {
+        [if self.bidirectional { rows.saturating_mul(2) } else { rows }, cols]
+    }
+}
+
+/// Recurrent layers over a sequence, made with [`RecurrentConfig`].
+///
+/// A layer reads the hidden states of the one below, through dropout. With two directions, the states of
+/// the backward chain stand below those of the forward chain: `[2 · rows, cols]`. (Rows, so that a vector,
+/// which is a matrix of one column, stays one.)
+#[derive(Module, Debug)]
+pub struct Recurrent {
+    /// The cells that read forward, the lowest first.
+    pub layer: Vec<RecurrentCell>,
+    /// The cells that read backward; empty for one direction.
+    pub backward: Vec<RecurrentCell>,
+    #[module(skip)]
+    dropout: Dropout,
+    #[module(skip)]
+    output: [usize; 2],
+}
+
+impl Recurrent {
+    /// Rows and columns of the hidden states given.
+    pub fn output(&self) -> [usize; 2] {
+        self.output
+    }
+
+    /// The hidden states of the highest layer and the last state of every cell, those of the forward chain
+    /// first, the lowest layer first.
+    ///
+    /// `start` has as many states, or is `None` for zeros. With [`Keep::Last`] the state is given that has
+    /// read everything: the last one of each direction.
+    ///
+    /// # Panics
+    ///
+    /// If the shapes do not fit together, or the batch or the time is empty.
+    pub fn forward(
+        &self,
+        steps: Steps,
+        start: Option<Vec<MatState>>,
+        keep: Keep,
+        mode: &mut Mode,
+    ) -> (Tensor<4>, Vec<MatState>) {
+        let cells = self.layer.len() + self.backward.len();
+        if let Some(start) = &start {
+            assert_eq!(start.len(), cells, "recurrent: {} states given to {cells} cells", start.len());
+        }
+        let begin = |cell: usize| start.as_ref().map(|start| start[cell].clone());
+        let mut steps = steps;
+        let (mut ends, mut backward_ends) = (Vec::new(), Vec::new());
+        let mut output = None;
+        for (index, cell) in self.layer.iter().enumerate() {
+            if let Some(states) = output.take() {
+                steps = Steps::Sequence(self.dropout.forward(states, mode));
+            }
+            let highest = index + 1 == self.layer.len();
+            let keep = if highest { keep } else { Keep::All };
+            let (mut states, end) = match self.backward.get(index) {
+                None => cell.sequence(steps.clone(), begin(index), keep),
+                Some(backward) => {
+                    let (ahead, end) = cell.sequence(steps.clone(), begin(index), keep);
+                    let start = begin(self.layer.len() + index);
+                    let (back, back_end) = backward.sequence(reversed(steps.clone()), start, keep);
+                    backward_ends.push(back_end);
+                    let back = if keep == Keep::All { back.flip([1]) } else { back };
+                    (Tensor::cat(vec![ahead, back], 2), end)
+                }
+            };
+            ends.push(end);
+            if highest && keep == Keep::Last {
+                let time = states.dims()[1];
+                states = states.narrow(1, time - 1, 1);
+            }
+            output = Some(states);
+        }
+        ends.extend(backward_ends);
+        (output.expect("at least one layer"), ends)
+    }
+}
+
+/// The same steps from the end.
+fn reversed(steps: Steps) -> Steps {
+    match steps {
+        Steps::Sequence(input) => Steps::Sequence(input.flip([1])),
+        constant => constant,
+    }
+}

@@ -1,0 +1,229 @@
+//! Skip connections: Hₜ = R ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ, and its cases.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor, activation::softmax};
+use serde::{Deserialize, Serialize};
+
+use super::{Map, MapConfig, Unit, UnitConfig};
+use crate::error::{ConfigError, check_count, show};
+use crate::init::constant;
+use crate::mode::Mode;
+use crate::ops::Activation;
+use crate::random::Stream;
+
+/// Where the transform gate of a highway starts, before the sigmoid: Z ≈ 0.12, so that at first a layer
+/// hands on most of what it gets.
+pub const TRANSFORM_START: f64 = -2.0;
+
+/// The kinds of skip a net can be built with.
+///
+/// | kind | Hₜ |
+/// |---|---|
+/// | `none` | H̃ₜ |
+/// | `gated` | R ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ, R and Z = sigm(mat1(Hₜ₋₁)), each with its own maps |
+/// | `highway` | (1 − Z) ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ |
+/// | `residual` | Hₜ₋₁ + H̃ₜ |
+/// | `dense` | Σₖ Rₖ Hₜ₋ₖ + H̃ₜ, over several earlier layers, Σₖ Rₖ = 1 |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Skip {
+    /// None.
+    #[default]
+    None,
+    /// Two learned gates.
+    Gated,
+    /// One learned gate and what it leaves.
+    Highway,
+    /// Both gates 1.
+    Residual,
+    /// To several earlier layers.
+    Dense,
+}
+
+/// A gate: one number for all, or learned from the state before.
+#[derive(Module, Debug)]
+pub enum Gate {
+    /// The same number everywhere and always.
+    Constant(f64),
+    /// sigm(mat1(Hₜ₋₁)): `[batch, rows, cols]`.
+    Learned(Map),
+}
+
+impl Gate {
+    /// A learned gate whose bias starts at `start`.
+    pub fn learned(
+        layer: &UnitConfig,
+        start: f64,
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Result<Self, ConfigError> {
+        let map = MapConfig {
+            activation: Activation::Sigmoid,
+            bias_start: start,
+            init: layer.init,
+            ..MapConfig::new(layer.form, layer.input, layer.input)
+        };
+        Ok(Self::Learned(map.init(stream, device)?))
+    }
+
+    /// `value` through the gate that opens for `state`.
+    fn pass(&self, state: &Tensor<3>, value: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Constant(1.0) => value,
+            Self::Constant(factor) => value * *factor,
+            Self::Learned(map) => map.forward(state.clone()) * value,
+        }
+    }
+}
+
+/// The general gated skip Hₜ = R ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ.
+///
+/// H̃ₜ = F(Hₜ₋₁) with F any chain of layers that ends in the shape it began with. The transform gate Z and
+/// the carry gate R are constant or learned; without a carry gate R = 1 − Z.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::layer::{GatedSkip, UnitConfig};
+/// use matnet::{Form, Mode, random::Stream};
+///
+/// let (device, mut stream) = (Device::flex(), Stream::new(42, "init"));
+/// let layer = UnitConfig::new(Form::Matrix, [20, 20], [20, 20]);
+/// let highway = GatedSkip::highway(&[layer], &mut stream, &device)?;
+/// let output = highway.forward(Tensor::ones([8, 20, 20], &device), &mut Mode::Eval);
+/// assert_eq!(output.dims(), [8, 20, 20]);
+/// # Ok::<(), matnet::ConfigError>(())
+/// ```
+#[derive(Module, Debug)]
+pub struct GatedSkip {
+    /// F, layer after layer.
+    pub candidate: Vec<Unit>,
+    /// Z
+    pub transform: Gate,
+    /// R; missing, it is 1 − Z.
+    pub carry: Option<Gate>,
+}
+
+impl GatedSkip {
+    /// Both gates learned, apart; Z starts near 0.12 and R near 0.88.
+    pub fn gated(
+        candidate: &[UnitConfig],
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Result<Self, ConfigError> {
+        let first = check_chain(candidate)?;
+        Ok(Self {
+            transform: Gate::learned(first, TRANSFORM_START, stream, device)?,
+            carry: Some(Gate::learned(first, -TRANSFORM_START, stream, device)?),
+            candidate: build(candidate, stream, device)?,
+        })
+    }
+
+    /// The highway: Z = sigm(mat1(Hₜ₋₁)), Hₜ = (1 − Z) ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ; the bias of Z starts at −2.
+    pub fn highway(
+        candidate: &[UnitConfig],
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Result<Self, ConfigError> {
+        let first = check_chain(candidate)?;
+        Ok(Self {
+            transform: Gate::learned(first, TRANSFORM_START, stream, device)?,
+            carry: None,
+            candidate: build(candidate, stream, device)?,
+        })
+    }
+
+    /// The residual layer: Hₜ = Hₜ₋₁ + F(Hₜ₋₁).
+    pub fn residual(
+        candidate: &[UnitConfig],
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Result<Self, ConfigError> {
+        check_chain(candidate)?;
+        Ok(Self {
+            transform: Gate::Constant(1.0),
+            carry: Some(Gate::Constant(1.0)),
+            candidate: build(candidate, stream, device)?,
+        })
+    }
+
+    /// Hₜ₋₁ → Hₜ, both `[batch, rows, cols]`.
+    pub fn forward(&self, state: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
+        let candidate = run(&self.candidate, state.clone(), mode);
+        match &self.carry {
+            Some(carry) => carry.pass(&state, state.clone()) + self.transform.pass(&state, candidate),
+            None => state.clone() + self.transform.pass(&state, candidate - state.clone()),
+        }
+    }
+}
+
+/// A skip to several earlier layers: Hₜ = Σₖ Rₖ Hₜ₋ₖ + H̃ₜ for k = 1 … reach.
+///
+/// H̃ₜ = F(Hₜ₋₁). The gates Rₖ are a softmax over learned scores, one number per earlier layer; they start
+/// equal, which is the mean, and always sum to 1, so that the sum does not grow with depth. Where fewer
+/// than `reach` earlier layers exist, the softmax is over those.
+#[derive(Module, Debug)]
+pub struct DenseSkip {
+    /// F, layer after layer.
+    pub candidate: Vec<Unit>,
+    /// One per earlier layer, the nearest first: `[reach]`.
+    pub scores: Param<Tensor<1>>,
+}
+
+impl DenseSkip {
+    /// A skip to the last `reach` layers.
+    pub fn new(
+        candidate: &[UnitConfig],
+        reach: usize,
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Result<Self, ConfigError> {
+        check_chain(candidate)?;
+        check_count("reach", reach, crate::MAX_DEPTH)?;
+        Ok(Self { candidate: build(candidate, stream, device)?, scores: constant(0.0, [reach], device) })
+    }
+
+    /// Hₜ from all earlier states, the last one last, all `[batch, rows, cols]`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no earlier state.
+    pub fn forward(&self, earlier: &[Tensor<3>], mode: &mut Mode) -> Tensor<3> {
+        let last = earlier.last().expect("a dense skip needs an earlier state").clone();
+        let scores = self.scores.val();
+        let reached = scores.dims()[0].min(earlier.len());
+        let gates = softmax(scores.narrow(0, 0, reached), 0);
+        let nearest_first = earlier.iter().rev().take(reached).enumerate();
+        nearest_first.fold(run(&self.candidate, last, mode), |sum, (k, state)| {
+            sum + state.clone() * gates.clone().narrow(0, k, 1).reshape([1, 1, 1])
+        })
+    }
+}
+
+/// Layer after layer.
+fn run(layers: &[Unit], state: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
+    layers.iter().fold(state, |state, layer| layer.forward(state, mode))
+}
+
+fn build(layers: &[UnitConfig], stream: &mut Stream, device: &Device) -> Result<Vec<Unit>, ConfigError> {
+    layers.iter().map(|layer| layer.init(stream, device)).collect()
+}
+
+/// The chain is not empty, each layer takes what the one before gives, and it ends as it began.
+fn check_chain(layers: &[UnitConfig]) -> Result<&UnitConfig, ConfigError> {
+    let [first, ..] = layers else {
+        return Err(ConfigError::new("candidate", "no layer", "a skip goes around at least one layer"));
+    };
+    let mut shape = first.input;
+    for layer in layers {
+        if layer.input != shape {
+            let value = format!("{} after {}", show(&layer.input), show(&shape));
+            return Err(ConfigError::new("candidate", value, "a layer takes what the one before gives"));
+        }
+        shape = layer.output;
+    }
+    if shape != first.input {
+        let value = format!("from {} to {}", show(&first.input), show(&shape));
+        return Err(ConfigError::new("candidate", value, "a skip needs the same shape before and after"));
+    }
+    Ok(first)
+}

@@ -1,0 +1,92 @@
+//! One layer of a deep net: map, norm, σ, dropout.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+
+use super::{Dropout, Map, MapConfig, MatBatchNorm, MatBatchNormConfig};
+use crate::error::ConfigError;
+use crate::form::Form;
+use crate::init::{self, Init};
+use crate::mode::Mode;
+use crate::ops::Activation;
+use crate::random::Stream;
+
+/// What a [`Unit`] is made from.
+#[derive(Clone, Debug)]
+pub struct UnitConfig {
+    /// Matrix or vector.
+    pub form: Form,
+    /// The shape of the state in; `[n, 1]` for a vector.
+    pub input: [usize; 2],
+    /// The shape of the state out.
+    pub output: [usize; 2],
+    /// σ. Default: ReLU.
+    pub activation: Activation,
+    /// Whether batch norm stands before σ. Default: no.
+    pub batch_norm: bool,
+    /// What is dropped of the output. Default: nothing.
+    pub dropout: Dropout,
+    /// How the maps start. Default: orthogonal.
+    pub init: Init,
+    /// A factor for the variance that suits σ, below 1 where outputs are added up. Default: 1.
+    pub share: f64,
+}
+
+impl UnitConfig {
+    /// A layer between these shapes.
+    pub fn new(form: Form, input: [usize; 2], output: [usize; 2]) -> Self {
+        Self {
+            form,
+            input,
+            output,
+            activation: Activation::Relu,
+            batch_norm: false,
+            dropout: Dropout::default(),
+            init: Init::default(),
+            share: 1.0,
+        }
+    }
+
+    /// Draws the first values from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Unit, ConfigError> {
+        let norm = match self.batch_norm {
+            true => Some(MatBatchNormConfig::new(self.output).init(device)?),
+            false => None,
+        };
+        let map = MapConfig {
+            // The norm takes the mean away, and a bias with it.
+            bias: norm.is_none(),
+            activation: if norm.is_some() { Activation::Identity } else { self.activation },
+            init: self.init,
+            gain: Some(self.share * init::gain(self.activation)),
+            ..MapConfig::new(self.form, self.input, self.output)
+        };
+        let map = map.init(stream, device)?;
+        Ok(Unit { map, norm, activation: self.activation, dropout: self.dropout })
+    }
+}
+
+/// One layer of a deep net: σ(norm(map(X))), then dropout; norm and dropout are optional.
+#[derive(Module, Debug)]
+pub struct Unit {
+    /// The map, with bias and σ when there is no norm.
+    pub map: Map,
+    /// Batch norm.
+    pub norm: Option<MatBatchNorm>,
+    #[module(skip)]
+    activation: Activation,
+    #[module(skip)]
+    dropout: Dropout,
+}
+
+impl Unit {
+    /// `[batch, rows, cols]` → `[batch, rows_out, cols_out]`
+    pub fn forward(&self, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
+        let mapped = self.map.forward(input);
+        let output = match &self.norm {
+            Some(norm) => self.activation.forward(norm.forward(mapped, mode)),
+            None => mapped,
+        };
+        self.dropout.forward(output, mode)
+    }
+}

@@ -1,0 +1,194 @@
+//! The deep auto-encoder with tied weights.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::feedforward::relu;
+use super::{Hidden, Net, check_input};
+use crate::config::setters;
+use crate::error::{ConfigError, check_rate};
+use crate::form::Form;
+use crate::init::{Init, constant};
+use crate::layer::{Map, MapConfig, Noise};
+use crate::mode::Mode;
+use crate::ops::Activation;
+use crate::random::Stream;
+
+/// The config of an [`AutoEncoder`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::prelude::*;
+///
+/// let device = Device::flex();
+/// let net = AutoEncoderConfig::new([28, 20], [20, 20], 20).init(&mut Stream::new(42, "init"), &device)?;
+/// let faces = Tensor::ones([8, 28, 20], &device);
+/// assert_eq!(net.encode(faces.clone()).dims(), [8, 20, 20]);
+/// assert_eq!(net.forward(faces, &mut Mode::Eval).dims(), [8, 28, 20]);
+/// # Ok::<(), matnet::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AutoEncoderConfig {
+    /// Matrix or vector. Default: matrix.
+    #[serde(default)]
+    pub form: Form,
+    /// Rows and columns of X.
+    pub input: [usize; 2],
+    /// One shape for all hidden layers, or one for each layer of the encoder.
+    pub hidden: Hidden,
+    /// How many layers in all, half of them in the encoder. Even; with a list, twice its length.
+    pub depth: usize,
+    /// σ of all layers but the last. Default: ReLU.
+    #[serde(default = "relu")]
+    pub activation: Activation,
+    /// σ of the last layer. Default: the identity.
+    #[serde(default)]
+    pub output_activation: Activation,
+    /// What corrupts the input while learning. Default: masking.
+    #[serde(default)]
+    pub noise: Noise,
+    /// How much. Default: 0.2.
+    #[serde(default = "default_ratio")]
+    pub noise_ratio: f64,
+    /// How the maps start. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+fn default_ratio() -> f64 {
+    0.2
+}
+
+impl AutoEncoderConfig {
+    /// An auto-encoder of matrices with `depth` layers in all.
+    pub fn new(input: [usize; 2], hidden: impl Into<Hidden>, depth: usize) -> Self {
+        Self {
+            form: Form::Matrix,
+            input,
+            hidden: hidden.into(),
+            depth,
+            activation: relu(),
+            output_activation: Activation::Identity,
+            noise: Noise::Masking,
+            noise_ratio: default_ratio(),
+            init: Init::default(),
+        }
+    }
+
+    setters! {
+        with_form(form: Form);
+        with_activation(activation: Activation);
+        with_output_activation(output_activation: Activation);
+        with_noise(noise: Noise);
+        with_noise_ratio(noise_ratio: f64);
+        with_init(init: Init);
+    }
+
+    /// Checks the config and draws the first values from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<AutoEncoder, ConfigError> {
+        let state = self.form.holding("input", self.input)?;
+        if self.depth == 0 || self.depth % 2 == 1 {
+            let expected = "must be even and at least 2: half encodes, half decodes";
+            return Err(ConfigError::new("depth", self.depth.to_string(), expected));
+        }
+        check_rate("noise_ratio", self.noise_ratio)?;
+        let shapes = self.hidden.shapes(self.form, Some(self.depth / 2)).map_err(|error| {
+            match (&self.hidden, error.key.as_str()) {
+                (Hidden::Each(list), "depth") => {
+                    let expected = format!("hidden lists {} shapes, so {}", list.len(), 2 * list.len());
+                    ConfigError::new("depth", self.depth.to_string(), expected)
+                }
+                _ => error,
+            }
+        })?;
+        let mut before = state;
+        let mut encoder = Vec::new();
+        for &shape in &shapes {
+            let map = MapConfig {
+                activation: self.activation,
+                init: self.init,
+                ..MapConfig::new(self.form, before, shape)
+            };
+            encoder.push(map.init(stream, device)?);
+            before = shape;
+        }
+        let bias = |map: &Map| Decoder { bias: constant(0.0, map.input(), device) };
+        Ok(AutoEncoder {
+            decoder: encoder.iter().rev().map(bias).collect(),
+            encoder,
+            form: self.form,
+            input: self.input,
+            activation: self.activation,
+            output_activation: self.output_activation,
+            noise: self.noise,
+            noise_ratio: self.noise_ratio,
+        })
+    }
+}
+
+/// The auto-encoder with tied weights, made with [`AutoEncoderConfig`].
+///
+/// The encoder has k layers Hᵢ = σ(Uᵢᵀ Hᵢ₋₁ Vᵢ + Bᵢ), H₀ = X. The decoder goes back through the same maps,
+/// Ĥᵢ₋₁ = σ(Uᵢ Ĥᵢ Vᵢᵀ + Bᵢ'), from Ĥₖ = Hₖ to the reconstruction Ĥ₀; only its biases are its own. While
+/// learning, the input is corrupted first.
+#[derive(Module, Debug)]
+pub struct AutoEncoder {
+    /// The layers of the encoder.
+    pub encoder: Vec<Map>,
+    /// What the decoder has of its own, its first layer first.
+    pub decoder: Vec<Decoder>,
+    #[module(skip)]
+    form: Form,
+    #[module(skip)]
+    input: [usize; 2],
+    #[module(skip)]
+    activation: Activation,
+    #[module(skip)]
+    output_activation: Activation,
+    #[module(skip)]
+    noise: Noise,
+    noise_ratio: f64,
+}
+
+/// A layer of the decoder; its maps are those of the encoder.
+#[derive(Module, Debug)]
+pub struct Decoder {
+    /// B': `[rows, cols]`, `[n, 1]` in the vector form.
+    pub bias: Param<Tensor<2>>,
+}
+
+impl AutoEncoder {
+    /// The innermost state: `[batch, rows, cols]` → `[batch, hidden rows, hidden cols]`.
+    pub fn encode(&self, input: Tensor<3>) -> Tensor<3> {
+        let [_, rows, cols] = input.dims();
+        check_input("autoencoder", [rows, cols], self.input);
+        self.encoder.iter().fold(self.form.enter(input), |state, map| map.forward(state))
+    }
+
+    /// The matrix an innermost state stands for.
+    pub fn decode(&self, state: Tensor<3>) -> Tensor<3> {
+        let last = self.decoder.len() - 1;
+        let layers = self.encoder.iter().rev().zip(&self.decoder).enumerate();
+        let output = layers.fold(state, |state, (index, (map, own))| {
+            let activation = if index == last { self.output_activation } else { self.activation };
+            map.transposed(state, own.bias.val(), activation)
+        });
+        self.form.leave(output, self.input)
+    }
+}
+
+impl Net for AutoEncoder {
+    type Input = Tensor<3>;
+    type Output = Tensor<3>;
+
+    fn forward(&self, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
+        let corrupted = self.noise.corrupt(input, self.noise_ratio, mode);
+        self.decode(self.encode(corrupted))
+    }
+
+    fn form(&self) -> Form {
+        self.form
+    }
+}

@@ -1,0 +1,201 @@
+//! The deep feed-forward net.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::stack::{self, Stack, StackLayer};
+use super::{Hidden, Net, check_input};
+use crate::config::{one, setters};
+use crate::error::ConfigError;
+use crate::form::Form;
+use crate::init::Init;
+use crate::layer::{ClassTop, Dropout, Output, Skip, Top, UnitConfig};
+use crate::mode::Mode;
+use crate::ops::Activation;
+use crate::random::Stream;
+
+/// The config of a [`FeedForward`] net.
+///
+/// `output` is `[rows, cols]` for a net that gives matrices, or a number for one that gives scores for so
+/// many classes.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::prelude::*;
+///
+/// let device = Device::flex();
+/// let net = FeedForwardConfig::new([28, 28], [20, 20], 10)
+///     .with_depth(Some(30))
+///     .init(&mut Stream::new(42, "init"), &device)?;
+/// let scores = net.forward(Tensor::ones([8, 28, 28], &device), &mut Mode::Eval);
+/// assert_eq!(scores.dims(), [8, 10]);
+///
+/// // The vector twin, and matrices out.
+/// let twin = FeedForwardConfig::new([28, 28], [50], [14, 14])
+///     .with_form(Form::Vector)
+///     .init(&mut Stream::new(42, "init"), &device)?;
+/// let output = twin.forward(Tensor::ones([8, 28, 28], &device), &mut Mode::Eval);
+/// assert_eq!(output.dims(), [8, 14, 14]);
+/// # Ok::<(), matnet::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "O: Output")]
+pub struct FeedForwardConfig<O: Output> {
+    /// Matrix or vector. Default: matrix.
+    #[serde(default)]
+    pub form: Form,
+    /// Rows and columns of X.
+    pub input: [usize; 2],
+    /// The hidden shapes.
+    pub hidden: Hidden,
+    /// Rows and columns of Y, or how many classes.
+    pub output: O,
+    /// How many hidden layers, when `hidden` is one shape. Default: 1.
+    #[serde(default)]
+    pub depth: Option<usize>,
+    /// σ of the hidden layers. Default: ReLU.
+    #[serde(default = "relu")]
+    pub activation: Activation,
+    /// σ of a matrix on top. Default: the identity.
+    #[serde(default)]
+    pub output_activation: Activation,
+    /// What leads around the hidden layers, from the second on. Default: nothing.
+    #[serde(default)]
+    pub skip: Skip,
+    /// How many layers a skip goes around. Default: 1.
+    #[serde(default = "one")]
+    pub block: usize,
+    /// How many earlier layers a dense skip reaches. Default: all.
+    #[serde(default)]
+    pub reach: Option<usize>,
+    /// Whether batch norm stands before each hidden σ; it takes the place of the bias. Default: no.
+    #[serde(default)]
+    pub batch_norm: bool,
+    /// Dropout of the input. Default: 0.
+    #[serde(default)]
+    pub input_dropout: f64,
+    /// Dropout of the hidden layers. Default: 0.
+    #[serde(default)]
+    pub dropout: f64,
+    /// Whether the hidden layers from the second on share their parameters. Default: no.
+    #[serde(default)]
+    pub tied: bool,
+    /// How the maps start. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+pub(super) fn relu() -> Activation {
+    Activation::Relu
+}
+
+impl<O: Output> FeedForwardConfig<O> {
+    /// A net of matrices with one hidden layer, or as many as `hidden` lists.
+    pub fn new(input: [usize; 2], hidden: impl Into<Hidden>, output: O) -> Self {
+        Self {
+            form: Form::Matrix,
+            input,
+            hidden: hidden.into(),
+            output,
+            depth: None,
+            activation: relu(),
+            output_activation: Activation::Identity,
+            skip: Skip::None,
+            block: 1,
+            reach: None,
+            batch_norm: false,
+            input_dropout: 0.0,
+            dropout: 0.0,
+            tied: false,
+            init: Init::default(),
+        }
+    }
+
+    setters! {
+        with_form(form: Form);
+        with_depth(depth: Option<usize>);
+        with_activation(activation: Activation);
+        with_output_activation(output_activation: Activation);
+        with_skip(skip: Skip);
+        with_block(block: usize);
+        with_reach(reach: Option<usize>);
+        with_batch_norm(batch_norm: bool);
+        with_input_dropout(input_dropout: f64);
+        with_dropout(dropout: f64);
+        with_tied(tied: bool);
+        with_init(init: Init);
+    }
+
+    /// Checks the config and draws the first values from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<FeedForward<O::Top>, ConfigError> {
+        let input = self.form.holding("input", self.input)?;
+        let shapes = self.hidden.shapes(self.form, self.depth)?;
+        let unit = UnitConfig {
+            activation: self.activation,
+            batch_norm: self.batch_norm,
+            dropout: Dropout::new("dropout", self.dropout)?,
+            init: self.init,
+            ..UnitConfig::new(self.form, input, input)
+        };
+        let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
+        let (skip, block, reach, tied) = (self.skip, self.block, self.reach, self.tied);
+        let stack = Stack { input, shapes: &shapes, unit, skip, block, reach, tied };
+        let last = *shapes.last().expect("at least one hidden layer");
+        Ok(FeedForward {
+            layer: stack.init(stream, device)?,
+            top: self.output.top(self.form, last, self.output_activation, self.init, stream, device)?,
+            depth: shapes.len(),
+            form: self.form,
+            input: self.input,
+            input_dropout,
+        })
+    }
+}
+
+/// The deep feed-forward net, made with [`FeedForwardConfig`]: H₁ = σ(mat1(X)), then hidden layers to any
+/// depth with or without skips, then a [top](crate::layer::Top).
+///
+/// The first layer takes the input to the hidden shape and is always plain. Tied, one set of parameters
+/// serves all hidden layers from the second on.
+#[derive(Module, Debug)]
+pub struct FeedForward<T: Module> {
+    /// The hidden layers; tied, the last one is used again and again.
+    pub layer: Vec<StackLayer>,
+    /// From the last hidden state to what the net gives.
+    pub top: T,
+    depth: usize,
+    #[module(skip)]
+    form: Form,
+    #[module(skip)]
+    input: [usize; 2],
+    #[module(skip)]
+    input_dropout: Dropout,
+}
+
+/// A feed-forward net that gives a score per class.
+pub type Classifier = FeedForward<ClassTop>;
+
+impl<T: Top> FeedForward<T> {
+    /// The last hidden state: `[batch, rows, cols]`, `[batch, n, 1]` in the vector form.
+    pub fn hidden(&self, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
+        let [_, rows, cols] = input.dims();
+        check_input("feedforward", [rows, cols], self.input);
+        let state = self.input_dropout.forward(self.form.enter(input), mode);
+        stack::run(&self.layer, self.depth, state, mode)
+    }
+}
+
+impl<T: Top> Net for FeedForward<T> {
+    type Input = Tensor<3>;
+    type Output = T::Output;
+
+    fn forward(&self, input: Tensor<3>, mode: &mut Mode) -> T::Output {
+        let hidden = self.hidden(input, mode);
+        self.top.forward(hidden, mode)
+    }
+
+    fn form(&self) -> Form {
+        self.form
+    }
+}

@@ -1,0 +1,183 @@
+//! From a sequence of matrices to one class.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::feedforward::relu;
+use super::{Net, check_input};
+use crate::config::{one, setters};
+use crate::error::ConfigError;
+use crate::form::Form;
+use crate::init::Init;
+use crate::layer::{
+    CellKind, ClassTop, Dropout, MapConfig, Recurrent, RecurrentConfig, Top, default_activation,
+};
+use crate::mode::Mode;
+use crate::ops::{Activation, Keep, Steps};
+use crate::random::Stream;
+
+/// The config of a [`SequenceClassifier`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::prelude::*;
+///
+/// // The paper's net for EEG: an LSTM of 100×100, a map to 10×10, one logit.
+/// let device = Device::flex();
+/// let net = SequenceClassifierConfig::new([64, 32], [100, 100], 1)
+///     .with_via(Some(vec![10, 10]))
+///     .init(&mut Stream::new(42, "init"), &device)?;
+/// assert_eq!(net.num_params(), 160_601);
+/// let logits = net.forward(Tensor::ones([2, 3, 64, 32], &device), &mut Mode::Eval);
+/// assert_eq!(logits.dims(), [2, 1]);
+/// # Ok::<(), matnet::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SequenceClassifierConfig {
+    /// Matrix or vector. Default: matrix.
+    #[serde(default)]
+    pub form: Form,
+    /// Rows and columns of Xₜ.
+    pub input: [usize; 2],
+    /// The sides of H: `[rows, cols]`, or `[n]` for vectors.
+    pub hidden: Vec<usize>,
+    /// How many classes; 1 for a logit.
+    pub output: usize,
+    /// The recurrence. Default: LSTM.
+    #[serde(default)]
+    pub cell: CellKind,
+    /// f of an RNN or GRU. Default: tanh.
+    #[serde(default = "default_activation")]
+    pub activation: Activation,
+    /// How many recurrent layers. Default: 1.
+    #[serde(default = "one")]
+    pub layers: usize,
+    /// Whether a second chain reads from the end. Default: no.
+    #[serde(default)]
+    pub bidirectional: bool,
+    /// The sides of one more map before the scores: `[10, 10]`, or `[100]` for vectors. Default: none.
+    #[serde(default)]
+    pub via: Option<Vec<usize>>,
+    /// σ of that map. Default: ReLU.
+    #[serde(default = "relu")]
+    pub via_activation: Activation,
+    /// Dropout of the input. Default: 0.
+    #[serde(default)]
+    pub input_dropout: f64,
+    /// Dropout between recurrent layers and of the last state. Default: 0.
+    #[serde(default)]
+    pub dropout: f64,
+    /// The first bias of an LSTM's forget gate. Default: 0.
+    #[serde(default)]
+    pub forget_bias: f64,
+    /// How the maps start. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+impl SequenceClassifierConfig {
+    /// A classifier of sequences of matrices with one LSTM layer.
+    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: usize) -> Self {
+        Self {
+            form: Form::Matrix,
+            input,
+            hidden: hidden.into(),
+            output,
+            cell: CellKind::Lstm,
+            activation: default_activation(),
+            layers: 1,
+            bidirectional: false,
+            via: None,
+            via_activation: relu(),
+            input_dropout: 0.0,
+            dropout: 0.0,
+            forget_bias: 0.0,
+            init: Init::default(),
+        }
+    }
+
+    setters! {
+        with_form(form: Form);
+        with_cell(cell: CellKind);
+        with_activation(activation: Activation);
+        with_layers(layers: usize);
+        with_bidirectional(bidirectional: bool);
+        with_via(via: Option<Vec<usize>>);
+        with_via_activation(via_activation: Activation);
+        with_input_dropout(input_dropout: f64);
+        with_dropout(dropout: f64);
+        with_forget_bias(forget_bias: f64);
+        with_init(init: Init);
+    }
+
+    /// Checks the config and draws the first values from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<SequenceClassifier, ConfigError> {
+        let recurrent = RecurrentConfig {
+            form: self.form,
+            input: self.form.holding("input", self.input)?,
+            hidden: self.hidden.clone(),
+            cell: self.cell,
+            activation: self.activation,
+            layers: self.layers,
+            bidirectional: self.bidirectional,
+            dropout: self.dropout,
+            forget_bias: self.forget_bias,
+            init: self.init,
+        };
+        let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
+        let via = self.via.as_ref().map(|sides| self.form.state("via", sides)).transpose()?;
+        let recurrent = recurrent.init(stream, device)?;
+        let state = recurrent.output();
+        let via = via.map(|shape| MapConfig {
+            activation: self.via_activation,
+            init: self.init,
+            ..MapConfig::new(self.form, state, shape)
+        });
+        Ok(SequenceClassifier {
+            top: ClassTop::new(via, state, self.output, self.init, stream, device)?,
+            recurrent,
+            form: self.form,
+            input: self.input,
+            input_dropout,
+            dropout: Dropout::new("dropout", self.dropout)?,
+        })
+    }
+}
+
+/// Recurrent layers over a sequence X₁ … Xₜ and scores from the last state Hₜ, made with
+/// [`SequenceClassifierConfig`].
+#[derive(Module, Debug)]
+pub struct SequenceClassifier {
+    /// The recurrent layers.
+    pub recurrent: Recurrent,
+    /// From the last state to the scores.
+    pub top: ClassTop,
+    #[module(skip)]
+    form: Form,
+    #[module(skip)]
+    input: [usize; 2],
+    #[module(skip)]
+    input_dropout: Dropout,
+    #[module(skip)]
+    dropout: Dropout,
+}
+
+impl Net for SequenceClassifier {
+    type Input = Tensor<4>;
+    type Output = Tensor<2>;
+
+    fn forward(&self, input: Tensor<4>, mode: &mut Mode) -> Tensor<2> {
+        let [_, _, rows, cols] = input.dims();
+        check_input("sequence classifier", [rows, cols], self.input);
+        let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
+        let (states, _) = self.recurrent.forward(Steps::Sequence(input), None, Keep::Last, mode);
+        let last = self.dropout.forward(states.squeeze_dim::<3>(1), mode);
+        self.top.forward(last, mode)
+    }
+
+    fn form(&self) -> Form {
+        self.form
+    }
+}

@@ -1,0 +1,173 @@
+//! From a sequence of matrices to a matrix or a class per step.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::{Net, check_input};
+use crate::config::{one, setters};
+use crate::error::ConfigError;
+use crate::form::Form;
+use crate::init::Init;
+use crate::layer::{CellKind, Dropout, Output, Recurrent, RecurrentConfig, Top, default_activation};
+use crate::mode::Mode;
+use crate::ops::{Activation, Keep, Steps};
+use crate::random::Stream;
+
+/// The config of a [`SequenceLabeller`].
+///
+/// `output` is `[rows, cols]` for a matrix per step, or a number for scores for so many classes per step.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::prelude::*;
+///
+/// let device = Device::flex();
+/// let net = SequenceLabellerConfig::new([8, 6], [10, 10], [4, 3])
+///     .with_cell(CellKind::Rnn)
+///     .init(&mut Stream::new(42, "init"), &device)?;
+/// let output = net.forward(Tensor::ones([2, 5, 8, 6], &device), &mut Mode::Eval);
+/// assert_eq!(output.dims(), [2, 5, 4, 3]);
+/// # Ok::<(), matnet::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "O: Output")]
+pub struct SequenceLabellerConfig<O: Output> {
+    /// Matrix or vector. Default: matrix.
+    #[serde(default)]
+    pub form: Form,
+    /// Rows and columns of Xₜ.
+    pub input: [usize; 2],
+    /// The sides of H: `[rows, cols]`, or `[n]` for vectors.
+    pub hidden: Vec<usize>,
+    /// Rows and columns of Yₜ, or how many classes.
+    pub output: O,
+    /// The recurrence. Default: LSTM.
+    #[serde(default)]
+    pub cell: CellKind,
+    /// f of an RNN or GRU. Default: tanh.
+    #[serde(default = "default_activation")]
+    pub activation: Activation,
+    /// g of a matrix per step. Default: the identity.
+    #[serde(default)]
+    pub output_activation: Activation,
+    /// How many recurrent layers. Default: 1.
+    #[serde(default = "one")]
+    pub layers: usize,
+    /// Whether a second chain reads from the end. Default: no.
+    #[serde(default)]
+    pub bidirectional: bool,
+    /// Dropout of the input. Default: 0.
+    #[serde(default)]
+    pub input_dropout: f64,
+    /// Dropout between recurrent layers and of the last layer's states. Default: 0.
+    #[serde(default)]
+    pub dropout: f64,
+    /// The first bias of an LSTM's forget gate. Default: 0.
+    #[serde(default)]
+    pub forget_bias: f64,
+    /// How the maps start. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+impl<O: Output> SequenceLabellerConfig<O> {
+    /// A labeller of sequences of matrices with one LSTM layer.
+    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: O) -> Self {
+        Self {
+            form: Form::Matrix,
+            input,
+            hidden: hidden.into(),
+            output,
+            cell: CellKind::Lstm,
+            activation: default_activation(),
+            output_activation: Activation::Identity,
+            layers: 1,
+            bidirectional: false,
+            input_dropout: 0.0,
+            dropout: 0.0,
+            forget_bias: 0.0,
+            init: Init::default(),
+        }
+    }
+
+    setters! {
+        with_form(form: Form);
+        with_cell(cell: CellKind);
+        with_activation(activation: Activation);
+        with_output_activation(output_activation: Activation);
+        with_layers(layers: usize);
+        with_bidirectional(bidirectional: bool);
+        with_input_dropout(input_dropout: f64);
+        with_dropout(dropout: f64);
+        with_forget_bias(forget_bias: f64);
+        with_init(init: Init);
+    }
+
+    /// Checks the config and draws the first values from `stream`.
+    pub fn init(
+        &self,
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Result<SequenceLabeller<O::Top>, ConfigError> {
+        let recurrent = RecurrentConfig {
+            form: self.form,
+            input: self.form.holding("input", self.input)?,
+            hidden: self.hidden.clone(),
+            cell: self.cell,
+            activation: self.activation,
+            layers: self.layers,
+            bidirectional: self.bidirectional,
+            dropout: self.dropout,
+            forget_bias: self.forget_bias,
+            init: self.init,
+        };
+        let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
+        let recurrent = recurrent.init(stream, device)?;
+        let state = recurrent.output();
+        Ok(SequenceLabeller {
+            top: self.output.top(self.form, state, self.output_activation, self.init, stream, device)?,
+            recurrent,
+            form: self.form,
+            input: self.input,
+            input_dropout,
+            dropout: Dropout::new("dropout", self.dropout)?,
+        })
+    }
+}
+
+/// Recurrent layers over a sequence and Yₜ = g(mat1(Hₜ)) or scores at every step, made with
+/// [`SequenceLabellerConfig`].
+#[derive(Module, Debug)]
+pub struct SequenceLabeller<T: Module> {
+    /// The recurrent layers.
+    pub recurrent: Recurrent,
+    /// From each state to what is given for the step.
+    pub top: T,
+    #[module(skip)]
+    form: Form,
+    #[module(skip)]
+    input: [usize; 2],
+    #[module(skip)]
+    input_dropout: Dropout,
+    #[module(skip)]
+    dropout: Dropout,
+}
+
+impl<T: Top> Net for SequenceLabeller<T> {
+    type Input = Tensor<4>;
+    type Output = T::PerStep;
+
+    fn forward(&self, input: Tensor<4>, mode: &mut Mode) -> T::PerStep {
+        let [_, _, rows, cols] = input.dims();
+        check_input("sequence labeller", [rows, cols], self.input);
+        let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
+        let (states, _) = self.recurrent.forward(Steps::Sequence(input), None, Keep::All, mode);
+        let states = self.dropout.forward(states, mode);
+        self.top.per_step(states, mode)
+    }
+
+    fn form(&self) -> Form {
+        self.form
+    }
+}

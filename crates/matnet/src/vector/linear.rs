@@ -1,0 +1,117 @@
+//! The dense layer: y = σ(Wᵀx + b).
+
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
+use burn::tensor::{Device, Tensor, module::linear};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{setters, yes};
+use crate::error::{ConfigError, check_finite, check_sides};
+use crate::init::{self, Init};
+use crate::ops::Activation;
+use crate::random::Stream;
+
+/// The config of a [`VecLinear`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VecLinearConfig {
+    /// Numbers in.
+    pub input: usize,
+    /// Numbers out.
+    pub output: usize,
+    /// Whether there is a bias b. Default: yes.
+    #[serde(default = "yes")]
+    pub bias: bool,
+    /// The first value of every entry of b. Default: 0.
+    #[serde(default)]
+    pub bias_start: f64,
+    /// σ. Default: the identity.
+    #[serde(default)]
+    pub activation: Activation,
+    /// How W starts. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+    /// The variance out for the variance in, before σ. Default: what suits σ.
+    #[serde(default)]
+    pub gain: Option<f64>,
+}
+
+impl VecLinearConfig {
+    /// A dense layer between these sizes.
+    pub fn new(input: usize, output: usize) -> Self {
+        Self {
+            input,
+            output,
+            bias: true,
+            bias_start: 0.0,
+            activation: Activation::Identity,
+            init: Init::default(),
+            gain: None,
+        }
+    }
+
+    setters! {
+        with_bias(bias: bool);
+        with_bias_start(bias_start: f64);
+        with_activation(activation: Activation);
+        with_init(init: Init);
+        with_gain(gain: Option<f64>);
+    }
+
+    /// Draws the first W from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<VecLinear, ConfigError> {
+        check_sides("input", &[self.input])?;
+        check_sides("output", &[self.output])?;
+        check_sides("output", &[self.input, self.output])?;
+        check_finite("bias_start", self.bias_start)?;
+        let gain = self.gain.unwrap_or(init::gain(self.activation));
+        check_finite("gain", gain)?;
+        Ok(VecLinear {
+            weight: self.init.map([self.input, self.output], gain, stream, device),
+            bias: self.bias.then(|| init::constant(self.bias_start, [self.output], device)),
+            activation: self.activation,
+        })
+    }
+}
+
+/// The dense layer y = σ(Wᵀx + b), made with [`VecLinearConfig`].
+#[derive(Module, Debug)]
+#[module(custom_display)]
+pub struct VecLinear {
+    /// W: `[input, output]`
+    pub weight: Param<Tensor<2>>,
+    /// b: `[output]`
+    pub bias: Option<Param<Tensor<1>>>,
+    /// σ
+    #[module(skip)]
+    pub activation: Activation,
+}
+
+impl VecLinear {
+    /// y = σ(Wᵀx + b): `[batch, input]` → `[batch, output]`.
+    pub fn forward(&self, input: Tensor<2>) -> Tensor<2> {
+        let bias = self.bias.as_ref().map(Param::val);
+        self.activation.forward(linear(input, self.weight.val(), bias))
+    }
+
+    /// The way back with the same W: σ(W x + b), `[batch, output]` → `[batch, input]`, with another bias
+    /// and σ.
+    pub fn transposed(&self, input: Tensor<2>, bias: Tensor<1>, activation: Activation) -> Tensor<2> {
+        activation.forward(linear(input, self.weight.val().transpose(), Some(bias)))
+    }
+}
+
+impl ModuleDisplay for VecLinear {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        let [input, output] = self.weight.lazy_shape().dims();
+        content
+            .add("input", &input)
+            .add("output", &output)
+            .add("bias", &self.bias.is_some())
+            .add_debug_attribute("activation", &self.activation)
+            .optional()
+    }
+}

@@ -1,0 +1,169 @@
+//! The parameters of a net by name, and as safetensors.
+//!
+//! A name is the way to the parameter, in words a PyTorch user would guess: `layer.0.row_map`,
+//! `layer.0.col_map`, `layer.0.bias`. What is only there for Rust adds nothing to it: the variants of
+//! enums, and fields named `map`.
+
+use std::collections::HashMap;
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{DType, Tensor, TensorData};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+/// Why weights could not be stored or taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum WeightsError {
+    /// The bytes are no safetensors file, or hold a type it cannot express.
+    #[error("safetensors: {0}")]
+    Format(#[from] safetensors::SafeTensorError),
+    /// The net has a parameter that the file has not.
+    #[error("{0}: not in the file")]
+    Missing(String),
+    /// The file has a tensor that the net has not.
+    #[error("{0}: in the file, but the net has no such parameter")]
+    Extra(String),
+    /// Both have it, in different shapes.
+    #[error("{name}: {found:?} in the file, {expected:?} in the net")]
+    Shape {
+        /// The parameter.
+        name: String,
+        /// Its shape in the net.
+        expected: Vec<usize>,
+        /// Its shape in the file.
+        found: Vec<usize>,
+    },
+    /// Both have it, as numbers of different types.
+    #[error("{name}: {found} in the file, {expected} in the net")]
+    Type {
+        /// The parameter.
+        name: String,
+        /// Its type in the net.
+        expected: String,
+        /// Its type in the file.
+        found: String,
+    },
+}
+
+/// Every parameter with its name, in the order of the module's fields; running statistics are among them.
+///
+/// ```
+/// use burn::tensor::Device;
+/// use matnet::prelude::*;
+///
+/// let net = FeedForwardConfig::new([4, 3], [5, 6], 2).init(&mut Stream::new(0, "init"), &Device::flex())?;
+/// let names: Vec<String> = matnet::weights::named(&net).into_iter().map(|(name, _)| name).collect();
+/// assert_eq!(names, ["layer.0.row_map", "layer.0.col_map", "layer.0.bias", "top.weight", "top.bias"]);
+/// # Ok::<(), matnet::ConfigError>(())
+/// ```
+pub fn named<M: Module>(module: &M) -> Vec<(String, TensorData)> {
+    struct Collect {
+        path: Path,
+        found: Vec<(String, TensorData)>,
+    }
+    impl ModuleVisitor for Collect {
+        fn enter_module(&mut self, name: &str, container: &str) {
+            self.path.enter(name, container);
+        }
+
+        fn exit_module(&mut self, _name: &str, _container: &str) {
+            self.path.exit();
+        }
+
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            self.found.push((self.path.name(), param.val().into_data()));
+        }
+    }
+    let mut collect = Collect { path: Path::default(), found: Vec::new() };
+    module.visit(&mut collect);
+    collect.found
+}
+
+/// The parameters as the bytes of a safetensors file.
+pub fn to_safetensors<M: Module>(module: &M) -> Result<Vec<u8>, WeightsError> {
+    let named = named(module);
+    let mut views = Vec::new();
+    for (name, data) in &named {
+        let dtype = dtype(data.dtype()).ok_or_else(|| WeightsError::Type {
+            name: name.clone(),
+            expected: format!("{:?}", data.dtype()),
+            found: "no such type".to_owned(),
+        })?;
+        views.push((name.clone(), TensorView::new(dtype, data.shape().to_vec(), data.as_bytes())?));
+    }
+    Ok(safetensors::serialize(views, None)?)
+}
+
+/// The module with the parameters of a safetensors file, which must be exactly its own.
+pub fn load_safetensors<M: Module>(module: M, bytes: &[u8]) -> Result<M, WeightsError> {
+    let file = SafeTensors::deserialize(bytes)?;
+    let mut found: HashMap<String, TensorView> = file.tensors().into_iter().collect();
+    for (name, data) in named(&module) {
+        let view = found.remove(&name).ok_or_else(|| WeightsError::Missing(name.clone()))?;
+        if view.shape() != data.shape().as_slice() {
+            let (expected, found) = (data.shape().to_vec(), view.shape().to_vec());
+            return Err(WeightsError::Shape { name, expected, found });
+        }
+        if dtype(data.dtype()) != Some(view.dtype()) {
+            let (expected, found) = (format!("{:?}", data.dtype()), format!("{:?}", view.dtype()));
+            return Err(WeightsError::Type { name, expected, found });
+        }
+    }
+    if let Some(name) = found.into_keys().min() {
+        return Err(WeightsError::Extra(name));
+    }
+    Ok(module.map(&mut Replace { path: Path::default(), file }))
+}
+
+struct Replace<'a> {
+    path: Path,
+    file: SafeTensors<'a>,
+}
+
+impl ModuleMapper for Replace<'_> {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.path.enter(name, container);
+    }
+
+    fn exit_module(&mut self, _name: &str, _container: &str) {
+        self.path.exit();
+    }
+
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        // All names, shapes and types were compared before.
+        let Ok(view) = self.file.tensor(&self.path.name()) else { return param };
+        param.map(|old| {
+            let data = TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), old.dtype());
+            let new = Tensor::from_data(data, (&old.device(), old.dtype()));
+            new.set_require_grad(old.is_require_grad())
+        })
+    }
+}
+
+fn dtype(dtype: DType) -> Option<Dtype> {
+    match dtype {
+        DType::F64 => Some(Dtype::F64),
+        DType::F32 => Some(Dtype::F32),
+        DType::F16 => Some(Dtype::F16),
+        DType::BF16 => Some(Dtype::BF16),
+        _ => None,
+    }
+}
+
+/// Where a visit stands.
+#[derive(Default)]
+pub(crate) struct Path(Vec<Option<String>>);
+
+impl Path {
+    pub(crate) fn enter(&mut self, name: &str, container: &str) {
+        let silent = container.starts_with("Enum:") || name == "map";
+        self.0.push((!silent).then(|| name.to_owned()));
+    }
+
+    pub(crate) fn exit(&mut self) {
+        self.0.pop();
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.0.iter().flatten().map(String::as_str).collect::<Vec<_>>().join(".")
+    }
+}
