@@ -3,6 +3,10 @@
 mod array;
 mod dataset;
 mod error;
+pub mod moving_mnist;
+pub mod random;
+pub mod split;
+pub mod transform;
 
 pub use array::Array;
 pub use dataset::{GraphData, Samples, Split, Target};
