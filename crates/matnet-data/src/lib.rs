@@ -3,6 +3,7 @@
 mod array;
 mod dataset;
 mod error;
+pub mod own;
 
 pub use array::Array;
 pub use dataset::{GraphData, Samples, Split, Target};
