@@ -4,6 +4,7 @@ mod array;
 mod dataset;
 mod error;
 pub mod moving_mnist;
+pub mod own;
 pub mod random;
 pub mod split;
 pub mod transform;
