@@ -3,6 +3,7 @@
 mod array;
 mod dataset;
 mod error;
+pub mod format;
 pub mod own;
 
 pub use array::Array;
