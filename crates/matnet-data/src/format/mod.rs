@@ -6,4 +6,6 @@ pub mod idx;
 pub mod matlab;
 pub mod npy;
 pub mod npz;
+pub mod numpy_pickle;
+pub mod pickle;
 pub mod raw;

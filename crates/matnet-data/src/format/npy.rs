@@ -117,7 +117,9 @@ pub(crate) fn kind(code: &str) -> Result<(Kind, bool), String> {
                 return Err("object arrays can hold programs and are refused; save numbers instead".into());
             }
             _ => {
-                return Err(format!("type {code:?} is not read; f4, f8, i1 to i8, u1 to u8, b1, S and U are"));
+                return Err(format!(
+                    "type {code:?} is not read; f4, f8, i1 to i8, u1 to u8, b1, S and U are"
+                ));
             }
         },
     };

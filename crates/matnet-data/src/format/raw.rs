@@ -180,6 +180,15 @@ impl Raw {
         }
     }
 
+    /// Every whole number through `one`; `None` when one of them gives none, or they are not whole.
+    pub(crate) fn map_integers<T>(&self, one: impl Fn(i64) -> Option<T>) -> Option<Vec<T>> {
+        match &self.values {
+            Values::F32(_) | Values::F64(_) => None,
+            Values::U64(v) => v.iter().map(|&x| one(i64::try_from(x).ok()?)).collect(),
+            values => numbers!(values, v => v.iter().map(|&x| one(x as i64)).collect(), text => None),
+        }
+    }
+
     /// The texts, without the zeros that fill them up; `None` when the elements are numbers.
     pub fn texts(&self) -> Option<Vec<String>> {
         let end = |text: &str| text.trim_end_matches('\0').to_owned();
