@@ -1,8 +1,14 @@
 //! Datasets for matnet: fetch, verify, parse, split, transform.
 
 mod array;
+pub mod cache;
+pub mod catalog;
+mod check;
 mod dataset;
+mod download;
 mod error;
+pub mod fetch;
+pub mod format;
 pub mod moving_mnist;
 pub mod own;
 pub mod random;

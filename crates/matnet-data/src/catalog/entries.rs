@@ -69,7 +69,10 @@ fn local(name: &str, size: u64, sha256: &str) -> File {
 fn mnist() -> Dataset {
     // The .gz of different mirrors are packed differently; what they hold is the same.
     let part = |name: &str, size, sha256: &str| {
-        let homes = ["https://storage.googleapis.com/cvdf-datasets/mnist", "https://ossci-datasets.s3.amazonaws.com/mnist"];
+        let homes = [
+            "https://storage.googleapis.com/cvdf-datasets/mnist",
+            "https://ossci-datasets.s3.amazonaws.com/mnist",
+        ];
         let urls = homes.map(|home| format!("{home}/{name}.gz"));
         let check = Check::Unpacked { sha256: sha256.into(), size };
         File { name: format!("{name}.gz"), urls: urls.into(), checks: vec![check], most_bytes: size + 4096 }
@@ -80,9 +83,21 @@ fn mnist() -> Dataset {
             47_040_016,
             "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
         ),
-        part("train-labels-idx1-ubyte", 60_008, "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
-        part("t10k-images-idx3-ubyte", 7_840_016, "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
-        part("t10k-labels-idx1-ubyte", 10_008, "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
+        part(
+            "train-labels-idx1-ubyte",
+            60_008,
+            "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+        ),
+        part(
+            "t10k-images-idx3-ubyte",
+            7_840_016,
+            "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+        ),
+        part(
+            "t10k-labels-idx1-ubyte",
+            10_008,
+            "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+        ),
     ];
     Dataset {
         name: "mnist",
@@ -99,8 +114,10 @@ fn frey_face() -> Dataset {
         name: "ff".into(),
         sha256: "2438ba4f0d2a6bd8bac43de756141eaa33c8d248dd613d464bdb1210d9b7af78".into(),
     };
-    let urls =
-        ["https://cs.nyu.edu/~roweis/data/frey_rawface.mat", "http://www.cs.nyu.edu/~roweis/data/frey_rawface.mat"];
+    let urls = [
+        "https://cs.nyu.edu/~roweis/data/frey_rawface.mat",
+        "http://www.cs.nyu.edu/~roweis/data/frey_rawface.mat",
+    ];
     let files = vec![file("frey_rawface.mat", &urls, check, 4 << 20)];
     Dataset {
         name: "frey-face",
@@ -129,8 +146,16 @@ fn uci_eeg() -> Dataset {
     let url = "https://archive.ics.uci.edu/static/public/121/eeg+database.zip";
     let fetched = vec![file("eeg+database.zip", &[url], Check::FirstSeen, 4 << 30)];
     let packed = vec![
-        local("smni_cmi_train.npz", 7_270_914, "14917c99712a21463cd1fe23e38f23612f1ac2ed3f0242d8b22ca38c8e9e0e1d"),
-        local("smni_cmi_test.npz", 7_341_969, "4ee4afd30033ab82e6ca93ffae0a8f577ee607f495f973483534056a75466d2a"),
+        local(
+            "smni_cmi_train.npz",
+            7_270_914,
+            "14917c99712a21463cd1fe23e38f23612f1ac2ed3f0242d8b22ca38c8e9e0e1d",
+        ),
+        local(
+            "smni_cmi_test.npz",
+            7_341_969,
+            "4ee4afd30033ab82e6ca93ffae0a8f577ee607f495f973483534056a75466d2a",
+        ),
     ];
     Dataset {
         name: "uci-eeg",
@@ -144,15 +169,16 @@ fn uci_eeg() -> Dataset {
 fn planetoid(name: &'static str, about: &'static str) -> Dataset {
     let commit = "af6abf468a772cc055bec88c52e4d6f51b7c37e3";
     let prefix = format!("ind.{name}.");
-    let fetched = PLANETOID.iter().filter(|(member, ..)| member.starts_with(&prefix)).map(|&(member, size, sha256)| {
-        let urls = [
-            format!("https://github.com/kimiyoung/planetoid/raw/master/data/{member}"),
-            format!("https://raw.githubusercontent.com/kimiyoung/planetoid/{commit}/data/{member}"),
-            format!("https://raw.githubusercontent.com/tkipf/gcn/master/gcn/data/{member}"),
-        ];
-        let check = Check::File { sha256: sha256.into(), size };
-        File { name: member.into(), urls: urls.into(), checks: vec![check], most_bytes: size }
-    });
+    let fetched =
+        PLANETOID.iter().filter(|(member, ..)| member.starts_with(&prefix)).map(|&(member, size, sha256)| {
+            let urls = [
+                format!("https://github.com/kimiyoung/planetoid/raw/master/data/{member}"),
+                format!("https://raw.githubusercontent.com/kimiyoung/planetoid/{commit}/data/{member}"),
+                format!("https://raw.githubusercontent.com/tkipf/gcn/master/gcn/data/{member}"),
+            ];
+            let check = Check::File { sha256: sha256.into(), size };
+            File { name: member.into(), urls: urls.into(), checks: vec![check], most_bytes: size }
+        });
     let (size, sha256) = match name {
         "cora" => (126_797, "30e66a3de0950dd18e794766f010638848907881776d25eab31f1db686137ca2"),
         "citeseer" => (228_399, "c2d4e94db04ff5f474d288f6c40bb5445d721e92a052f90d865c0d01b040e24b"),
@@ -164,7 +190,11 @@ fn planetoid(name: &'static str, about: &'static str) -> Dataset {
         about,
         home: "https://github.com/kimiyoung/planetoid",
         terms: "repository MIT; data from LINQS, none stated",
-        source: Source::Files { folder: "planetoid", variants: vec![fetched.collect(), packed], optional: false },
+        source: Source::Files {
+            folder: "planetoid",
+            variants: vec![fetched.collect(), packed],
+            optional: false,
+        },
     }
 }
 

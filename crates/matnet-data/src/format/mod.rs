@@ -1,0 +1,11 @@
+//! File formats. Each reader checks every size before it takes memory: see [`bounded`].
+
+pub mod archive;
+pub mod bounded;
+pub mod idx;
+pub mod matlab;
+pub mod npy;
+pub mod npz;
+pub mod numpy_pickle;
+pub mod pickle;
+pub mod raw;

@@ -1,0 +1,520 @@
+//! Pickles, as values only: nothing a pickle names is ever called.
+//!
+//! A pickle is a little program that may call anything. This reader builds numbers, texts, lists, tuples,
+//! dictionaries, NumPy arrays and SciPy CSR matrices, which is all that Planetoid's files hold, and refuses
+//! every other name. Values are eight bytes each and texts stay in the file's own bytes, so that a pickle
+//! costs little more memory than its size; one that would cost more is refused.
+
+use std::path::{Path, PathBuf};
+
+use crate::format::bounded::Walk;
+use crate::{Error, Result};
+
+/// The names a pickle may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Global {
+    Csr,
+    Reconstruct,
+    NdArray,
+    Dtype,
+    DefaultDict,
+    List,
+    Object,
+    CopyReg,
+}
+
+/// Looks a name up; anything unknown is refused.
+fn global(module: &[u8], name: &[u8]) -> Option<Global> {
+    Some(match (module, name) {
+        (b"scipy.sparse.csr" | b"scipy.sparse._csr", b"csr_matrix") => Global::Csr,
+        (b"numpy.core.multiarray" | b"numpy._core.multiarray", b"_reconstruct") => Global::Reconstruct,
+        (b"numpy", b"ndarray") => Global::NdArray,
+        (b"numpy", b"dtype") => Global::Dtype,
+        (b"collections", b"defaultdict") => Global::DefaultDict,
+        (b"__builtin__" | b"builtins", b"list") => Global::List,
+        (b"__builtin__" | b"builtins", b"object") => Global::Object,
+        (b"copy_reg" | b"copyreg", b"_reconstructor") => Global::CopyReg,
+        _ => return None,
+    })
+}
+
+/// One value; what does not fit into four bytes stands in a table of the [`Pickle`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    None,
+    Bool(bool),
+    Int(i32),
+    Wide(u32),
+    Float(u32),
+    Text(u32),
+    Sequence(u32),
+    Dict(u32),
+    Object(u32),
+    Global(Global),
+    Mark,
+}
+
+/// Something made from a known name: the name, what it was made with, and the state set afterwards.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Object {
+    pub global: Global,
+    pub args: Value,
+    pub state: Value,
+}
+
+/// A run of values in the pool, or of bytes in the file.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u32,
+    len: u32,
+}
+
+/// A pickle that has been read.
+#[derive(Debug)]
+pub struct Pickle<'a> {
+    name: PathBuf,
+    bytes: &'a [u8],
+    root: Value,
+    pool: Vec<Value>,
+    sequences: Vec<Span>,
+    dicts: Vec<Vec<Value>>,
+    objects: Vec<Object>,
+    texts: Vec<Span>,
+    wides: Vec<u64>,
+}
+
+impl<'a> Pickle<'a> {
+    /// Reads the pickle in `bytes`; `name` is for errors.
+    pub fn parse(name: impl AsRef<Path>, bytes: &'a [u8]) -> Result<Self> {
+        let name = name.as_ref();
+        if u32::try_from(bytes.len()).is_err() {
+            return Err(Error::format(name, "a pickle of more than 4 GiB"));
+        }
+        let mut machine = Machine {
+            code: Walk::new(bytes),
+            stack: Vec::new(),
+            memo: Vec::new(),
+            room: bytes.len() + (1 << 20) - (64 << 10),
+            made: Pickle {
+                name: name.to_owned(),
+                bytes,
+                root: Value::None,
+                pool: Vec::new(),
+                sequences: Vec::new(),
+                dicts: Vec::new(),
+                objects: Vec::new(),
+                texts: Vec::new(),
+                wides: Vec::new(),
+            },
+        };
+        match machine.run() {
+            Ok(root) => {
+                machine.made.root = root;
+                Ok(machine.made)
+            }
+            Err(what) => {
+                let at = machine.code.at();
+                Err(Error::format(name, format!("pickle, near byte {at}: {what}")))
+            }
+        }
+    }
+
+    pub(crate) fn root(&self) -> Value {
+        self.root
+    }
+
+    pub(crate) fn error(&self, what: impl Into<String>) -> Error {
+        Error::format(&self.name, what)
+    }
+
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// A whole number, from any of the values that can hold one.
+    pub(crate) fn int(&self, value: Value) -> Option<i64> {
+        match value {
+            Value::Int(int) => Some(int.into()),
+            Value::Bool(bit) => Some(bit.into()),
+            Value::Wide(at) => Some(*self.wides.get(at as usize)? as i64),
+            _ => None,
+        }
+    }
+
+    /// The items of a list or tuple.
+    pub(crate) fn items(&self, value: Value) -> Option<&[Value]> {
+        let Value::Sequence(at) = value else { return None };
+        let span = self.sequences.get(at as usize)?;
+        self.pool.get(span.start as usize..span.start as usize + span.len as usize)
+    }
+
+    /// Keys and values of a dictionary, one after the other.
+    pub(crate) fn pairs(&self, value: Value) -> Option<&[[Value; 2]]> {
+        let Value::Dict(at) = value else { return None };
+        Some(self.dicts.get(at as usize)?.as_chunks::<2>().0)
+    }
+
+    /// The bytes of a text.
+    pub(crate) fn text(&self, value: Value) -> Option<&'a [u8]> {
+        let Value::Text(at) = value else { return None };
+        let span = self.texts.get(at as usize)?;
+        self.bytes.get(span.start as usize..span.start as usize + span.len as usize)
+    }
+
+    pub(crate) fn object(&self, value: Value) -> Option<Object> {
+        let Value::Object(at) = value else { return None };
+        self.objects.get(at as usize).copied()
+    }
+}
+
+/// The machine that a pickle is a program for.
+struct Machine<'a> {
+    code: Walk<'a>,
+    stack: Vec<Value>,
+    memo: Vec<Value>,
+    /// How many bytes the values may still take.
+    room: usize,
+    made: Pickle<'a>,
+}
+
+type Step<T = ()> = std::result::Result<T, String>;
+
+const SHORT: &str = "ends too early";
+
+/// Appends, in steps small enough that little is taken that is not used, and only while there is room.
+fn push<T>(values: &mut Vec<T>, value: T, room: &mut usize) -> Step {
+    if values.len() == values.capacity() {
+        let more = (values.len() / 16).max(64);
+        let bytes = more * size_of::<T>();
+        *room = room.checked_sub(bytes).ok_or("needs more memory than twice its size")?;
+        values.reserve_exact(more);
+    }
+    values.push(value);
+    Ok(())
+}
+
+impl Machine<'_> {
+    fn run(&mut self) -> Step<Value> {
+        loop {
+            let op = self.code.byte().ok_or(SHORT)?;
+            match op {
+                // protocol, frame: nothing to do
+                0x80 => drop(self.code.byte().ok_or(SHORT)?),
+                0x95 => drop(self.code.take(8).ok_or(SHORT)?),
+                b'.' => return self.pop(),
+                b'(' => self.put(Value::Mark)?,
+                b'0' => drop(self.pop()?),
+                b'N' => self.put(Value::None)?,
+                0x88 => self.put(Value::Bool(true))?,
+                0x89 => self.put(Value::Bool(false))?,
+                b'K' => {
+                    let byte = self.code.byte().ok_or(SHORT)?;
+                    self.put(Value::Int(byte.into()))?;
+                }
+                b'M' => {
+                    let word = u16::from_le_bytes(self.code.array().ok_or(SHORT)?);
+                    self.put(Value::Int(word.into()))?;
+                }
+                b'J' => {
+                    let word = i32::from_le_bytes(self.code.array().ok_or(SHORT)?);
+                    self.put(Value::Int(word))?;
+                }
+                0x8a => self.long()?,
+                b'I' => self.text_int()?,
+                b'G' => {
+                    let bits = u64::from_be_bytes(self.code.array().ok_or(SHORT)?);
+                    let at = self.wide(bits)?;
+                    self.put(Value::Float(at))?;
+                }
+                // texts and bytes: length of one byte, or of four
+                b'U' | b'C' | 0x8c => {
+                    let len = self.code.byte().ok_or(SHORT)?;
+                    self.text(len.into())?;
+                }
+                b'T' | b'B' | b'X' => {
+                    let len = u32::from_le_bytes(self.code.array().ok_or(SHORT)?);
+                    self.text(len)?;
+                }
+                b']' | b')' => self.sequence(self.stack.len())?,
+                b'}' => self.dict()?,
+                0x85..=0x87 => {
+                    let count = usize::from(op - 0x84);
+                    let from = self.stack.len().checked_sub(count).ok_or("takes from an empty stack")?;
+                    self.sequence(from)?;
+                }
+                b't' | b'l' => {
+                    let from = self.mark()?;
+                    self.stack.remove(from - 1);
+                    self.sequence(from - 1)?;
+                }
+                b'a' => {
+                    let from = self.stack.len().checked_sub(1).ok_or("takes from an empty stack")?;
+                    self.append(from, from)?;
+                }
+                b'e' => {
+                    let from = self.mark()?;
+                    self.append(from, from - 1)?;
+                }
+                b's' => {
+                    let from = self.stack.len().checked_sub(2).ok_or("takes from an empty stack")?;
+                    self.set_items(from, from)?;
+                }
+                b'u' => {
+                    let from = self.mark()?;
+                    self.set_items(from, from - 1)?;
+                }
+                b'c' => self.global()?,
+                0x93 => self.stack_global()?,
+                b'R' | 0x81 => self.make()?,
+                b'b' => self.build()?,
+                b'q' => {
+                    let at = self.code.byte().ok_or(SHORT)?;
+                    self.remember(at.into())?;
+                }
+                b'r' => {
+                    let at = u32::from_le_bytes(self.code.array().ok_or(SHORT)?);
+                    self.remember(at)?;
+                }
+                0x94 => self.remember(self.memo.len() as u32)?,
+                b'h' => {
+                    let at = self.code.byte().ok_or(SHORT)?;
+                    self.recall(at.into())?;
+                }
+                b'j' => {
+                    let at = u32::from_le_bytes(self.code.array().ok_or(SHORT)?);
+                    self.recall(at)?;
+                }
+                other => return Err(format!("instruction 0x{other:02x} is not one a dataset needs")),
+            }
+        }
+    }
+
+    fn put(&mut self, value: Value) -> Step {
+        push(&mut self.stack, value, &mut self.room)
+    }
+
+    fn pop(&mut self) -> Step<Value> {
+        self.stack.pop().ok_or_else(|| "takes from an empty stack".into())
+    }
+
+    /// The place after the last mark.
+    fn mark(&self) -> Step<usize> {
+        let at = self.stack.iter().rposition(|&v| v == Value::Mark);
+        at.map(|at| at + 1).ok_or_else(|| "goes back to a mark that is not there".into())
+    }
+
+    fn wide(&mut self, bits: u64) -> Step<u32> {
+        push(&mut self.made.wides, bits, &mut self.room)?;
+        Ok(self.made.wides.len() as u32 - 1)
+    }
+
+    /// A whole number of up to eight little-endian bytes.
+    fn long(&mut self) -> Step {
+        let len = self.code.byte().ok_or(SHORT)?;
+        let bytes = self.code.take(len.into()).ok_or(SHORT)?;
+        if bytes.len() > 8 {
+            return Err(format!("a whole number of {len} bytes; at most 8 are read"));
+        }
+        let fill = if bytes.last().is_some_and(|&b| b >= 0x80) { 0xff } else { 0 };
+        let mut wide = [fill; 8];
+        wide[..bytes.len()].copy_from_slice(bytes);
+        let at = self.wide(u64::from_le_bytes(wide))?;
+        self.put(Value::Wide(at))
+    }
+
+    /// A whole number in digits; `00` and `01` are the old way to write false and true.
+    fn text_int(&mut self) -> Step {
+        let line = self.code.line().ok_or(SHORT)?;
+        let value = match line {
+            b"00" => Value::Bool(false),
+            b"01" => Value::Bool(true),
+            digits => {
+                let digits = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<i64>().ok());
+                let wide = self.wide(digits.ok_or("a whole number is not written in digits")? as u64)?;
+                Value::Wide(wide)
+            }
+        };
+        self.put(value)
+    }
+
+    /// A text of `len` bytes, which stays where it is.
+    fn text(&mut self, len: u32) -> Step {
+        let start = self.code.at() as u32;
+        if self.code.take(len as usize).is_none() {
+            return Err(format!("a text of {len} bytes, but only {} follow", self.code.left()));
+        }
+        push(&mut self.made.texts, Span { start, len }, &mut self.room)?;
+        self.put(Value::Text(self.made.texts.len() as u32 - 1))
+    }
+
+    /// Makes a list or tuple of what stands on the stack from `from` on.
+    fn sequence(&mut self, from: usize) -> Step {
+        let start = self.made.pool.len() as u32;
+        let len = (self.stack.len() - from) as u32;
+        for at in from..self.stack.len() {
+            push(&mut self.made.pool, self.stack[at], &mut self.room)?;
+        }
+        self.stack.truncate(from);
+        push(&mut self.made.sequences, Span { start, len }, &mut self.room)?;
+        self.put(Value::Sequence(self.made.sequences.len() as u32 - 1))
+    }
+
+    fn dict(&mut self) -> Step {
+        push(&mut self.made.dicts, Vec::new(), &mut self.room)?;
+        self.put(Value::Dict(self.made.dicts.len() as u32 - 1))
+    }
+
+    /// Appends what stands from `from` on to the list below; the stack ends at `end`.
+    fn append(&mut self, from: usize, end: usize) -> Step {
+        let Some(&Value::Sequence(list)) = end.checked_sub(1).and_then(|at| self.stack.get(at)) else {
+            return Err("appends to what is no list".into());
+        };
+        let mut span = self.made.sequences[list as usize];
+        // a list that is not the last in the pool moves to its end; the room paid for keeps that rare
+        if span.start as usize + span.len as usize != self.made.pool.len() {
+            let start = self.made.pool.len() as u32;
+            for at in span.start..span.start + span.len {
+                let value = self.made.pool[at as usize];
+                push(&mut self.made.pool, value, &mut self.room)?;
+            }
+            span.start = start;
+        }
+        for at in from..self.stack.len() {
+            push(&mut self.made.pool, self.stack[at], &mut self.room)?;
+        }
+        span.len += (self.stack.len() - from) as u32;
+        self.made.sequences[list as usize] = span;
+        self.stack.truncate(end);
+        Ok(())
+    }
+
+    /// Puts what stands from `from` on, key by key, into the dictionary below; the stack ends at `end`.
+    fn set_items(&mut self, from: usize, end: usize) -> Step {
+        let Some(&Value::Dict(dict)) = end.checked_sub(1).and_then(|at| self.stack.get(at)) else {
+            return Err("sets items of what is no dictionary".into());
+        };
+        if (self.stack.len() - from) % 2 != 0 {
+            return Err("a key without a value".into());
+        }
+        let items = self.made.dicts.get_mut(dict as usize).ok_or("no such dictionary")?;
+        for at in from..self.stack.len() {
+            push(items, self.stack[at], &mut self.room)?;
+        }
+        self.stack.truncate(end);
+        Ok(())
+    }
+
+    fn global(&mut self) -> Step {
+        let module = self.code.line().ok_or(SHORT)?;
+        let name = self.code.line().ok_or(SHORT)?;
+        self.named(module, name)
+    }
+
+    fn stack_global(&mut self) -> Step {
+        let (name, module) = (self.pop()?, self.pop()?);
+        match (self.made.text(module), self.made.text(name)) {
+            (Some(module), Some(name)) => self.named(module, name),
+            _ => Err("a name that is no text".into()),
+        }
+    }
+
+    fn named(&mut self, module: &[u8], name: &[u8]) -> Step {
+        match global(module, name) {
+            Some(known) => self.put(Value::Global(known)),
+            None => {
+                let show = |b: &[u8]| String::from_utf8_lossy(&b[..b.len().min(80)]).into_owned();
+                Err(format!(
+                    "names {}.{}, which is not one of the few types a dataset needs; nothing was run",
+                    show(module),
+                    show(name)
+                ))
+            }
+        }
+    }
+
+    /// What stands for a call: notes down the name and what it was given.
+    fn make(&mut self) -> Step {
+        let (args, callee) = (self.pop()?, self.pop()?);
+        let Value::Global(callee) = callee else { return Err("calls what is no name".into()) };
+        let Some(items) = self.made.items(args) else { return Err("calls with what is no tuple".into()) };
+        let global = match (callee, items.first()) {
+            (Global::DefaultDict, _) => return self.dict(),
+            (Global::CopyReg, Some(&Value::Global(made))) => made,
+            (Global::Csr | Global::Reconstruct | Global::Dtype, _) => callee,
+            _ => return Err(format!("calls {callee:?}, which makes no value")),
+        };
+        push(&mut self.made.objects, Object { global, args, state: Value::None }, &mut self.room)?;
+        self.put(Value::Object(self.made.objects.len() as u32 - 1))
+    }
+
+    fn build(&mut self) -> Step {
+        let state = self.pop()?;
+        let Some(&Value::Object(at)) = self.stack.last() else {
+            return Err("sets the state of what has none".into());
+        };
+        self.made.objects[at as usize].state = state;
+        Ok(())
+    }
+
+    fn remember(&mut self, at: u32) -> Step {
+        let value = *self.stack.last().ok_or("remembers an empty stack")?;
+        // counting may start at one, and may not leap
+        while self.memo.len() <= at as usize {
+            if at as usize > self.memo.len() + 16 {
+                return Err(format!("remembers number {at} after number {}", self.memo.len()));
+            }
+            push(&mut self.memo, Value::None, &mut self.room)?;
+        }
+        self.memo[at as usize] = value;
+        Ok(())
+    }
+
+    fn recall(&mut self, at: u32) -> Step {
+        let value = *self.memo.get(at as usize).ok_or("recalls what was not remembered")?;
+        self.put(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_built() {
+        // [1, -2, 'ab', None] with a list appended to twice, then a dictionary {3: that list}
+        let code = b"\x80\x02}](K\x01J\xfe\xff\xff\xffU\x02abeNaK\x03\x85";
+        let mut file = code.to_vec();
+        file.extend(b"0u.");
+        // a mark is missing before the last instruction
+        assert!(Pickle::parse("t", &file).unwrap_err().to_string().contains("mark"));
+        let file = b"\x80\x02}(K\x03](K\x01J\xfe\xff\xff\xffU\x02abeNau.";
+        let pickle = Pickle::parse("t", file).unwrap();
+        let [[key, list]] = pickle.pairs(pickle.root()).unwrap() else { panic!("one pair expected") };
+        assert_eq!(pickle.int(*key), Some(3));
+        let items = pickle.items(*list).unwrap();
+        assert_eq!((pickle.int(items[0]), pickle.int(items[1])), (Some(1), Some(-2)));
+        assert_eq!((pickle.text(items[2]), items[3]), (Some(&b"ab"[..]), Value::None));
+    }
+
+    #[test]
+    fn other_names_are_refused_by_name() {
+        for file in [&b"cos\nsystem\n(U\x02lstR."[..], b"\x80\x04\x8c\x02os\x8c\x06system\x93U\x02ls\x85R."] {
+            let error = Pickle::parse("t", file).unwrap_err().to_string();
+            assert!(error.contains("names os.system"), "{error}");
+        }
+        let error = Pickle::parse("t", b"c__builtin__\nlist\n)R.").unwrap_err().to_string();
+        assert!(error.contains("makes no value"), "{error}");
+    }
+
+    #[test]
+    fn memory_is_refused_beyond_twice_the_file() {
+        let mut file = vec![b'N'; 4 << 20];
+        file.push(b'.');
+        assert!(Pickle::parse("t", &file).unwrap_err().to_string().contains("more memory"));
+    }
+
+    #[test]
+    fn a_value_is_eight_bytes() {
+        assert_eq!(size_of::<Value>(), 8);
+    }
+}
