@@ -5,6 +5,7 @@ mod dataset;
 mod error;
 pub mod format;
 pub mod own;
+pub mod source;
 
 pub use array::Array;
 pub use dataset::{GraphData, Samples, Split, Target};
