@@ -12,6 +12,8 @@ pub mod format;
 pub mod moving_mnist;
 pub mod own;
 pub mod random;
+pub mod shipped;
+pub mod source;
 pub mod split;
 pub mod transform;
 

@@ -246,6 +246,22 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// All that is left, which may be no more than `most` bytes.
+    pub fn take_up_to(&mut self, most: u64) -> Result<Vec<u8>> {
+        let too_long = || self.error(format!("is longer than {most} bytes"));
+        if self.left.is_some_and(|left| left > most) {
+            return Err(too_long());
+        }
+        let mut bytes = Vec::new();
+        let read = self.reader.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|e| self.failed(e))?;
+        if bytes.len() as u64 > most {
+            return Err(self.error(format!("is longer than {most} bytes")));
+        }
+        self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
+        Ok(bytes)
+    }
+
     /// Hands the stream to `each` in blocks whose length is a multiple of `unit`, until `count` bytes are
     /// read.
     pub(crate) fn blocks(&mut self, count: u64, unit: usize, mut each: impl FnMut(&[u8])) -> Result<()> {

@@ -2,7 +2,11 @@
 
 pub mod archive;
 pub mod bounded;
+pub mod csv;
+pub mod edgelist;
+pub(crate) mod fields;
 pub mod idx;
+pub mod images;
 pub mod matlab;
 pub mod npy;
 pub mod npz;
