@@ -24,9 +24,7 @@ pub struct Cache {
 pub struct Located {
     /// The folder they are in.
     pub folder: PathBuf,
-    /// Which of the catalogue's variants they are.
-    pub variant: usize,
-    /// The files, in the catalogue's order.
+    /// The files, in the catalogue's order, or the one folder they were unpacked to.
     pub files: Vec<PathBuf>,
 }
 
@@ -67,16 +65,18 @@ impl Cache {
 
     /// The first variant of `dataset` whose files are all there, if one is.
     pub fn locate(&self, dataset: &Dataset) -> Option<Located> {
-        let Source::Files { variants, .. } = &dataset.source else { return None };
+        let Source::Files { variants, unpacked, .. } = &dataset.source else { return None };
         let folder = self.folder(dataset);
-        variants.iter().enumerate().find_map(|(variant, files)| {
+        let whole = |files: &Vec<File>| {
             let files: Vec<PathBuf> = files.iter().map(|file| folder.join(&file.name)).collect();
-            files.iter().all(|file| file.is_file()).then(|| Located {
-                folder: folder.clone(),
-                variant,
-                files,
-            })
-        })
+            files.iter().all(|file| file.is_file()).then_some(files)
+        };
+        let unpacked = || {
+            let found = unpacked.iter().map(|name| folder.join(name)).find(|path| path.is_dir());
+            found.map(|path| vec![path])
+        };
+        let files = variants.iter().find_map(whole).or_else(unpacked)?;
+        Some(Located { folder, files })
     }
 
     /// As [`Cache::locate`], with an error that says how to get what is missing.
@@ -152,9 +152,12 @@ mod tests {
         std::fs::write(place.join("smni_cmi_train.npz"), "x").unwrap();
         assert_eq!(cache.locate(eeg), None);
         std::fs::write(place.join("smni_cmi_test.npz"), "x").unwrap();
-        assert_eq!(cache.locate(eeg).unwrap().variant, 1);
+        assert!(cache.locate(eeg).unwrap().files[1].ends_with("smni_cmi_test.npz"));
         let verdicts = cache.verify(eeg).unwrap();
         assert_eq!(verdicts.len(), 2);
         assert_eq!(verdicts[0].1, Verdict::Wrong("is 1 bytes, not 7270914".into()));
+
+        std::fs::create_dir_all(folder.path().join("linqs-cora/cora")).unwrap();
+        assert!(cache.locate(catalog::get("linqs-cora").unwrap()).is_some(), "unpacked is as good");
     }
 }

@@ -10,6 +10,7 @@ mod error;
 pub mod fetch;
 pub mod format;
 pub mod moving_mnist;
+pub mod named;
 pub mod own;
 pub mod random;
 pub mod shipped;

@@ -279,7 +279,7 @@ fn a_file_without_a_published_checksum_is_held_to_its_first_one() {
         about: "a test",
         home: "here",
         terms: "none",
-        source: Source::Files { folder: "test", variants: vec![vec![file]], optional: false },
+        source: Source::Files { folder: "test", variants: vec![vec![file]], unpacked: &[], optional: false },
     };
     let cache = Cache::new(folder.path());
     let paths = fetch(&dataset, &cache, &QUICK, &mut |_| ControlFlow::Continue(())).unwrap();

@@ -104,7 +104,7 @@ fn mnist() -> Dataset {
         about: "70,000 handwritten digits 28×28: 60,000 to learn from, 10,000 to test on",
         home: "https://storage.googleapis.com/cvdf-datasets/mnist/",
         terms: "commonly given as CC BY-SA 3.0 (Y. LeCun, C. Cortes, C. Burges)",
-        source: Source::Files { folder: "mnist", variants: vec![files], optional: false },
+        source: Source::Files { folder: "mnist", variants: vec![files], unpacked: &[], optional: false },
     }
 }
 
@@ -124,7 +124,7 @@ fn frey_face() -> Dataset {
         about: "1,965 frames 28×20 of one face",
         home: "https://cs.nyu.edu/~roweis/data.html",
         terms: "none stated (B. Frey, S. Roweis); research use is customary",
-        source: Source::Files { folder: "frey-face", variants: vec![files], optional: false },
+        source: Source::Files { folder: "frey-face", variants: vec![files], unpacked: &[], optional: false },
     }
 }
 
@@ -138,7 +138,12 @@ fn moving_mnist() -> Dataset {
         about: "sequences of 20 frames 64×64, two digits bouncing: generated from mnist, or 10,000 fixed ones (fetch: 782 MiB)",
         home: "https://www.cs.toronto.edu/~nitish/unsupervised_video/",
         terms: "as mnist (sequences by N. Srivastava, E. Mansimov, R. Salakhutdinov)",
-        source: Source::Files { folder: "moving-mnist", variants: vec![files], optional: true },
+        source: Source::Files {
+            folder: "moving-mnist",
+            variants: vec![files],
+            unpacked: &[],
+            optional: true,
+        },
     }
 }
 
@@ -162,7 +167,12 @@ fn uci_eeg() -> Dataset {
         about: "1,200 EEG trials 64×256 (channel × time) of 20 subjects, alcoholic or control",
         home: "https://archive.ics.uci.edu/dataset/121/eeg+database",
         terms: "CC BY 4.0 (H. Begleiter; doi 10.24432/C5TS3D)",
-        source: Source::Files { folder: "uci-eeg", variants: vec![fetched, packed], optional: false },
+        source: Source::Files {
+            folder: "uci-eeg",
+            variants: vec![fetched, packed],
+            unpacked: &["SMNI_CMI_TRAIN", "SMNI_CMI_TEST", "eeg_full"],
+            optional: false,
+        },
     }
 }
 
@@ -193,6 +203,7 @@ fn planetoid(name: &'static str, about: &'static str) -> Dataset {
         source: Source::Files {
             folder: "planetoid",
             variants: vec![fetched.collect(), packed],
+            unpacked: &[],
             optional: false,
         },
     }
@@ -211,7 +222,12 @@ fn linqs_cora() -> Dataset {
         about: "Cora as plain text, without the public split",
         home: "https://linqs.org/datasets/",
         terms: "none stated (LINQS, UC Santa Cruz)",
-        source: Source::Files { folder: "linqs-cora", variants: vec![fetched, packed], optional: false },
+        source: Source::Files {
+            folder: "linqs-cora",
+            variants: vec![fetched, packed],
+            unpacked: &["cora"],
+            optional: false,
+        },
     }
 }
 
@@ -242,7 +258,12 @@ fn babi() -> Dataset {
         about: "20 question-answering tasks of 1,000 + 1,000 questions, as text",
         home: "https://research.facebook.com/downloads/babi/",
         terms: "CC BY 3.0 (Facebook, Inc.)",
-        source: Source::Files { folder: "babi", variants, optional: false },
+        source: Source::Files {
+            folder: "babi",
+            variants,
+            unpacked: &["tasks_1-20_v1-2", "en"],
+            optional: false,
+        },
     }
 }
 

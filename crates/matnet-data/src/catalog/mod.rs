@@ -34,6 +34,8 @@ pub enum Source {
         /// Sets of files, any of which holds the whole dataset. The first is what a fetch downloads; the others
         /// are used where someone has put them.
         variants: Vec<Vec<File>>,
+        /// Folders below it, any of which also does: the dataset as its own archive unpacks. These are not checked.
+        unpacked: &'static [&'static str],
         /// Whether the dataset can do without its files (it is computed, say).
         optional: bool,
     },

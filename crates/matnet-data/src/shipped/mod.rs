@@ -62,7 +62,10 @@ fn inputs(file: &mut Npz) -> Result<Array> {
 fn labels(file: &mut Npz) -> Result<Vec<u32>> {
     let name = file.name_of("y");
     let classes = file.take("y")?.integers(&name)?;
-    classes.into_iter().map(|class| u32::try_from(class).map_err(|_| Error::format(&name, "not a class"))).collect()
+    classes
+        .into_iter()
+        .map(|class| u32::try_from(class).map_err(|_| Error::format(&name, "not a class")))
+        .collect()
 }
 
 /// 256 grey levels to numbers between 0 and 1.
@@ -85,7 +88,8 @@ mod tests {
         assert_eq!(digits.inputs.shape(), [5000, 28, 28]);
         let Target::Classes { labels, names } = &digits.target else { panic!("no classes") };
         assert_eq!((counts(labels, 10), names.len()), (vec![500; 10], 10));
-        let mean = digits.inputs.data().iter().map(|&x| f64::from(x)).sum::<f64>() / digits.inputs.data().len() as f64;
+        let mean = digits.inputs.data().iter().map(|&x| f64::from(x)).sum::<f64>()
+            / digits.inputs.data().len() as f64;
         assert!((mean - 0.131).abs() < 0.002, "{mean}");
     }
 

@@ -35,8 +35,14 @@ const CHANNELS: usize = 64;
 /// Samples per trial: one second.
 const SAMPLES: usize = 256;
 /// What the sources hum: pitch in hertz, strength in microvolts in class `a` and in class `b`.
-const RHYTHMS: [(f64, f64, f64); 6] =
-    [(2.5, 6.0, 6.0), (6.0, 5.0, 5.0), (10.0, 9.0, 6.0), (13.0, 4.0, 4.0), (21.0, 3.0, 4.5), (34.0, 1.5, 1.5)];
+const RHYTHMS: [(f64, f64, f64); 6] = [
+    (2.5, 6.0, 6.0),
+    (6.0, 5.0, 5.0),
+    (10.0, 9.0, 6.0),
+    (13.0, 4.0, 4.0),
+    (21.0, 3.0, 4.5),
+    (34.0, 1.5, 1.5),
+];
 /// Time constants in samples of the processes whose sum is nearly 1/f.
 const BACKGROUND: [f64; 4] = [2.0, 8.0, 32.0, 128.0];
 
@@ -45,11 +51,13 @@ impl SimulatedEeg {
     ///
     /// Every trial has a stream of its own, so neither the number of threads nor that of trials changes it.
     pub fn generate(&self, streams: &Streams) -> Result<Samples> {
-        let count = self.subjects.checked_mul(self.trials).filter(|&count| count < 1 << 20).ok_or_else(|| {
-            Error::Invalid(format!("{} subjects of {} trials: too many", self.subjects, self.trials))
-        })?;
+        let count =
+            self.subjects.checked_mul(self.trials).filter(|&count| count < 1 << 20).ok_or_else(|| {
+                Error::Invalid(format!("{} subjects of {} trials: too many", self.subjects, self.trials))
+            })?;
         let reach = reach(&mut streams.stream("simulated-eeg/cap"));
-        let subjects: Vec<Subject> = (0..self.subjects).map(|subject| Subject::new(subject, streams)).collect();
+        let subjects: Vec<Subject> =
+            (0..self.subjects).map(|subject| Subject::new(subject, streams)).collect();
         let mut data = vec![0.0; count * CHANNELS * SAMPLES];
         data.par_chunks_mut(CHANNELS * SAMPLES).enumerate().for_each(|(index, out)| {
             let (subject, trial) = (index / self.trials, index % self.trials);
@@ -112,7 +120,8 @@ impl Subject {
         let sources = self.rhythms.map(|(pitch, strength)| source(pitch, strength, rng));
         for (channel, reach) in out.chunks_exact_mut(SAMPLES).zip(reach) {
             for (sample, out) in channel.iter_mut().enumerate() {
-                let heard: f64 = sources.iter().zip(reach).map(|(source, reach)| source[sample] * reach).sum();
+                let heard: f64 =
+                    sources.iter().zip(reach).map(|(source, reach)| source[sample] * reach).sum();
                 *out = (heard + 0.7 * normal(rng)) as f32;
             }
         }
