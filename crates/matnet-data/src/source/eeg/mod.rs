@@ -139,11 +139,11 @@ pub fn load(path: impl AsRef<Path>, select: Select) -> Result<Eeg> {
         }
         gather.add_files(&raw);
         for (file, name) in packed {
-            gather.add_archive(&name, |visit| archive::each(&file, visit), 1)?;
+            gather.add_archive(&name, Box::new(|visit| archive::each(&file, visit)), 1)?;
         }
     } else if archive::is_archive(&path.to_string_lossy()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        gather.add_archive(&name, |visit| archive::each(path, visit), 1)?;
+        gather.add_archive(&name, Box::new(|visit| archive::each(path, visit)), 1)?;
     } else {
         gather.add_files(&[(path.to_owned(), path.to_string_lossy().into_owned())]);
     }
@@ -232,7 +232,7 @@ impl Gather {
     fn add_archive(
         &mut self,
         name: &str,
-        each: impl FnOnce(archive::Visit) -> Result<()>,
+        each: Box<dyn FnOnce(archive::Visit) -> Result<()> + '_>,
         depth: usize,
     ) -> Result<()> {
         let mut batch: Vec<(String, Vec<u8>)> = Vec::new();
@@ -242,7 +242,8 @@ impl Gather {
                 // the full database inside UCI's archive is large: it is not unpacked unless it is asked for
                 let maybe = self.select == Select::All || depth > 1 || part_of(&inner) != Part::Other;
                 if depth < DEEPEST && maybe {
-                    return self.add_archive(&inner, |visit| archive::each_in(entry.input, visit), depth + 1);
+                    let each = Box::new(|visit: archive::Visit| archive::each_in(entry.input, visit));
+                    return self.add_archive(&inner, each, depth + 1);
                 }
                 self.unwanted += 1;
             } else if number_of(&entry.name).is_some() && self.wants(&inner) {
