@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ureq::Agent;
 
 use crate::cache::{Cache, by_hand};
-use crate::catalog::{Dataset, File};
+use crate::catalog::{Dataset, File, Source};
 use crate::check::{self, Verdict};
 use crate::download::{Failure, Part, agent};
 use crate::{Error, Result};
@@ -38,7 +38,33 @@ pub type Report<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 
 /// Brings all files of `dataset` into `cache`; those that are there and right stay. Returns where they are.
 pub fn fetch(dataset: &Dataset, cache: &Cache, patience: &Patience, report: Report) -> Result<Vec<PathBuf>> {
-    dataset.files().iter().map(|file| fetch_file(file, &cache.folder(dataset), patience, report)).collect()
+    let folder = cache.folder(dataset);
+    if let Some(found) = other_variant(dataset, &folder)? {
+        for path in &found {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let _ = report(Progress::Present(&name));
+        }
+        return Ok(found);
+    }
+    dataset.files().iter().map(|file| fetch_file(file, &folder, patience, report)).collect()
+}
+
+/// The files of a variant that is not the downloaded one, if they are all there and right.
+fn other_variant(dataset: &Dataset, folder: &Path) -> Result<Option<Vec<PathBuf>>> {
+    let Source::Files { variants, .. } = &dataset.source else { return Ok(None) };
+    'variants: for files in variants.iter().skip(1) {
+        let mut found = Vec::new();
+        for file in files {
+            let path = folder.join(&file.name);
+            let right = || check::run(&file.checks, &path, &check::record_of(&path));
+            if !path.is_file() || right()? != Verdict::Right {
+                continue 'variants;
+            }
+            found.push(path);
+        }
+        return Ok(Some(found));
+    }
+    Ok(None)
 }
 
 /// Brings one file into `folder`.

@@ -10,8 +10,8 @@
 //! 5. digits are taken from a shuffled order without replacement, reshuffled when used up;
 //! 6. digits that overlap keep the brighter pixel.
 //!
-//! 10,000 sequences take 3.3 GB as `f32`, so a [`MovingDigits`] keeps only the digits and the paths, a few megabytes,
-//! and draws the frames of whichever sequences are asked for: 819 million pixels in well under a second.
+//! 10,000 sequences take 3.3 GB as `f32`, so a [`MovingDigits`] keeps only the digits and the paths, and draws the
+//! frames of whichever sequences are asked for; two cores draw a thousand sequences in less than half a second.
 
 use std::f64::consts::TAU;
 use std::ops::Range;

@@ -110,7 +110,7 @@ impl Subject {
     fn new(index: usize, streams: &Streams) -> Self {
         let mut rng = streams.stream(&format!("simulated-eeg/{index}"));
         let rhythms = RHYTHMS.map(|(pitch, in_a, in_b)| {
-            let strength = if index % 2 == 0 { in_a } else { in_b };
+            let strength = if index.is_multiple_of(2) { in_a } else { in_b };
             (pitch * (1.0 + 0.05 * normal(&mut rng)), strength * (0.3 * normal(&mut rng)).exp())
         });
         Self { rhythms }
