@@ -262,6 +262,11 @@ fn describe(error: ureq::Error) -> Failure {
         }
         ureq::Error::Timeout(_) => Failure::Passing("does not answer in time".into()),
         ureq::Error::HostNotFound => Failure::Lasting("host not found (is there a network?)".into()),
+        // Nobody is there: asking again in a moment will not help.
+        ureq::Error::ConnectionFailed => Failure::Lasting("cannot connect (is there a network?)".into()),
+        ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
+            Failure::Lasting("refuses the connection".into())
+        }
         ureq::Error::Io(e) => Failure::Passing(reason(&e)),
         error => Failure::Passing(error.to_string()),
     }

@@ -14,6 +14,10 @@ const MOST_ROWS: usize = 20;
 const PLAIN_ROWS: usize = 6;
 /// Pixels between pictures.
 const GAP: u32 = 4;
+/// Rows and columns of a small picture at most.
+const MOST_SIDE: usize = 512;
+/// A sheet is about so wide at most; longer rows are wrapped.
+const MOST_WIDTH: u32 = 1200;
 /// About how large a small picture is drawn.
 const WANTED_SIDE: u32 = 56;
 /// Matrices of at most so many entries are drawn as a column of their sequence.
@@ -24,6 +28,21 @@ struct Tile {
     width: u32,
     height: u32,
     grey: Vec<u8>,
+}
+
+impl Tile {
+    /// A matrix as a picture; of a very large one only every second, third, … row and column.
+    fn new(pixels: &[f32], height: usize, width: usize, as_they_are: bool) -> Self {
+        let step = |side: usize| side.div_ceil(MOST_SIDE).max(1);
+        let (down, across) = (step(height), step(width));
+        let kept: Vec<f32> = pixels
+            .chunks_exact(width.max(1))
+            .step_by(down)
+            .flat_map(|row| row.iter().step_by(across).copied())
+            .collect();
+        let (width, height) = (width.div_ceil(across) as u32, height.div_ceil(down) as u32);
+        Self { width, height, grey: grey(&kept, as_they_are) }
+    }
 }
 
 /// Pictures that belong together.
@@ -39,7 +58,21 @@ pub fn sheet(samples: &Samples, per_row: usize) -> RgbImage {
     let zoom = zoom(width, height);
     let names = rows.iter().map(|row| letters::width(&row.label, 1)).max().unwrap_or(0).min(240);
     let left = if names > 0 { names + 2 * GAP } else { GAP };
-    draw(&rows, left, zoom)
+    let per_line = (MOST_WIDTH / (width * zoom.0 + GAP)).max(1) as usize;
+    draw(&wrapped(rows, per_line), left, zoom)
+}
+
+/// Rows of at most `per_line` pictures; what does not fit goes on below, without the name.
+fn wrapped(rows: Vec<Row>, per_line: usize) -> Vec<Row> {
+    let mut lines = Vec::new();
+    for Row { mut label, tiles } in rows {
+        let mut tiles = tiles.into_iter().peekable();
+        while tiles.peek().is_some() {
+            let line = tiles.by_ref().take(per_line).collect();
+            lines.push(Row { label: std::mem::take(&mut label), tiles: line });
+        }
+    }
+    lines
 }
 
 /// Ten small pictures at most, five in a row, for a quick look.
@@ -82,11 +115,7 @@ fn rows(samples: &Samples, per_row: usize) -> Vec<Row> {
     let whole_scale = inputs.data().iter().all(|x| (0.0..=1.0).contains(x));
     let &[_, .., height, width] = inputs.shape() else { return Vec::new() };
     let frame = height * width;
-    let tile = |pixels: &[f32], height: usize, width: usize| Tile {
-        grey: grey(pixels, whole_scale),
-        width: width as u32,
-        height: height as u32,
-    };
+    let tile = |pixels: &[f32], height, width| Tile::new(pixels, height, width, whole_scale);
     let (strips, picture): (bool, Box<dyn Fn(usize) -> Tile>) = match inputs.shape() {
         &[_, time, ..] if inputs.shape().len() == 4 && is_flat(inputs) => (
             false,
@@ -172,7 +201,8 @@ fn draw(rows: &[Row], left: u32, zoom: (u32, u32)) -> RgbImage {
         for (tile, left) in row.tiles.iter().zip((left..).step_by(cell.0 as usize)) {
             for y in 0..height * zoom.1 {
                 for x in 0..width * zoom.0 {
-                    let level = tile.grey[(y / zoom.1 * width + x / zoom.0) as usize];
+                    let place = (y / zoom.1 * tile.width + x / zoom.0) as usize;
+                    let level = tile.grey.get(place).copied().unwrap_or(0);
                     image.put_pixel(left + x, top + y, Rgb([level; 3]));
                 }
             }
@@ -218,10 +248,26 @@ mod tests {
     }
 
     #[test]
+    fn long_rows_are_wrapped() {
+        let lines = wrapped(rows(&samples(&[5, 3, 2], Some(vec![0, 0, 0, 1, 0])), 9), 3);
+        let sizes: Vec<(&str, usize)> =
+            lines.iter().map(|row| (row.label.as_str(), row.tiles.len())).collect();
+        assert_eq!(sizes, [("a", 3), ("", 1), ("bb", 1)]);
+    }
+
+    #[test]
     fn odd_shapes_make_a_picture_all_the_same() {
-        for shape in
-            [&[0, 3, 3][..], &[2, 0, 3], &[2, 3, 0], &[1, 1, 1], &[2, 0, 4, 4], &[1, 1, 500], &[4], &[2, 2]]
-        {
+        for shape in [
+            &[0, 3, 3][..],
+            &[2, 0, 3],
+            &[2, 3, 0],
+            &[1, 1, 1],
+            &[2, 0, 4, 4],
+            &[1, 1, 500],
+            &[4],
+            &[2, 2],
+            &[1, 3, 5000],
+        ] {
             for labels in [None, Some(vec![0; shape[0]])] {
                 let samples = samples(shape, labels);
                 assert!(sheet(&samples, 3).width() > 0);
