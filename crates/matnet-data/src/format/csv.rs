@@ -3,21 +3,32 @@
 
 use std::path::Path;
 
-use crate::format::bounded::Input;
+use crate::format::bounded::{Input, reserve};
 use crate::format::fields::{Fields, Next};
 use crate::{Array, Result};
 
 /// Reads a matrix `[rows, cols]` from a text file, packed by gzip or not.
 pub fn read(path: impl AsRef<Path>) -> Result<Array> {
-    parse(Input::open(path)?)
+    // numbers can take twice the text's bytes: they are counted first, so that growing never copies them
+    let mut fields = Fields::new(Input::open(&path)?);
+    let mut count = 0;
+    loop {
+        match fields.next()? {
+            Next::Field => count += 1,
+            Next::Line => fields.next_line(),
+            Next::End => break,
+        }
+    }
+    parse_into(Input::open(path)?, Vec::with_capacity(count))
 }
 
 /// Reads a matrix from a stream.
 pub fn parse(input: Input) -> Result<Array> {
-    // a number takes two bytes of text at least, so this much is never too little
-    let most = input.left().map_or(usize::MAX, |left| left as usize / 2 + 1);
+    parse_into(input, Vec::new())
+}
+
+fn parse_into(input: Input, mut numbers: Vec<f32>) -> Result<Array> {
     let mut fields = Fields::new(input);
-    let mut numbers: Vec<f32> = Vec::new();
     let (mut rows, mut cols, mut in_row) = (0usize, 0usize, 0usize);
     // whether this line may name the columns, and whether it does
     let (mut may_name, mut names) = (true, false);
@@ -31,11 +42,7 @@ pub fn parse(input: Input) -> Result<Array> {
                     continue;
                 }
                 let number = fields.number()?;
-                if numbers.len() == numbers.capacity() {
-                    let step =
-                        (numbers.len() / 8).max(1 << 12).min(most.saturating_sub(numbers.len())).max(1);
-                    numbers.reserve_exact(step);
-                }
+                reserve(&mut numbers, 1);
                 numbers.push(number);
                 in_row += 1;
             }

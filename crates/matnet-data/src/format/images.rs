@@ -11,7 +11,7 @@ use crate::{Array, Error, Result};
 /// A picture may unpack to this many times its file …
 const MOST_RATIO: u64 = 100;
 /// … and this much more.
-const FREE_BYTES: u64 = 512 << 10;
+const FREE_BYTES: u64 = 256 << 10;
 
 /// The names of files that [`read`] can read end in one of these.
 pub const ENDINGS: [&str; 9] = ["png", "jpg", "jpeg", "gif", "bmp", "pgm", "ppm", "pnm", "pbm"];

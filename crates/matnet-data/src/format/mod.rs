@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod bounded;
+mod chunks;
 pub mod csv;
 pub mod edgelist;
 pub(crate) mod fields;

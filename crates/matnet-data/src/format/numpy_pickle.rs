@@ -43,25 +43,24 @@ impl Pickle<'_> {
     /// The whole pickle as a dictionary from whole numbers to lists of whole numbers; each pair goes to `each`.
     pub fn root_lists(&self, mut each: impl FnMut(i64, i64)) -> Result<usize> {
         let wrong = || self.error("pickle is not a dictionary of lists of whole numbers");
-        let pairs = self.pairs(self.root()).ok_or_else(wrong)?;
-        for &[key, list] in pairs {
+        let mut count = 0;
+        for (key, list) in self.pairs(self.root()).ok_or_else(wrong)? {
             let key = self.int(key).ok_or_else(wrong)?;
-            for &item in self.items(list).ok_or_else(wrong)? {
+            for item in self.items(list).ok_or_else(wrong)? {
                 each(key, self.int(item).ok_or_else(wrong)?);
             }
+            count += 1;
         }
-        Ok(pairs.len())
+        Ok(count)
     }
 
     /// A NumPy array, from the state that its pickle sets: version, shape, type, order, bytes.
     fn ndarray(&self, value: Value) -> Result<Raw> {
         let wrong = || self.error("pickle does not hold a NumPy array where one was expected");
         let object = self.object(value).filter(|o| o.global == Global::Reconstruct).ok_or_else(wrong)?;
-        let &[_, shape, dtype, fortran, body] = self.items(object.state).ok_or_else(wrong)? else {
-            return Err(wrong());
-        };
-        let side = |&v| self.int(v).and_then(|n| usize::try_from(n).ok());
-        let shape: Option<Vec<usize>> = self.items(shape).ok_or_else(wrong)?.iter().map(side).collect();
+        let [_, shape, dtype, fortran, body] = self.tuple(object.state).ok_or_else(wrong)?;
+        let side = |v| self.int(v).and_then(|n| usize::try_from(n).ok());
+        let shape: Option<Vec<usize>> = self.items(shape).ok_or_else(wrong)?.map(side).collect();
         let shape = shape.ok_or_else(wrong)?;
         let code = self.dtype(dtype).ok_or_else(wrong)?;
         let (kind, big) = npy::kind(&code).map_err(|what| self.error(what))?;
@@ -78,8 +77,8 @@ impl Pickle<'_> {
     /// A type code such as `<f4`: the letters are what it was made with, the byte order is in its state.
     fn dtype(&self, value: Value) -> Option<String> {
         let object = self.object(value).filter(|o| o.global == Global::Dtype)?;
-        let letters = self.text(*self.items(object.args)?.first()?)?;
-        let order = self.items(object.state).and_then(|state| self.text(*state.get(1)?)).unwrap_or(b"<");
+        let letters = self.text(self.items(object.args)?.next()?)?;
+        let order = self.items(object.state).and_then(|mut state| self.text(state.nth(1)?)).unwrap_or(b"<");
         if letters.len() > 8 || order.len() != 1 {
             return None;
         }
@@ -90,17 +89,17 @@ impl Pickle<'_> {
         let wrong = |what: &str| self.error(format!("sparse matrix: {what}"));
         let object = self.object(value).filter(|o| o.global == Global::Csr);
         let object = object.ok_or_else(|| wrong("pickle does not hold one"))?;
-        let state = self.pairs(object.state).ok_or_else(|| wrong("no state"))?;
+        let state = object.state;
         let field = |names: &[&[u8]]| {
-            let found = state.iter().find(|[key, _]| self.text(*key).is_some_and(|k| names.contains(&k)));
+            let mut pairs = self.pairs(state).into_iter().flatten();
+            let found = pairs.find(|&(key, _)| self.text(key).is_some_and(|k| names.contains(&k)));
             found
-                .map(|&[_, value]| value)
+                .map(|(_, value)| value)
                 .ok_or_else(|| wrong(&format!("no field {:?}", String::from_utf8_lossy(names[0]))))
         };
-        let side = |&v| self.int(v).and_then(|n| u32::try_from(n).ok());
-        let sides: Option<Vec<u32>> =
-            self.items(field(&[b"_shape", b"shape"])?).unwrap_or(&[]).iter().map(side).collect();
-        let Some(&[rows, cols]) = sides.as_deref() else {
+        let sides = self.tuple(field(&[b"_shape", b"shape"])?);
+        let side = |v| self.int(v).and_then(|n| u32::try_from(n).ok());
+        let Some([Some(rows), Some(cols)]) = sides.map(|sides: [Value; 2]| sides.map(side)) else {
             return Err(wrong("its shape is not two sizes"));
         };
         let index = |names: &[&[u8]], most: u32| -> Result<Vec<u32>> {

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::format::bounded::Walk;
+use crate::format::chunks::Chunks;
 use crate::{Error, Result};
 
 /// The names a pickle may use.
@@ -75,12 +76,12 @@ pub struct Pickle<'a> {
     name: PathBuf,
     bytes: &'a [u8],
     root: Value,
-    pool: Vec<Value>,
-    sequences: Vec<Span>,
-    dicts: Vec<Vec<Value>>,
-    objects: Vec<Object>,
-    texts: Vec<Span>,
-    wides: Vec<u64>,
+    pool: Chunks<Value>,
+    sequences: Chunks<Span>,
+    dicts: Vec<Chunks<Value>>,
+    objects: Chunks<Object>,
+    texts: Chunks<Span>,
+    wides: Chunks<u64>,
 }
 
 impl<'a> Pickle<'a> {
@@ -92,19 +93,19 @@ impl<'a> Pickle<'a> {
         }
         let mut machine = Machine {
             code: Walk::new(bytes),
-            stack: Vec::new(),
-            memo: Vec::new(),
+            stack: Chunks::new(),
+            memo: Chunks::new(),
             room: bytes.len() + (1 << 20) - (64 << 10),
             made: Pickle {
                 name: name.to_owned(),
                 bytes,
                 root: Value::None,
-                pool: Vec::new(),
-                sequences: Vec::new(),
+                pool: Chunks::new(),
+                sequences: Chunks::new(),
                 dicts: Vec::new(),
-                objects: Vec::new(),
-                texts: Vec::new(),
-                wides: Vec::new(),
+                objects: Chunks::new(),
+                texts: Chunks::new(),
+                wides: Chunks::new(),
             },
         };
         match machine.run() {
@@ -136,22 +137,35 @@ impl<'a> Pickle<'a> {
         match value {
             Value::Int(int) => Some(int.into()),
             Value::Bool(bit) => Some(bit.into()),
-            Value::Wide(at) => Some(*self.wides.get(at as usize)? as i64),
+            Value::Wide(at) => Some(self.wides.get(at as usize)? as i64),
             _ => None,
         }
     }
 
     /// The items of a list or tuple.
-    pub(crate) fn items(&self, value: Value) -> Option<&[Value]> {
+    pub(crate) fn items(&self, value: Value) -> Option<impl Iterator<Item = Value>> {
         let Value::Sequence(at) = value else { return None };
         let span = self.sequences.get(at as usize)?;
-        self.pool.get(span.start as usize..span.start as usize + span.len as usize)
+        Some(self.pool.range(span.start as usize, span.start as usize + span.len as usize))
     }
 
-    /// Keys and values of a dictionary, one after the other.
-    pub(crate) fn pairs(&self, value: Value) -> Option<&[[Value; 2]]> {
+    /// The items of a tuple of `N`.
+    pub(crate) fn tuple<const N: usize>(&self, value: Value) -> Option<[Value; N]> {
+        let Value::Sequence(at) = value else { return None };
+        let span = self.sequences.get(at as usize).filter(|span| span.len as usize == N)?;
+        let mut items = [Value::None; N];
+        for (item, at) in items.iter_mut().zip(span.start as usize..) {
+            *item = self.pool.get(at)?;
+        }
+        Some(items)
+    }
+
+    /// Keys and values of a dictionary.
+    pub(crate) fn pairs(&self, value: Value) -> Option<impl Iterator<Item = (Value, Value)>> {
         let Value::Dict(at) = value else { return None };
-        Some(self.dicts.get(at as usize)?.as_chunks::<2>().0)
+        let items = self.dicts.get(at as usize)?;
+        let pair = |at| Some((items.get(2 * at)?, items.get(2 * at + 1)?));
+        Some((0..items.len() / 2).filter_map(pair))
     }
 
     /// The bytes of a text.
@@ -163,15 +177,15 @@ impl<'a> Pickle<'a> {
 
     pub(crate) fn object(&self, value: Value) -> Option<Object> {
         let Value::Object(at) = value else { return None };
-        self.objects.get(at as usize).copied()
+        self.objects.get(at as usize)
     }
 }
 
 /// The machine that a pickle is a program for.
 struct Machine<'a> {
     code: Walk<'a>,
-    stack: Vec<Value>,
-    memo: Vec<Value>,
+    stack: Chunks<Value>,
+    memo: Chunks<Value>,
     /// How many bytes the values may still take.
     room: usize,
     made: Pickle<'a>,
@@ -180,18 +194,6 @@ struct Machine<'a> {
 type Step<T = ()> = std::result::Result<T, String>;
 
 const SHORT: &str = "ends too early";
-
-/// Appends, in steps small enough that little is taken that is not used, and only while there is room.
-fn push<T>(values: &mut Vec<T>, value: T, room: &mut usize) -> Step {
-    if values.len() == values.capacity() {
-        let more = (values.len() / 16).max(64);
-        let bytes = more * size_of::<T>();
-        *room = room.checked_sub(bytes).ok_or("needs more memory than twice its size")?;
-        values.reserve_exact(more);
-    }
-    values.push(value);
-    Ok(())
-}
 
 impl Machine<'_> {
     fn run(&mut self) -> Step<Value> {
@@ -244,8 +246,10 @@ impl Machine<'_> {
                 }
                 b't' | b'l' => {
                     let from = self.mark()?;
-                    self.stack.remove(from - 1);
-                    self.sequence(from - 1)?;
+                    self.sequence(from)?;
+                    // the mark makes way for what was made
+                    let made = self.pop()?;
+                    self.stack.set(from - 1, made);
                 }
                 b'a' => {
                     let from = self.stack.len().checked_sub(1).ok_or("takes from an empty stack")?;
@@ -290,7 +294,7 @@ impl Machine<'_> {
     }
 
     fn put(&mut self, value: Value) -> Step {
-        push(&mut self.stack, value, &mut self.room)
+        self.stack.push(value, &mut self.room)
     }
 
     fn pop(&mut self) -> Step<Value> {
@@ -299,12 +303,12 @@ impl Machine<'_> {
 
     /// The place after the last mark.
     fn mark(&self) -> Step<usize> {
-        let at = self.stack.iter().rposition(|&v| v == Value::Mark);
+        let at = (0..self.stack.len()).rev().find(|&at| self.stack.get(at) == Some(Value::Mark));
         at.map(|at| at + 1).ok_or_else(|| "goes back to a mark that is not there".into())
     }
 
     fn wide(&mut self, bits: u64) -> Step<u32> {
-        push(&mut self.made.wides, bits, &mut self.room)?;
+        self.made.wides.push(bits, &mut self.room)?;
         Ok(self.made.wides.len() as u32 - 1)
     }
 
@@ -343,7 +347,7 @@ impl Machine<'_> {
         if self.code.take(len as usize).is_none() {
             return Err(format!("a text of {len} bytes, but only {} follow", self.code.left()));
         }
-        push(&mut self.made.texts, Span { start, len }, &mut self.room)?;
+        self.made.texts.push(Span { start, len }, &mut self.room)?;
         self.put(Value::Text(self.made.texts.len() as u32 - 1))
     }
 
@@ -351,54 +355,56 @@ impl Machine<'_> {
     fn sequence(&mut self, from: usize) -> Step {
         let start = self.made.pool.len() as u32;
         let len = (self.stack.len() - from) as u32;
-        for at in from..self.stack.len() {
-            push(&mut self.made.pool, self.stack[at], &mut self.room)?;
+        for value in self.stack.range(from, self.stack.len()) {
+            self.made.pool.push(value, &mut self.room)?;
         }
         self.stack.truncate(from);
-        push(&mut self.made.sequences, Span { start, len }, &mut self.room)?;
+        self.made.sequences.push(Span { start, len }, &mut self.room)?;
         self.put(Value::Sequence(self.made.sequences.len() as u32 - 1))
     }
 
     fn dict(&mut self) -> Step {
-        push(&mut self.made.dicts, Vec::new(), &mut self.room)?;
+        let bytes = 4 * size_of::<Chunks<Value>>();
+        self.room = self.room.checked_sub(bytes).ok_or("needs more memory than twice its size")?;
+        self.made.dicts.push(Chunks::new());
         self.put(Value::Dict(self.made.dicts.len() as u32 - 1))
     }
 
     /// Appends what stands from `from` on to the list below; the stack ends at `end`.
     fn append(&mut self, from: usize, end: usize) -> Step {
-        let Some(&Value::Sequence(list)) = end.checked_sub(1).and_then(|at| self.stack.get(at)) else {
+        let Some(Value::Sequence(list)) = end.checked_sub(1).and_then(|at| self.stack.get(at)) else {
             return Err("appends to what is no list".into());
         };
-        let mut span = self.made.sequences[list as usize];
+        let mut span = self.made.sequences.get(list as usize).ok_or("no such list")?;
         // a list that is not the last in the pool moves to its end; the room paid for keeps that rare
         if span.start as usize + span.len as usize != self.made.pool.len() {
             let start = self.made.pool.len() as u32;
             for at in span.start..span.start + span.len {
-                let value = self.made.pool[at as usize];
-                push(&mut self.made.pool, value, &mut self.room)?;
+                let value = self.made.pool.get(at as usize).ok_or("no such value")?;
+                self.made.pool.push(value, &mut self.room)?;
             }
             span.start = start;
         }
-        for at in from..self.stack.len() {
-            push(&mut self.made.pool, self.stack[at], &mut self.room)?;
+        for value in self.stack.range(from, self.stack.len()) {
+            self.made.pool.push(value, &mut self.room)?;
         }
         span.len += (self.stack.len() - from) as u32;
-        self.made.sequences[list as usize] = span;
+        self.made.sequences.set(list as usize, span);
         self.stack.truncate(end);
         Ok(())
     }
 
     /// Puts what stands from `from` on, key by key, into the dictionary below; the stack ends at `end`.
     fn set_items(&mut self, from: usize, end: usize) -> Step {
-        let Some(&Value::Dict(dict)) = end.checked_sub(1).and_then(|at| self.stack.get(at)) else {
+        let Some(Value::Dict(dict)) = end.checked_sub(1).and_then(|at| self.stack.get(at)) else {
             return Err("sets items of what is no dictionary".into());
         };
         if (self.stack.len() - from) % 2 != 0 {
             return Err("a key without a value".into());
         }
         let items = self.made.dicts.get_mut(dict as usize).ok_or("no such dictionary")?;
-        for at in from..self.stack.len() {
-            push(items, self.stack[at], &mut self.room)?;
+        for value in self.stack.range(from, self.stack.len()) {
+            items.push(value, &mut self.room)?;
         }
         self.stack.truncate(end);
         Ok(())
@@ -436,41 +442,43 @@ impl Machine<'_> {
     fn make(&mut self) -> Step {
         let (args, callee) = (self.pop()?, self.pop()?);
         let Value::Global(callee) = callee else { return Err("calls what is no name".into()) };
-        let Some(items) = self.made.items(args) else { return Err("calls with what is no tuple".into()) };
-        let global = match (callee, items.first()) {
+        let first = self.made.items(args).ok_or("calls with what is no tuple")?.next();
+        let global = match (callee, first) {
             (Global::DefaultDict, _) => return self.dict(),
-            (Global::CopyReg, Some(&Value::Global(made))) => made,
+            (Global::CopyReg, Some(Value::Global(made))) => made,
             (Global::Csr | Global::Reconstruct | Global::Dtype, _) => callee,
             _ => return Err(format!("calls {callee:?}, which makes no value")),
         };
-        push(&mut self.made.objects, Object { global, args, state: Value::None }, &mut self.room)?;
+        self.made.objects.push(Object { global, args, state: Value::None }, &mut self.room)?;
         self.put(Value::Object(self.made.objects.len() as u32 - 1))
     }
 
     fn build(&mut self) -> Step {
         let state = self.pop()?;
-        let Some(&Value::Object(at)) = self.stack.last() else {
+        let Some(Value::Object(at)) = self.stack.last() else {
             return Err("sets the state of what has none".into());
         };
-        self.made.objects[at as usize].state = state;
+        let mut object = self.made.objects.get(at as usize).ok_or("no such object")?;
+        object.state = state;
+        self.made.objects.set(at as usize, object);
         Ok(())
     }
 
     fn remember(&mut self, at: u32) -> Step {
-        let value = *self.stack.last().ok_or("remembers an empty stack")?;
+        let value = self.stack.last().ok_or("remembers an empty stack")?;
         // counting may start at one, and may not leap
         while self.memo.len() <= at as usize {
             if at as usize > self.memo.len() + 16 {
                 return Err(format!("remembers number {at} after number {}", self.memo.len()));
             }
-            push(&mut self.memo, Value::None, &mut self.room)?;
+            self.memo.push(Value::None, &mut self.room)?;
         }
-        self.memo[at as usize] = value;
+        self.memo.set(at as usize, value);
         Ok(())
     }
 
     fn recall(&mut self, at: u32) -> Step {
-        let value = *self.memo.get(at as usize).ok_or("recalls what was not remembered")?;
+        let value = self.memo.get(at as usize).ok_or("recalls what was not remembered")?;
         self.put(value)
     }
 }
@@ -489,9 +497,9 @@ mod tests {
         assert!(Pickle::parse("t", &file).unwrap_err().to_string().contains("mark"));
         let file = b"\x80\x02}(K\x03](K\x01J\xfe\xff\xff\xffU\x02abeNau.";
         let pickle = Pickle::parse("t", file).unwrap();
-        let [[key, list]] = pickle.pairs(pickle.root()).unwrap() else { panic!("one pair expected") };
-        assert_eq!(pickle.int(*key), Some(3));
-        let items = pickle.items(*list).unwrap();
+        let (key, list) = pickle.pairs(pickle.root()).unwrap().next().unwrap();
+        assert_eq!(pickle.int(key), Some(3));
+        let items: [Value; 4] = pickle.tuple(list).unwrap();
         assert_eq!((pickle.int(items[0]), pickle.int(items[1])), (Some(1), Some(-2)));
         assert_eq!((pickle.text(items[2]), items[3]), (Some(&b"ab"[..]), Value::None));
     }

@@ -55,9 +55,9 @@ impl Teller {
     fn new(dataset: &'static str) -> Self {
         let bar = io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::no_length();
-            // A template that does not parse would be a mistake of ours; the default style does too.
+            // If the template did not parse, the default style would do.
             if let Ok(style) = ProgressStyle::with_template(
-                "{prefix} {msg} [{bar:30}] {decimal_bytes}/{decimal_total_bytes} {binary_bytes_per_sec} {eta}",
+                "{prefix} {msg} [{bar:20}] {binary_bytes}/{binary_total_bytes} {eta}",
             ) {
                 bar.set_style(style.progress_chars("=> "));
             }
@@ -95,7 +95,7 @@ impl Teller {
 
     /// A line at every tenth of a file of some size.
     fn bytes(&mut self, file: &str, done: u64, total: Option<u64>) {
-        let Some(total) = total.filter(|&total| total > 1 << 20) else { return };
+        let Some(total) = total.filter(|&total| total > 8 << 20) else { return };
         let tenths = done * 10 / total;
         if tenths > self.tenths {
             self.tenths = tenths;

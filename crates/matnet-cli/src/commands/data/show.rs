@@ -30,6 +30,7 @@ pub fn run(args: Show) -> Outcome {
     }
     if let Contents::Samples(samples) = &named.contents
         && io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
     {
         let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0);
         write!(out, "{}", picture::terminal::half_blocks(&contact::teaser(samples), width.into()))?;
