@@ -173,6 +173,14 @@ fn fetch_without_a_network_says_what_to_do_by_hand() {
 }
 
 #[test]
+fn one_home_that_is_down_does_not_stop_the_others() {
+    let here = folder();
+    let run = matnet(here.path()).args(["data", "fetch", "linqs-cora", "digits"]).assert().code(1);
+    run.stdout("digits: built in, nothing to fetch\n")
+        .stderr(predicates::str::ends_with("error: 1 of 2 datasets could not be fetched\n"));
+}
+
+#[test]
 fn fetch_of_built_in_data_has_nothing_to_do() {
     let here = folder();
     let run = matnet(here.path()).args(["data", "fetch", "digits"]).assert().success();

@@ -212,6 +212,20 @@ mod tests {
         assert_eq!((position, velocity), (0.0, 1.0));
     }
 
+    /// Paths worked out from the rules in a few lines of NumPy.
+    #[test]
+    fn paths_equal_those_of_another_implementation() {
+        let rows_and_cols = |start, angle| -> (Vec<usize>, Vec<usize>) {
+            Track { image: 0, start, angle }.corners(0.1, 36).take(20).unzip()
+        };
+        let (rows, cols) = rows_and_cols((0.3, 0.7), 1.0);
+        assert_eq!(rows, [13, 16, 19, 22, 25, 28, 32, 35, 36, 32, 29, 26, 23, 20, 17, 14, 11, 8, 5, 2]);
+        assert_eq!(cols, [27, 29, 31, 32, 34, 36, 34, 32, 30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8]);
+        let (rows, cols) = rows_and_cols((0.95, 0.02), 4.0);
+        assert_eq!(rows, [31, 28, 26, 23, 20, 17, 15, 12, 9, 6, 4, 1, 0, 2, 5, 8, 10, 13, 16, 19]);
+        assert_eq!(cols, [0, 2, 4, 7, 9, 11, 14, 16, 18, 21, 23, 25, 28, 30, 32, 35, 36, 33, 31, 28]);
+    }
+
     #[test]
     fn frames_hold_both_digits_and_the_brighter_wins() {
         let digits = Config::default().generate(squares(2), 50, &mut rng(1)).unwrap();

@@ -109,6 +109,27 @@ fn names_lead_to_the_published_sizes() {
 }
 
 #[test]
+fn every_trial_becomes_a_sequence_of_spectra() {
+    let Some(cache) = real("every_trial_becomes_a_sequence_of_spectra") else { return };
+    if cache.locate(catalog::get("uci-eeg").unwrap()).is_none() {
+        println!("SKIPPED: uci-eeg is not in MATNET_DATA");
+        return;
+    }
+    let trials = samples(&cache, "uci-eeg");
+    let start = Instant::now();
+    let spectra = matnet_data::transform::stft::Stft::default().apply(&trials.inputs).unwrap();
+    println!("{} trials transformed in {:?}", trials.inputs.len(), start.elapsed());
+    assert_eq!(spectra.shape(), [1176, 25, 64, 32]);
+    assert!(spectra.data().iter().all(|x| x.is_finite() && *x >= 0.0));
+
+    let mut rng = matnet_data::random::Streams::new(0).stream("split");
+    let fractions = matnet_data::split::Fractions::new(0.2, 0.2).unwrap();
+    let split = matnet_data::split::within_groups(&trials.groups, fractions, &mut rng).unwrap();
+    split.check(1176).unwrap();
+    assert_eq!(split.train.len() + split.valid.len() + split.test.len(), 1176);
+}
+
+#[test]
 fn moving_digits_are_generated_faster_than_they_are_used() {
     let Some(cache) = real("moving_digits_are_generated_faster_than_they_are_used") else { return };
     let dataset = catalog::get("mnist").unwrap();

@@ -143,7 +143,7 @@ fn rows(samples: &Samples, per_row: usize) -> Vec<Row> {
     match &samples.target {
         Target::Classes { labels, names } if !names.is_empty() => {
             let mut members = vec![Vec::new(); names.len()];
-            for (sample, &label) in labels.iter().enumerate() {
+            for (sample, &label) in labels.iter().enumerate().take(inputs.len()) {
                 if let Some(members) = members.get_mut(label as usize) {
                     members.push(sample);
                 }

@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use matnet_data::cache::Cache;
 use matnet_data::catalog::{self, Dataset, Source};
 use matnet_data::fetch::{Patience, Progress, fetch};
 
 use crate::cli::Fetch;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::{interrupt, text};
 
 /// Fetches the datasets asked for.
@@ -21,21 +22,40 @@ pub fn run(args: Fetch) -> Outcome {
     };
     let patience = Patience { idle: Duration::from_secs(args.timeout), ..Patience::default() };
     interrupt::watch();
-    for dataset in datasets {
-        let mut out = io::stdout().lock();
-        if matches!(dataset.source, Source::BuiltIn) {
-            writeln!(out, "{}: built in, nothing to fetch", dataset.name)?;
-            continue;
+    let mut failed = 0;
+    for dataset in &datasets {
+        match fetch_one(dataset, &cache, &patience) {
+            // One home that is down is no reason to leave the others.
+            Err(Failure::Failed(what)) if datasets.len() > 1 => {
+                eprintln!("error: {what}");
+                failed += 1;
+            }
+            outcome => outcome?,
         }
-        let mut teller = Teller::new(dataset.name);
-        let paths = fetch(dataset, &cache, &patience, &mut |progress| {
-            teller.tell(progress);
-            if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        teller.clear();
-        let files = text::counted(paths?.len(), "file");
-        writeln!(out, "{}: {files} in {}, checked", dataset.name, cache.folder(dataset).display())?;
     }
+    match failed {
+        0 => Ok(()),
+        failed => {
+            let all = text::counted(datasets.len(), "dataset");
+            Err(Failure::Failed(format!("{failed} of {all} could not be fetched")))
+        }
+    }
+}
+
+fn fetch_one(dataset: &Dataset, cache: &Cache, patience: &Patience) -> Outcome {
+    let mut out = io::stdout().lock();
+    if matches!(dataset.source, Source::BuiltIn) {
+        writeln!(out, "{}: built in, nothing to fetch", dataset.name)?;
+        return Ok(());
+    }
+    let mut teller = Teller::new(dataset.name);
+    let paths = fetch(dataset, cache, patience, &mut |progress| {
+        teller.tell(progress);
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    teller.clear();
+    let files = text::counted(paths?.len(), "file");
+    writeln!(out, "{}: {files} in {}, checked", dataset.name, cache.folder(dataset).display())?;
     Ok(())
 }
 

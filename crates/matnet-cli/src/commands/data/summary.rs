@@ -20,7 +20,7 @@ pub fn samples(out: &mut impl Write, samples: &Samples) -> io::Result<()> {
         Target::None => {}
         Target::Classes { labels, names } => classes(out, labels.iter().copied().map(Some), names)?,
         Target::Matrices(targets) => {
-            writeln!(out, "targets  {}", text::sides(&targets.shape()[1..]))?;
+            writeln!(out, "targets  {}", text::sides(targets.shape().get(1..).unwrap_or_default()))?;
             range(out, "  range", targets)?;
         }
     }
