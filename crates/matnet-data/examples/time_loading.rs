@@ -22,7 +22,10 @@ fn main() -> matnet_data::Result<()> {
             let pairs = || raw.inputs.data().iter().zip(compact.inputs.data());
             let differing = pairs().filter(|(a, b)| a != b).count();
             let most = pairs().map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-            println!("trials equal: {}; values that differ: {differing}, by at most {most}", raw.trials == compact.trials);
+            println!(
+                "trials equal: {}; values that differ: {differing}, by at most {most}",
+                raw.trials == compact.trials
+            );
         }
         _ => println!("mnist DIR | eeg TREE | eeg-cached TREE CACHE | eeg-compare TREE NPZ_DIR"),
     }
