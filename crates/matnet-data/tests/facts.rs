@@ -226,6 +226,58 @@ fn babi_has_its_questions() {
     }
 }
 
+/// Writes every file of an archive below `to`, without the folders it stands in.
+fn unpack(archive: PathBuf, to: &std::path::Path) {
+    matnet_data::format::archive::each(archive, &mut |mut entry| {
+        let name = entry.name.rsplit('/').next().unwrap().to_owned();
+        std::fs::write(to.join(name), entry.input.rest()?).unwrap();
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn loose_files_are_the_same_as_packed_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    if let Some(packed) = data("planetoid") {
+        let graph = planetoid::Graph::Citeseer;
+        unpack(packed.join("planetoid-citeseer.tar.gz"), dir.path());
+        let loose = planetoid::load(dir.path(), graph).unwrap();
+        assert!(loose == planetoid::load(&packed, graph).unwrap());
+        assert!(loose == planetoid::load(packed.join("planetoid-citeseer.tar.gz"), graph).unwrap());
+        std::fs::remove_file(dir.path().join("ind.citeseer.ty")).unwrap();
+        assert!(planetoid::load(dir.path(), graph).unwrap_err().to_string().contains("ind.citeseer.ty"));
+    }
+    if let Some(packed) = data("linqs-cora") {
+        let folder = dir.path().join("cora");
+        std::fs::create_dir(&folder).unwrap();
+        unpack(packed.join("cora.tar.gz"), &folder);
+        assert!(linqs::load(&folder).unwrap() == linqs::load(&packed).unwrap());
+        // the same files are one's own data too
+        let own = matnet_data::own::load(&folder).unwrap();
+        assert!(own == matnet_data::own::Loaded::Graph(linqs::load(&folder).unwrap()));
+    }
+    if let Some(packed) = data("babi") {
+        let folder = dir.path().join("en");
+        std::fs::create_dir(&folder).unwrap();
+        unpack(packed.join("babi-en.tar.gz"), &folder);
+        let wanted = babi::load(&packed, babi::Size::OneThousand).unwrap();
+        assert!(babi::load(dir.path(), babi::Size::OneThousand).unwrap() == wanted);
+        assert!(babi::load(&folder, babi::Size::OneThousand).unwrap() == wanted);
+    }
+    if let Some(packed) = data("mnist") {
+        for name in ["t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"] {
+            let mut input =
+                matnet_data::format::bounded::Input::open(packed.join(format!("{name}.gz"))).unwrap();
+            std::fs::write(dir.path().join(name), input.rest().unwrap()).unwrap();
+        }
+        let plain = mnist::load(dir.path(), mnist::Half::Test).unwrap();
+        assert!(plain == mnist::load(&packed, mnist::Half::Test).unwrap());
+        let missing = mnist::load(dir.path(), mnist::Half::Train).unwrap_err().to_string();
+        assert!(missing.contains("train-images-idx3-ubyte.gz"), "{missing}");
+    }
+}
+
 #[test]
 fn eeg_has_its_trials() {
     let Some(dir) = data("uci-eeg") else { return };

@@ -245,6 +245,30 @@ fn bombs_are_refused() {
 }
 
 #[test]
+fn entries_that_share_bytes_are_refused() {
+    let _alone = ALONE.lock();
+    let array = npy_file("|u1", false, "(100000,)", &[7; 100_000]);
+    let mut bytes = zip_file(&[("a.npy", &array)], false);
+    // the list of entries again and again, each under its own name but with the same bytes
+    let end = bytes.len() - 22;
+    let start = u32::from_le_bytes(bytes[end + 16..end + 20].try_into().unwrap()) as usize;
+    let record = bytes[start..end].to_vec();
+    let mut last = bytes.split_off(end);
+    for letter in b'b'..=b'z' {
+        let mut twin = record.clone();
+        twin[46] = letter;
+        bytes.extend(twin);
+    }
+    let (count, size) = (26u16, (record.len() * 26) as u32);
+    last[8..10].copy_from_slice(&count.to_le_bytes());
+    last[10..12].copy_from_slice(&count.to_le_bytes());
+    last[12..16].copy_from_slice(&size.to_le_bytes());
+    bytes.extend(last);
+    let error = within(2 * bytes.len() + FREE, "overlap", || run("npz", &bytes)).unwrap_err().to_string();
+    assert!(error.contains("overlap"), "{error}");
+}
+
+#[test]
 fn pickles_that_would_run_are_refused_by_name() {
     for (code, name) in [
         (&b"cos\nsystem\n(U\x02lstR."[..], "os.system"),

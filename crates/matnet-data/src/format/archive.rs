@@ -151,6 +151,7 @@ fn zip(name: &Path, source: impl ReaderAt, size: u64, budget: &Budget, visit: Vi
     if archive.entries_hint() > MOST_ENTRIES as u64 {
         return Err(Error::format(name, format!("has more than {MOST_ENTRIES} entries")));
     }
+    let mut packed = 0u64;
     let mut entries = archive.entries(&mut buffer);
     while let Some(header) = entries.next_entry().map_err(bad)? {
         let entry_name =
@@ -169,10 +170,15 @@ fn zip(name: &Path, source: impl ReaderAt, size: u64, budget: &Budget, visit: Vi
         let entry = archive.get_entry(place).map_err(bad)?;
         let shown = inner_name(name, &entry_name);
         let claimed = place.uncompressed_size_hint();
+        // entries may not share their bytes: a small archive could hold one large file a thousand times
+        let (start, end) = entry.compressed_data_range();
+        packed = packed.saturating_add(end.saturating_sub(start));
+        if packed > size {
+            return Err(Error::format(name, "entries overlap"));
+        }
         let input = match method {
             CompressionMethod::STORE => {
                 // stored bytes are really there, so the size is more than a claim
-                let (start, end) = entry.compressed_data_range();
                 if end.saturating_sub(start) != claimed {
                     return Err(Error::format(shown, "says two sizes for bytes stored as they are"));
                 }

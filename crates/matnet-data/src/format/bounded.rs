@@ -2,7 +2,8 @@
 //!
 //! A file may claim any size; only bytes that are really there count. [`Input`] hands out memory as bytes
 //! arrive, so that a reader never holds more than twice the file plus 1 MiB. Packed files count by what they
-//! really unpack to, and unpacking itself is limited by a [`Budget`], so that a bomb is refused.
+//! really unpack to, and unpacking itself is limited by a [`Budget`], so that a bomb is refused. Readers give
+//! numbers in the file's own width; turning them into `f32` afterwards takes four bytes for each.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};

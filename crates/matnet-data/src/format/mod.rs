@@ -11,6 +11,5 @@ pub mod images;
 pub mod matlab;
 pub mod npy;
 pub mod npz;
-pub mod numpy_pickle;
 pub mod pickle;
 pub mod raw;

@@ -8,6 +8,9 @@ use crate::format::npy;
 use crate::format::raw::Raw;
 use crate::{Error, Result};
 
+/// No dataset has this many.
+const MOST_ARRAYS: usize = 1024;
+
 /// The arrays of an `.npz`, by name.
 #[derive(Clone, Debug)]
 pub struct Npz {
@@ -40,6 +43,9 @@ impl Npz {
             let what = format!("member {:?} is not an .npy", entry.name);
             return Err(Error::format(&self.path, what));
         };
+        if self.arrays.len() == MOST_ARRAYS {
+            return Err(Error::format(&self.path, format!("holds more than {MOST_ARRAYS} arrays")));
+        }
         if self.arrays.iter().any(|(name, _)| name == key) {
             return Err(Error::format(&self.path, format!("array {key:?} stands in it twice")));
         }

@@ -101,6 +101,8 @@ pub(crate) fn byte_count(shape: &[usize], kind: Kind) -> Option<u64> {
     Some(if shape.contains(&0) { 0 } else { shape.iter().product::<usize>() as u64 * kind.size() as u64 })
 }
 
+// `as` turns some types into themselves where one expression stands for all of them
+#[allow(clippy::unnecessary_cast)]
 impl Raw {
     /// Reads the elements of an array of this shape from the stream, row-major or, where `fortran`, with the
     /// first side running fastest.

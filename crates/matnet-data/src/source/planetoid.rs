@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::format::archive;
 use crate::format::bounded::Input;
 use crate::format::fields::{Fields, Next};
-use crate::format::numpy_pickle::Csr;
-use crate::format::pickle::Pickle;
+use crate::format::pickle::{Csr, Pickle};
 use crate::{Array, Error, GraphData, Result, Split};
 
 /// One of the three graphs.

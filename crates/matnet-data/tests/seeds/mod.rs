@@ -42,6 +42,7 @@ pub fn all() -> Vec<Seed> {
     let files: [(&str, &[u8]); 2] = [("a/one.txt", b"one"), ("a/two.txt", &[b'2'; 700])];
     add("archive", "tar", tar_file(&files));
     add("archive", "targz", gzip(&tar_file(&files)));
+    add("archive", "tarxz", TAR_XZ.to_vec());
     add("archive", "zip", zip_file(&files, true));
     add("archive", "nested", zip_file(&[("inner.tar.gz", &gzip(&tar_file(&files)))], false));
     add("csv", "plain", b"# made\na,b\n1,2.5\n-3,4e1\n".to_vec());
@@ -252,3 +253,15 @@ pub fn trial(subject: &str, shown: &str, number: u32, seed: i32) -> String {
     }
     out
 }
+
+/// A tar of two small files, packed by xz with a dictionary of 4 KiB: there is nothing here to write one with.
+#[rustfmt::skip]
+const TAR_XZ: [u8; 160] = [
+    253, 55, 122, 88, 90, 0, 0, 4, 230, 214, 180, 70, 2, 0, 33, 1, 0, 0, 0, 0, 55, 39, 151, 214,
+    224, 13, 255, 0, 94, 93, 0, 48, 139, 201, 231, 35, 180, 216, 192, 72, 233, 19, 202, 150, 14, 2, 133, 219,
+    156, 19, 151, 122, 81, 164, 71, 180, 131, 112, 81, 177, 101, 67, 221, 5, 31, 116, 148, 90, 220, 104, 101, 124,
+    78, 125, 9, 180, 233, 92, 8, 89, 200, 180, 51, 213, 33, 222, 8, 140, 180, 55, 70, 56, 182, 108, 172, 181,
+    172, 105, 217, 165, 195, 155, 9, 116, 23, 74, 56, 168, 239, 193, 247, 57, 132, 248, 115, 251, 135, 80, 74, 186,
+    167, 2, 160, 196, 0, 0, 0, 0, 181, 233, 252, 14, 43, 242, 24, 248, 0, 1, 122, 128, 28, 0, 0, 0,
+    207, 162, 197, 194, 177, 196, 103, 251, 2, 0, 0, 0, 0, 4, 89, 90,
+];

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::format::npy;
 use crate::format::npz::{self, Npz, Writer};
@@ -19,10 +19,8 @@ const VERSION: &str = "1";
 pub fn load_cached(path: impl AsRef<Path>, select: Select, cache: impl AsRef<Path>) -> Result<Eeg> {
     let (path, cache) = (path.as_ref(), cache.as_ref());
     let file = cache.join(format!("eeg-{:016x}.npz", stamp(path, select)?));
-    if file.is_file() {
-        if let Ok(eeg) = read(&file) {
-            return Ok(eeg);
-        }
+    if let Ok(eeg) = read(&file) {
+        return Ok(eeg);
     }
     let mut eeg = load(path, select)?;
     if let Err(e) = write(&file, cache, &eeg) {
@@ -116,7 +114,7 @@ fn from_facts(subject: String, facts: &[u32; 5]) -> Option<Info> {
     })
 }
 
-fn read(file: &PathBuf) -> Result<Eeg> {
+fn read(file: &Path) -> Result<Eeg> {
     let wrong = || Error::format(file, "is not a cache of trials");
     let mut npz = npz::read(file)?;
     let inputs = npz.take("x")?.into_array(file)?;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::format::npz::{self, Npz};
+use crate::format::raw::Values;
 use crate::source::eeg::{CHANNELS, Gather, Info, Part, SAMPLES, Stimulus};
 use crate::{Error, Result};
 
@@ -33,11 +34,10 @@ fn add(gather: &mut Gather, path: &Path, part: Part) -> Result<()> {
     let adc = adc.map_integers(Some);
     let adc = adc.ok_or_else(|| Error::format(path, "array \"adc\" does not hold whole numbers"))?;
     let offset = npz.take("offset")?.into_array(&npz.name_of("offset"))?;
-    let step = npz.take("step")?.into_array(&npz.name_of("step"))?;
-    let &[step] = step.data() else {
-        return Err(Error::format(path, "array \"step\" is not one number"));
+    let step = match npz.take("step")?.values() {
+        Values::F64(v) if v.len() == 1 => v[0],
+        _ => return Err(Error::format(path, "array \"step\" is not one f8")),
     };
-    let step = f64::from(step);
     let integers = |npz: &mut Npz, key: &str| -> Result<Vec<u32>> {
         let raw = npz.take(key)?;
         let one = |n: i64| u32::try_from(n).ok();

@@ -1,9 +1,9 @@
 //! NumPy arrays and SciPy CSR matrices out of a pickle's values.
 
+use super::{Global, Pickle, Value};
 use crate::Result;
 use crate::format::bounded::Input;
 use crate::format::npy;
-use crate::format::pickle::{Global, Pickle, Value};
 use crate::format::raw::{Raw, byte_count};
 
 /// A sparse matrix: the columns and values of row `i` stand at `starts[i]..starts[i + 1]`.
