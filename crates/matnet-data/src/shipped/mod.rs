@@ -32,8 +32,16 @@ pub fn faces() -> Result<Samples> {
 /// the official training half.
 pub fn motions() -> Result<Samples> {
     let mut file = npz::parse("motions.npz", MOTIONS)?;
-    let labels = labels(&mut file)?;
-    let names = file.take("class_names")?.texts().unwrap_or_default();
+    let activities = file.take("y")?.texts().unwrap_or_default();
+    let mut names: Vec<String> = Vec::new();
+    let mut labels = Vec::with_capacity(activities.len());
+    for activity in activities {
+        let known = names.iter().position(|name| *name == activity);
+        labels.push(known.unwrap_or(names.len()) as u32);
+        if known.is_none() {
+            names.push(activity);
+        }
+    }
     Ok(samples(inputs(&mut file)?, Target::Classes { labels, names }))
 }
 
