@@ -13,6 +13,9 @@ use crate::{Error, Result};
 /// The environment variable that names the cache folder.
 pub const VARIABLE: &str = "MATNET_DATA";
 
+/// Files that end so hold checksums of their content.
+const PACKED: [&str; 4] = [".gz", ".tgz", ".zip", ".npz"];
+
 /// A folder of downloaded files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
@@ -65,32 +68,50 @@ impl Cache {
 
     /// The first variant of `dataset` whose files are all there, if one is.
     pub fn locate(&self, dataset: &Dataset) -> Option<Located> {
+        self.find(dataset).map(|(located, _)| located)
+    }
+
+    /// As [`Cache::locate`], with what the catalogue knows of the files; nothing is known of unpacked ones.
+    fn find<'d>(&self, dataset: &'d Dataset) -> Option<(Located, &'d [File])> {
         let Source::Files { variants, unpacked, .. } = &dataset.source else { return None };
         let folder = self.folder(dataset);
-        let whole = |files: &Vec<File>| {
-            let files: Vec<PathBuf> = files.iter().map(|file| folder.join(&file.name)).collect();
-            files.iter().all(|file| file.is_file()).then_some(files)
+        let whole = |files: &'d Vec<File>| {
+            let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(&file.name)).collect();
+            paths.iter().all(|path| path.is_file()).then_some((paths, files.as_slice()))
         };
         let unpacked = || {
             let found = unpacked.iter().map(|name| folder.join(name)).find(|path| path.is_dir());
-            found.map(|path| vec![path])
+            found.map(|path| (vec![path], &[][..]))
         };
-        let files = variants.iter().find_map(whole).or_else(unpacked)?;
-        Some(Located { folder, files })
+        let (files, known) = variants.iter().find_map(whole).or_else(unpacked)?;
+        Some((Located { folder, files }, known))
     }
 
     /// As [`Cache::locate`], with an error that says how to get what is missing.
+    ///
+    /// Packed files carry checksums of their own, which reading them tests; the others are checked here.
     pub fn require(&self, dataset: &Dataset) -> Result<Located> {
-        self.locate(dataset).ok_or_else(|| {
-            let missing = dataset.files().iter().filter(|file| !self.path(dataset, file).is_file());
-            Error::Missing(format!(
-                "{} is not in {}: run `matnet data fetch {}`, or by hand:\n{}",
-                dataset.name,
-                self.root.display(),
-                dataset.name,
-                by_hand(missing, &self.folder(dataset))
-            ))
-        })
+        let Some((located, known)) = self.find(dataset) else { return Err(self.missing(dataset)) };
+        for (path, file) in located.files.iter().zip(known) {
+            if PACKED.iter().any(|end| file.name.ends_with(end)) {
+                continue;
+            }
+            if let Verdict::Wrong(what) = check::run(&file.checks, path, &check::record_of(path))? {
+                return Err(Error::format(path, format!("{what}; remove it and fetch again")));
+            }
+        }
+        Ok(located)
+    }
+
+    fn missing(&self, dataset: &Dataset) -> Error {
+        let missing = dataset.files().iter().filter(|file| !self.path(dataset, file).is_file());
+        Error::Missing(format!(
+            "{} is not in {}: run `matnet data fetch {}`, or by hand:\n{}",
+            dataset.name,
+            self.root.display(),
+            dataset.name,
+            by_hand(missing, &self.folder(dataset))
+        ))
     }
 
     /// Checks every file of `dataset` that is there, of any variant.
@@ -140,6 +161,19 @@ mod tests {
                  and put it at {root}{separator}frey-face{separator}frey_rawface.mat"
             )
         );
+    }
+
+    #[test]
+    fn a_wrong_file_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path());
+        let faces = catalog::get("frey-face").unwrap();
+        let path = cache.path(faces, &faces.files()[0]);
+        std::fs::create_dir_all(cache.folder(faces)).unwrap();
+        std::fs::write(&path, "<html>").unwrap();
+        let error = cache.require(faces).unwrap_err().to_string();
+        assert!(error.starts_with(&path.display().to_string()), "{error}");
+        assert!(error.ends_with("; remove it and fetch again"), "{error}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use server::{Answer, Server, dripping, honest, rest, send, stalled, truncated, w
 use sha2::{Digest, Sha256};
 
 const QUICK: Patience = Patience {
-    idle: Duration::from_millis(300),
+    idle: Duration::from_millis(800),
     least_bytes: 100,
     attempts: 3,
     pause: Duration::from_millis(5),
