@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `x.npy` | inputs `[n, rows, cols]` or `[n, time, rows, cols]`; nothing to learn but themselves |
 //! | `data.npz` | `x` as above; `y`, if there: classes `[n]` (whole numbers or texts), matrices `[n, r, c]` or sequences `[n, time, r, c]`; `group`, if there: one whole number or text per sample |
-//! | `graph.npz` | `features` `[nodes, k]`; `edges` `[m, 2]` or `[2, m]`, node numbers from 0; `labels`, if there: `[nodes]`, −1 for unknown (or texts, empty for unknown); `train`, `valid`, `test`, if there: node numbers |
+//! | `graph.npz` | `features` `[nodes, k]`; `edges` `[m, 2]` or `[2, m]` (2×2 counts as `[m, 2]`), node numbers from 0; `labels`, if there: `[nodes]`, −1 for unknown (or texts, empty for unknown); `train`, `valid`, `test`, if there: node numbers |
 //! | folder of folders | a class per folder: pictures, or one matrix per `.csv`/`.tsv`/`.txt` |
 //! | folder of files | pictures or matrices without classes |
 //! | folder with two texts | `edges.*` and `nodes.*` (or `features.*`), or LINQS's `.cites` and `.content`: a graph |

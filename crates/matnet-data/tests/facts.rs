@@ -2,6 +2,7 @@
 //! `MATNET_DATA`; without it these tests say so and pass.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::PathBuf;
 
 use matnet_data::source::{babi, eeg, frey, linqs, mnist, planetoid};
@@ -12,7 +13,10 @@ fn data(folder: &str) -> Option<PathBuf> {
     let found = std::env::var_os("MATNET_DATA").map(|root| PathBuf::from(root).join(folder));
     let found = found.filter(|path| path.is_dir());
     if found.is_none() {
-        eprintln!("SKIPPED: set MATNET_DATA to a folder that holds {folder}/ to test the real data");
+        // written to the stream itself, in one go: the test harness would swallow what is printed
+        let text =
+            format!("\nSKIPPED: set MATNET_DATA to a folder that holds {folder}/ to test the real data\n");
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
     found
 }

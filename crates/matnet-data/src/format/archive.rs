@@ -200,18 +200,6 @@ fn zip(name: &Path, source: impl ReaderAt, size: u64, budget: &Budget, visit: Vi
     Ok(())
 }
 
-/// The bytes of the only file in an archive whose name `wanted` accepts; used where one member is sought.
-pub fn find(path: impl AsRef<Path>, wanted: &mut dyn FnMut(&str) -> bool) -> Result<Option<Vec<u8>>> {
-    let mut found = None;
-    each(path, &mut |mut entry| {
-        if found.is_none() && wanted(&entry.name) {
-            found = Some(entry.input.rest()?);
-        }
-        Ok(())
-    })?;
-    Ok(found)
-}
-
 /// Reads an entry's bytes past their end, so that their checksum is compared.
 pub(crate) fn drain(input: &mut Input) -> Result<()> {
     let mut block = [0; 8 << 10];
