@@ -12,11 +12,12 @@ pub mod format;
 pub mod moving_mnist;
 pub mod named;
 pub mod own;
-pub mod random;
 pub mod shipped;
 pub mod source;
 pub mod split;
 pub mod transform;
+
+pub use matnet_random as random;
 
 pub use array::Array;
 pub use dataset::{GraphData, Samples, Split, Target};

@@ -189,10 +189,10 @@ fn advance(position: &mut f64, velocity: &mut f64, step: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Stream, Streams};
+    use crate::random::Stream;
 
     fn rng(seed: u64) -> Stream {
-        Streams::new(seed).stream("moving-mnist")
+        Stream::new(seed, "moving-mnist")
     }
 
     /// `count` full squares of brightness 1/count, 2/count, …

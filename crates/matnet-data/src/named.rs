@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cache::Cache;
 use crate::catalog::{self, Dataset};
 use crate::moving_mnist::Config;
-use crate::random::Streams;
+use crate::random::Stream;
 use crate::shipped::{self, simulated_eeg::SimulatedEeg};
 use crate::source::babi::{self, Babi};
 use crate::source::eeg::{self, Select};
@@ -62,7 +62,7 @@ pub fn load(name: &str, cache: &Cache, options: Options) -> Result<Named> {
         "motions" => Ok(Named { official_test: Some(40..80), ..samples(shipped::motions()?) }),
         "citations" => shipped::citations().map(graph),
         "simulated-eeg" => {
-            let simulated = SimulatedEeg::default().generate(&Streams::new(options.seed))?;
+            let simulated = SimulatedEeg::default().generate(options.seed)?;
             Ok(samples(simulated).note(format!("computed from seed {}, not measured", options.seed)))
         }
         "moving-mnist" => moving(dataset, cache, options),
@@ -105,7 +105,7 @@ fn moving(dataset: &Dataset, cache: &Cache, options: Options) -> Result<Named> {
     }
     let folder = cache.require(catalog::get("mnist")?)?.folder;
     let digits = mnist::load(folder, Half::Train)?.inputs;
-    let mut rng = Streams::new(options.seed).stream("moving-mnist");
+    let mut rng = Stream::new(options.seed, "moving-mnist");
     let moving = Config::default().generate(digits, options.sequences, &mut rng)?;
     let note = format!("{} sequences generated from mnist, seed {}", options.sequences, options.seed);
     Ok(named(moving.render(0..options.sequences)?).note(note))

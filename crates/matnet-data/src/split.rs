@@ -209,10 +209,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::random::{Stream, Streams};
+    use crate::random::Stream;
 
     fn rng(seed: u64) -> Stream {
-        Streams::new(seed).stream("split")
+        Stream::new(seed, "split")
     }
 
     fn total(split: &Split) -> usize {

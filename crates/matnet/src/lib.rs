@@ -56,9 +56,10 @@ pub mod net;
 pub mod ops;
 pub mod optim;
 mod penalty;
-pub mod random;
 pub mod vector;
 pub mod weights;
+
+pub use matnet_random as random;
 
 pub use error::{ConfigError, MAX_DEPTH, MAX_NUMBERS, MAX_TOTAL};
 pub use form::Form;

@@ -11,7 +11,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::random::{Stream, Streams};
+use crate::random::Stream;
 use crate::{Array, Error, Result, Samples, Target};
 
 /// How much to simulate; the default has the size of the UCI set.
@@ -50,18 +50,18 @@ impl SimulatedEeg {
     /// Computes the trials `[subjects · trials, 64, 256]` in microvolts, subject after subject.
     ///
     /// Every trial has a stream of its own, so neither the number of threads nor that of trials changes it.
-    pub fn generate(&self, streams: &Streams) -> Result<Samples> {
+    pub fn generate(&self, seed: u64) -> Result<Samples> {
         let count =
             self.subjects.checked_mul(self.trials).filter(|&count| count < 1 << 20).ok_or_else(|| {
                 Error::Invalid(format!("{} subjects of {} trials: too many", self.subjects, self.trials))
             })?;
-        let reach = reach(&mut streams.stream("simulated-eeg/cap"));
+        let reach = reach(&mut Stream::new(seed, "simulated-eeg/cap"));
         let subjects: Vec<Subject> =
-            (0..self.subjects).map(|subject| Subject::new(subject, streams)).collect();
+            (0..self.subjects).map(|subject| Subject::new(subject, seed)).collect();
         let mut data = vec![0.0; count * CHANNELS * SAMPLES];
         data.par_chunks_mut(CHANNELS * SAMPLES).enumerate().for_each(|(index, out)| {
             let (subject, trial) = (index / self.trials, index % self.trials);
-            let mut rng = streams.stream(&format!("simulated-eeg/{subject}/{trial}"));
+            let mut rng = Stream::new(seed, &format!("simulated-eeg/{subject}/{trial}"));
             subjects[subject].trial(&reach, &mut rng, out);
         });
         let groups: Vec<u32> = (0..count).map(|index| (index / self.trials) as u32).collect();
@@ -107,8 +107,8 @@ struct Subject {
 }
 
 impl Subject {
-    fn new(index: usize, streams: &Streams) -> Self {
-        let mut rng = streams.stream(&format!("simulated-eeg/{index}"));
+    fn new(index: usize, seed: u64) -> Self {
+        let mut rng = Stream::new(seed, &format!("simulated-eeg/{index}"));
         let rhythms = RHYTHMS.map(|(pitch, in_a, in_b)| {
             let strength = if index.is_multiple_of(2) { in_a } else { in_b };
             (pitch * (1.0 + 0.05 * normal(&mut rng)), strength * (0.3 * normal(&mut rng)).exp())
@@ -163,18 +163,18 @@ mod tests {
     #[test]
     fn a_trial_depends_on_the_seed_and_on_nothing_else() {
         let small = SimulatedEeg { subjects: 3, trials: 2 };
-        let all = small.generate(&Streams::new(1)).unwrap();
+        let all = small.generate(1).unwrap();
         assert_eq!(all.inputs.shape(), [6, 64, 256]);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        assert_eq!(pool.install(|| small.generate(&Streams::new(1))).unwrap(), all);
-        assert_ne!(small.generate(&Streams::new(2)).unwrap().inputs, all.inputs);
-        let first = SimulatedEeg { subjects: 1, trials: 1 }.generate(&Streams::new(1)).unwrap();
+        assert_eq!(pool.install(|| small.generate(1)).unwrap(), all);
+        assert_ne!(small.generate(2).unwrap().inputs, all.inputs);
+        let first = SimulatedEeg { subjects: 1, trials: 1 }.generate(1).unwrap();
         assert_eq!(first.inputs.sample(0), all.inputs.sample(0));
     }
 
     #[test]
     fn numbers_look_like_microvolts_and_names_say_simulated() {
-        let samples = SimulatedEeg { subjects: 4, trials: 5 }.generate(&Streams::new(0)).unwrap();
+        let samples = SimulatedEeg { subjects: 4, trials: 5 }.generate(0).unwrap();
         let data = samples.inputs.data();
         let power = data.iter().map(|&x| f64::from(x * x)).sum::<f64>() / data.len() as f64;
         assert!((3.0..20.0).contains(&power.sqrt()), "{power}");
@@ -186,7 +186,7 @@ mod tests {
     /// 21 Hz over 10 Hz tells the classes mostly, not always: there is something to learn, and something to get wrong.
     #[test]
     fn the_classes_differ_but_subjects_blur_them() {
-        let samples = SimulatedEeg { subjects: 20, trials: 6 }.generate(&Streams::new(0)).unwrap();
+        let samples = SimulatedEeg { subjects: 20, trials: 6 }.generate(0).unwrap();
         let Target::Classes { labels, .. } = &samples.target else { panic!("no classes") };
         let spectra = Stft::default().apply(&samples.inputs).unwrap();
         // Bins are 4 Hz wide and start at 4 Hz.

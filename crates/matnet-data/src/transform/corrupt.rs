@@ -77,10 +77,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::random::{Stream, Streams};
+    use crate::random::Stream;
 
     fn rng(seed: u64) -> Stream {
-        Streams::new(seed).stream("corrupt")
+        Stream::new(seed, "corrupt")
     }
 
     fn ones(shape: [usize; 3]) -> Array {
