@@ -49,6 +49,15 @@ pub(crate) fn check_sides(key: &str, sides: &[usize]) -> Result<(), ConfigError>
     }
 }
 
+/// All parameters together hold at most [`MAX_TOTAL`] numbers.
+pub(crate) fn check_total(key: &str, numbers: usize) -> Result<(), ConfigError> {
+    if numbers <= MAX_TOTAL {
+        return Ok(());
+    }
+    let expected = format!("a net may hold at most {MAX_TOTAL} numbers");
+    Err(ConfigError::new(key, format!("{numbers} numbers or more"), expected))
+}
+
 /// A number of layers, steps or classes.
 pub(crate) fn check_count(key: &str, count: usize, most: usize) -> Result<(), ConfigError> {
     if (1..=most).contains(&count) {

@@ -85,27 +85,20 @@ impl VecCell {
     ///
     /// If the shapes do not fit together, or the batch or the time is empty.
     pub fn sequence(&self, steps: Steps, state: Option<MatState>, keep: Keep) -> (Tensor<4>, MatState) {
-        let [_, hidden]: [usize; 2] = self.bias.lazy_shape().dims();
         let (input_sums, time) = self.input_sums(steps);
-        let batch = input_sums.dims()[0];
-        assert!(batch > 0, "recurrent: the input has an empty batch");
-        assert!(time > 0, "recurrent: the input has no time step");
+        let [batch, summed, _] = input_sums.dims();
+        let [_, width] = self.bias.dims();
         let state_map = side_by_side(self.state_map.val());
-        let (mut h, mut memory) = match state {
-            Some(state) => {
-                let flat = |column: Tensor<3>| column.squeeze_dim::<2>(2);
-                (flat(state.hidden), state.memory.map(flat))
-            }
-            None => {
-                let options = (&input_sums.device(), input_sums.dtype());
-                (Tensor::zeros([batch, hidden], options), None)
-            }
+        let flat = |column: Tensor<3>| {
+            assert_eq!(column.dims(), [batch, width, 1], "recurrent: the state does not fit");
+            column.squeeze_dim::<2>(2)
         };
+        let state = state.unwrap_or_else(|| self.zeros(batch));
+        let (mut h, mut memory) = (flat(state.hidden), state.memory.map(flat));
         let mut kept = Vec::new();
         for t in 0..time {
-            let at = t.min(input_sums.dims()[1] - 1);
-            let x = input_sums.clone().narrow(1, at, 1).squeeze_dim::<2>(1);
-            (h, memory) = self.update(x, h, memory, &state_map, hidden);
+            let x = input_sums.clone().narrow(1, t.min(summed - 1), 1).squeeze_dim::<2>(1);
+            (h, memory) = self.update(x, h, memory, &state_map, width);
             if keep == Keep::All || t + 1 == time {
                 kept.push(h.clone());
             }
@@ -113,6 +106,14 @@ impl VecCell {
         let column = |flat: Tensor<2>| flat.unsqueeze_dim::<3>(2);
         let states = Tensor::stack::<3>(kept, 1).unsqueeze_dim::<4>(3);
         (states, MatState { hidden: column(h), memory: memory.map(column) })
+    }
+
+    /// The zero state for a batch.
+    pub fn zeros(&self, batch: usize) -> MatState {
+        let bias = self.bias.val();
+        let shape = [batch, bias.dims()[1], 1];
+        let zeros = || Tensor::zeros(shape, (&bias.device(), bias.dtype()));
+        MatState { hidden: zeros(), memory: self.cell.has_memory().then(zeros) }
     }
 
     /// Wᵀx + b of all steps and gates in one product: `[batch, time, gates · hidden]`, time 1 for a
@@ -125,7 +126,10 @@ impl VecCell {
             }
             Steps::Constant(input, time) => (input.swap_dims(1, 2), time),
         };
-        let [batch, steps, width] = input.dims();
+        let ([batch, steps, width], [_, expected, _]) = (input.dims(), self.input_map.dims());
+        assert!(batch > 0, "recurrent: the input has an empty batch");
+        assert!(time > 0, "recurrent: the input has no time step");
+        assert_eq!(width, expected, "recurrent: the cell reads {expected} numbers, got {width}");
         let map = side_by_side(self.input_map.val());
         let width_out = map.dims()[1];
         let bias = self.bias.val().reshape([1, width_out]);
