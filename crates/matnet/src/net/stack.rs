@@ -149,6 +149,7 @@ pub(super) fn check_layers(
 pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
     let mut state = input;
     // Kept for dense skips only; the input has another shape and does not count.
+    let dense = layers.iter().any(|layer| matches!(layer, StackLayer::Dense(_)));
     let mut earlier = Vec::new();
     for index in 0..depth {
         state = match &layers[index.min(layers.len() - 1)] {
@@ -156,7 +157,7 @@ pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &
             StackLayer::Skip(layer) => layer.forward(state, mode),
             StackLayer::Dense(layer) => layer.forward(&earlier, mode),
         };
-        if layers.iter().any(|layer| matches!(layer, StackLayer::Dense(_))) {
+        if dense {
             earlier.push(state.clone());
         }
     }
