@@ -9,6 +9,8 @@ mod cell;
 mod forward;
 mod keep;
 
+use std::ops::Range;
+
 use crate::Activation;
 use crate::block::Layout;
 use crate::map::batch;
@@ -49,6 +51,18 @@ impl Cell {
     }
 }
 
+/// What the input of a [`Recurrent`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// X of every step: `batch × steps × rows_in × cols_in`.
+    Steps,
+    /// One X for all steps: `batch × rows_in × cols_in`.
+    Constant,
+    /// No X, but what it would give each gate, UₓᵀXVₓ: `gates × batch × steps × rows × cols`. There are no
+    /// input maps then. (For vectors, one large product of all steps is the better way to get there.)
+    Mapped,
+}
+
 /// A recurrence with its weights, all gates stacked, and its inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Recurrent<'a, E> {
@@ -60,10 +74,10 @@ pub struct Recurrent<'a, E> {
     pub state_size: [usize; 2],
     /// How many steps.
     pub steps: usize,
-    /// X: `batch × steps × rows_in × cols_in`, or with `constant` `batch × rows_in × cols_in`.
+    /// What is read.
     pub input: &'a [E],
-    /// The same X at every step.
-    pub constant: bool,
+    /// How to read it.
+    pub reads: Reads,
     /// H₀: `batch × rows × cols`.
     pub hidden: &'a [E],
     /// C₀ of an LSTM.
@@ -98,6 +112,18 @@ struct Plan<E> {
     h: Layout,
 }
 
+impl<E: Element> Plan<E> {
+    /// Lengths of a block of inputs and of their middle products; nothing where they come mapped.
+    fn input_lengths(&self) -> (usize, usize) {
+        self.input.first().map_or((0, 0), |pair| (pair.input.len(), pair.middle.len()))
+    }
+
+    /// The samples of a block.
+    fn samples(&self, block: usize) -> Range<usize> {
+        block * self.per_block..((block + 1) * self.per_block).min(self.batch)
+    }
+}
+
 impl<E: Element> Recurrent<'_, E> {
     /// Shape of the output of one sample: so many matrices, H of every step (or the last), then C of the
     /// last step for an LSTM.
@@ -107,14 +133,20 @@ impl<E: Element> Recurrent<'_, E> {
 
     /// How many different X there are.
     fn inputs(&self) -> usize {
-        if self.constant { 1 } else { self.steps }
+        match self.reads {
+            Reads::Steps => self.steps,
+            Reads::Constant => 1,
+            Reads::Mapped => 0,
+        }
     }
 
     fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<E> {
         let ([rows_in, cols_in], [rows, cols]) = (self.input_size, self.state_size);
         let gates = self.cell.gates();
         let (x_size, h_size) = (rows_in * cols_in, rows * cols);
-        let batch = batch(self.input.len(), self.inputs() * x_size);
+        let mapped = self.reads == Reads::Mapped;
+        let per_sample = if mapped { gates * self.steps * h_size } else { self.inputs() * x_size };
+        let batch = batch(self.input.len(), per_sample);
         assert_eq!(self.hidden.len(), batch * h_size, "the hidden state is of another size");
         assert_eq!(self.memory.is_some(), self.cell == Cell::Lstm, "an LSTM alone has a memory");
         assert!(
@@ -138,7 +170,11 @@ impl<E: Element> Recurrent<'_, E> {
             x_size,
             h_size,
             out_size: self.outputs() * h_size,
-            input: pairs(self.input_size, self.input_row_map, self.input_col_map),
+            input: if mapped {
+                Vec::new()
+            } else {
+                pairs(self.input_size, self.input_row_map, self.input_col_map)
+            },
             state: pairs(self.state_size, self.state_row_map, self.state_col_map),
             h: purpose.layout::<E>(level, self.state_size),
         }
