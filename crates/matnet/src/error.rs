@@ -82,6 +82,14 @@ pub(crate) fn check_finite(key: &str, value: f64) -> Result<(), ConfigError> {
     Err(ConfigError::new(key, value.to_string(), "must be a finite number"))
 }
 
+/// A variance factor: finite and not negative.
+pub(crate) fn check_gain(key: &str, value: f64) -> Result<(), ConfigError> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, value.to_string(), "must be finite and at least 0"))
+}
+
 /// Sides as people write them: 50×50.
 pub(crate) fn show(sides: &[usize]) -> String {
     if sides.is_empty() {

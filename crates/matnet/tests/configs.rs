@@ -132,6 +132,12 @@ fn the_layers_name_their_keys_too() {
     wrong(linear(MatLinearConfig::new([2, 3], [2, 4]).with_col_map(false)), "col_map", "2×4", "equal");
     let start = MatLinearConfig::new([2, 3], [2, 4]).with_bias_start(f64::INFINITY);
     wrong(linear(start), "bias_start", "inf", "finite");
+    for gain in [-1.0, f64::NAN, f64::INFINITY] {
+        let config = MatLinearConfig::new([2, 3], [2, 4]).with_gain(Some(gain));
+        wrong(linear(config), "gain", &gain.to_string(), "at least 0");
+        let config = VecLinearConfig::new(2, 3).with_gain(Some(gain));
+        wrong(config.init(&mut stream(), &device), "gain", &gain.to_string(), "at least 0");
+    }
     wrong(VecLinearConfig::new(0, 3).init(&mut stream(), &device), "input", "0", "at least 1");
     wrong(VecLinearConfig::new(3, HUGE).init(&mut stream(), &device), "output", "", "at most");
     wrong(MatBatchNormConfig::new([0, 3]).init(&device), "shape", "0×3", "at least 1");
