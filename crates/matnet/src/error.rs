@@ -49,6 +49,15 @@ pub(crate) fn check_sides(key: &str, sides: &[usize]) -> Result<(), ConfigError>
     }
 }
 
+/// All parameters together hold at most [`MAX_TOTAL`] numbers.
+pub(crate) fn check_total(key: &str, numbers: usize) -> Result<(), ConfigError> {
+    if numbers <= MAX_TOTAL {
+        return Ok(());
+    }
+    let expected = format!("a net may hold at most {MAX_TOTAL} numbers");
+    Err(ConfigError::new(key, format!("{numbers} numbers or more"), expected))
+}
+
 /// A number of layers, steps or classes.
 pub(crate) fn check_count(key: &str, count: usize, most: usize) -> Result<(), ConfigError> {
     if (1..=most).contains(&count) {
@@ -71,6 +80,14 @@ pub(crate) fn check_finite(key: &str, value: f64) -> Result<(), ConfigError> {
         return Ok(());
     }
     Err(ConfigError::new(key, value.to_string(), "must be a finite number"))
+}
+
+/// A variance factor: finite and not negative.
+pub(crate) fn check_gain(key: &str, value: f64) -> Result<(), ConfigError> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, value.to_string(), "must be finite and at least 0"))
 }
 
 /// Sides as people write them: 50×50.

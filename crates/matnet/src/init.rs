@@ -8,18 +8,25 @@
 //! The variance alone does not make depth 30 easy: a product of many Gaussian matrices has a few huge and
 //! many tiny singular values, so most directions of the input are lost on the way up and most directions
 //! of the gradient on the way down. [`Init::Orthogonal`] draws U and V with orthonormal rows or columns,
-//! scaled to the same σ, whose products keep all singular values alike. It is the default: 30 ReLU layers
-//! without batch norm, Adam, batches of 64 of a made-up task of ten classes, mean loss over three seeds:
+//! scaled to the same σ, whose products keep all singular values alike. It is the default. ReLU nets
+//! without batch norm after 500 steps of Adam on MNIST, batches of 100, test error:
+//!
+//! | net | orthogonal | normal | Glorot |
+//! |---|---|---|---|
+//! | 30 layers of 20×20 | 9.9 % | 19.4 % | 88.3 % |
+//! | 30 vector layers of 100 | 7.6 % | | 39.7 % |
+//!
+//! and on a made-up task of ten classes, mean loss over three seeds:
 //!
 //! | net | after | orthogonal | normal |
 //! |---|---|---|---|
-//! | matrix 20×20 | 50 steps | 0.54 | 1.50 |
-//! | matrix 20×20 | 150 steps | 0.03 | 0.23 |
-//! | matrix 50×50 | 75 steps | 0.04 | 0.19 |
-//! | matrix 50×50 | 150 steps | 0.004 | 0.03 |
-//! | vector 100 | 50 steps | 0.42 | 0.84 |
+//! | 30 layers of 20×20 | 50 steps | 0.54 | 1.50 |
+//! | 30 layers of 20×20 | 150 steps | 0.03 | 0.23 |
+//! | 30 layers of 50×50 | 150 steps | 0.004 | 0.03 |
+//! | 30 vector layers of 100 | 50 steps | 0.42 | 0.84 |
 //!
-//! The test `deep.rs` repeats the comparison in small.
+//! The test `deep.rs` repeats the comparison in small. Drawing orthogonal maps costs from·to·min(from, to)
+//! operations: nothing for matrix nets, some seconds for a vector map of 2000×2000.
 
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -101,9 +108,9 @@ pub fn gain(activation: Activation) -> f64 {
 ///
 /// Normalised numbers are half negative, and a ReLU that cuts off half of everything in each of 50 layers
 /// leaves nothing of the input to learn from: with a shift of 0, nets of 30 and more layers hardly learn at
-/// all. Shifted by 2, the layers start nearly linear and become as bent as they need to be.
-/// Depth 50, 20×20, the task of the [module](self), 120 steps: the loss is 2.42 with a shift of 0, 1.11
-/// with 1 and 0.05 with 2.
+/// all. Shifted by 2, the layers start nearly linear and become as bent as they need to be. Test error
+/// after 500 steps on MNIST, 20×20: at depth 50 90.5 % with a shift of 0 and 12.1 % with 2, at depth 70
+/// 13.2 % with 2.
 pub fn norm_shift(activation: Activation) -> f64 {
     match activation {
         Activation::Relu => 2.0,

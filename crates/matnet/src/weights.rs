@@ -78,6 +78,13 @@ pub fn named<M: Module>(module: &M) -> Vec<(String, TensorData)> {
     collect.found
 }
 
+/// How many numbers the module learns; the running statistics of batch norm, which
+/// [`num_params`](Module::num_params) counts too, are not among them.
+pub fn count<M: Module>(module: &M) -> usize {
+    let learned = |name: &str| !name.split('.').any(|part| part.starts_with("running_"));
+    named(module).iter().filter(|(name, _)| learned(name)).map(|(_, data)| data.num_elements()).sum()
+}
+
 /// The parameters as the bytes of a safetensors file.
 pub fn to_safetensors<M: Module>(module: &M) -> Result<Vec<u8>, WeightsError> {
     let named = named(module);

@@ -48,6 +48,9 @@ fn a_wrong_feedforward_config_names_its_key() {
     wrong(init(hidden(vec![vec![4, 3]; 2]).with_depth(Some(3))), "depth", "3", "lists 2 shapes");
     let large = FeedForwardConfig::new([6, 5], [30_000, 30_000], 3).with_depth(Some(10_000));
     wrong(init(large), "hidden", "numbers", "at most");
+    let wide = FeedForwardConfig::new([6, 5], [1 << 17, 1], 3).with_depth(Some(2));
+    wrong(init(wide), "hidden", "131072×131072", "at most");
+    wrong(init(base().with_norm_shift(Some(f64::NAN))), "norm_shift", "NaN", "finite");
     for skip in [Skip::Gated, Skip::Highway, Skip::Residual, Skip::Dense] {
         let word = format!("{skip:?}").to_lowercase();
         let config = hidden(vec![vec![4, 3], vec![4, 3], vec![5, 3]]).with_skip(skip);
@@ -79,6 +82,8 @@ fn the_other_nets_name_their_keys_too() {
     }
     wrong(auto(AutoEncoderConfig::new([6, 5], vec![[4, 3]; 3], 4)), "depth", "4", "so 6");
     wrong(auto(AutoEncoderConfig::new([6, 5], [4, 3], HUGE - 1)), "depth", "", "between 1");
+    let large = AutoEncoderConfig::new([6, 5], [30_000, 30_000], 10_000);
+    wrong(auto(large), "hidden", "numbers", "at most");
     wrong(auto(AutoEncoderConfig::new([6, 0], [4, 3], 2)), "input", "6×0", "at least 1");
     wrong(auto(AutoEncoderConfig::new([6, 5], [4], 2)), "hidden", "4", "2 sides");
     let noisy = AutoEncoderConfig::new([6, 5], [4, 3], 2).with_noise_ratio(f64::NAN);
@@ -88,7 +93,7 @@ fn the_other_nets_name_their_keys_too() {
     let base = || SequenceClassifierConfig::new([6, 5], [4, 3], 2);
     wrong(classifier(SequenceClassifierConfig::new([0, 5], [4, 3], 2)), "input", "0×5", "at least 1");
     wrong(classifier(SequenceClassifierConfig::new([6, 5], [4], 2)), "hidden", "4", "2 sides");
-    wrong(classifier(SequenceClassifierConfig::new([6, 5], [4, 3], 0)), "classes", "0", "between 1");
+    wrong(classifier(SequenceClassifierConfig::new([6, 5], [4, 3], 0)), "output", "0", "between 1");
     wrong(classifier(base().with_form(Form::Vector)), "hidden", "4×3", "1 side");
     wrong(classifier(base().with_layers(0)), "layers", "0", "between 1");
     wrong(classifier(base().with_dropout(1.0)), "dropout", "1", "less than 1");
@@ -97,6 +102,14 @@ fn the_other_nets_name_their_keys_too() {
     wrong(classifier(base().with_via(Some(vec![2, 0]))), "via", "2×0", "at least 1");
     let huge = SequenceClassifierConfig::new([6, 5], [1 << 20, 1], 2);
     wrong(classifier(huge), "hidden", "1048576×1048576", "at most");
+
+    let wide = SequenceClassifierConfig::new([6, 5], [1 << 16, 1], 2);
+    wrong(classifier(wide.clone()), "hidden", "65536×65536", "at most");
+    let wide = SequenceClassifierConfig { hidden: vec![1 << 10, 1], via: Some(vec![1 << 22, 1]), ..wide };
+    wrong(classifier(wide), "via", "1024×4194304", "at most");
+    let tall = base().with_layers(10_000);
+    let tall = SequenceClassifierConfig { hidden: vec![3000, 3000], ..tall };
+    wrong(classifier(tall), "layers", "numbers", "at most");
 
     let labeller = SequenceLabellerConfig::new([6, 5], [4, 3], [2, 0]);
     wrong(labeller.init(&mut stream(), &device), "output", "2×0", "at least 1");
@@ -119,6 +132,12 @@ fn the_layers_name_their_keys_too() {
     wrong(linear(MatLinearConfig::new([2, 3], [2, 4]).with_col_map(false)), "col_map", "2×4", "equal");
     let start = MatLinearConfig::new([2, 3], [2, 4]).with_bias_start(f64::INFINITY);
     wrong(linear(start), "bias_start", "inf", "finite");
+    for gain in [-1.0, f64::NAN, f64::INFINITY] {
+        let config = MatLinearConfig::new([2, 3], [2, 4]).with_gain(Some(gain));
+        wrong(linear(config), "gain", &gain.to_string(), "at least 0");
+        let config = VecLinearConfig::new(2, 3).with_gain(Some(gain));
+        wrong(config.init(&mut stream(), &device), "gain", &gain.to_string(), "at least 0");
+    }
     wrong(VecLinearConfig::new(0, 3).init(&mut stream(), &device), "input", "0", "at least 1");
     wrong(VecLinearConfig::new(3, HUGE).init(&mut stream(), &device), "output", "", "at most");
     wrong(MatBatchNormConfig::new([0, 3]).init(&device), "shape", "0×3", "at least 1");

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use common::{between, device, distance, random, shaken, with_numbers};
-use matnet::layer::{Output, Top};
-use matnet::ops::mat1;
+use matnet::layer::{Output, RecurrentConfig, Top};
+use matnet::ops::{Keep, Steps, mat1};
 use matnet::prelude::*;
 
 #[test]
@@ -219,6 +219,74 @@ fn tied_layers_have_one_set_of_parameters() {
     let deep = net.init(&mut stream, &device).unwrap().num_params();
     let two = net.with_depth(Some(2)).with_tied(false).init(&mut stream, &device).unwrap().num_params();
     assert_eq!(deep, two);
+}
+
+#[test]
+fn a_sequence_is_its_steps() {
+    let (device, mut stream) = (device(), Stream::new(0, "steps"));
+    for (form, input, hidden) in [(Form::Matrix, [4, 3], vec![5, 2]), (Form::Vector, [4, 1], vec![5])] {
+        for kind in cells() {
+            let config = RecurrentConfig::new(input, hidden.clone()).with_form(form).with_cell(kind);
+            let layer = config.init(&mut stream, &device).unwrap();
+            let cell = shaken(layer, &mut stream, 0.2).layer.remove(0);
+            let x = random::<4>(&mut stream, [2, 3, input[0], input[1]]);
+            let (states, end) = cell.sequence(Steps::Sequence(x.clone()), None, Keep::All);
+            let mut state = cell.zeros(2);
+            for t in 0..3 {
+                let at = |all: &Tensor<4>| all.clone().narrow(1, t, 1).squeeze_dim::<3>(1);
+                state = cell.step(at(&x), state);
+                assert!(distance(state.hidden.clone(), at(&states)) < 1e-12, "{form:?} {kind:?} step {t}");
+            }
+            assert!(distance(state.hidden, end.hidden) < 1e-12);
+            assert_eq!(state.memory.is_some(), kind == CellKind::Lstm);
+        }
+    }
+}
+
+#[test]
+fn both_directions_read_the_same_sequence() {
+    let (device, mut stream) = (device(), Stream::new(0, "directions"));
+    let config = RecurrentConfig::new([4, 3], [5, 2]).with_bidirectional(true);
+    let layer = shaken(config.init(&mut stream, &device).unwrap(), &mut stream, 0.2);
+    let x = random::<4>(&mut stream, [2, 3, 4, 3]);
+    let (states, ends) = layer.forward(Steps::Sequence(x.clone()), None, Keep::All, &mut Mode::Eval);
+    assert_eq!(states.dims(), [2, 3, 10, 2]);
+    let (back, end) = layer.backward[0].sequence(Steps::Sequence(x.clone().flip([1])), None, Keep::All);
+    assert!(distance(states.clone().narrow(2, 5, 5), back.flip([1])) < 1e-12);
+    assert!(distance(ends[1].hidden.clone(), end.hidden) < 1e-12);
+    // What the top of a classifier sees: both chains after they have read everything.
+    let (last, _) = layer.forward(Steps::Sequence(x), None, Keep::Last, &mut Mode::Eval);
+    let both = Tensor::cat(vec![ends[0].hidden.clone(), ends[1].hidden.clone()], 1);
+    assert!(distance(last.squeeze_dim::<3>(1), both) < 1e-12);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_words() {
+    let message = |run: &dyn Fn()| {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+        panic.downcast_ref::<String>().expect("a message").clone()
+    };
+    let (device, mut stream) = (Device::flex(), Stream::new(0, "refused"));
+    for (form, hidden) in [(Form::Matrix, vec![4, 4]), (Form::Vector, vec![4])] {
+        let net = FeedForwardConfig::new([6, 5], hidden.clone(), 3).with_form(form);
+        let net = net.init(&mut stream, &device).unwrap();
+        let run = |shape| message(&|| drop(net.forward(Tensor::ones(shape, &device), &mut Mode::Eval)));
+        assert!(run([2, 5, 6]).contains("built for matrices of 6×5, got 5×6"));
+        assert!(run([0, 6, 5]).contains("empty"));
+        let net = SequenceClassifierConfig::new([6, 5], hidden, 3).with_form(form);
+        let net = net.init(&mut stream, &device).unwrap();
+        let run = |shape| message(&|| drop(net.forward(Tensor::ones(shape, &device), &mut Mode::Eval)));
+        assert!(run([2, 3, 6, 6]).contains("built for matrices of 6×5, got 6×6"));
+        assert!(run([2, 0, 6, 5]).contains("empty"));
+    }
+}
+
+#[test]
+fn running_statistics_are_not_counted_as_learned() {
+    let config = FeedForwardConfig::new([6, 5], [4, 3], 2).with_batch_norm(true);
+    let net = config.init(&mut Stream::new(0, "count"), &Device::flex()).unwrap();
+    assert_eq!(matnet::weights::count(&net), 6 * 4 + 5 * 3 + 2 * 12 + 12 * 2 + 2);
+    assert_eq!(net.num_params(), matnet::weights::count(&net) + 2 * 12);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
 use super::{MatLinear, MatLinearConfig};
-use crate::error::ConfigError;
+use crate::error::{ConfigError, check_sides};
 use crate::form::Form;
 use crate::init::Init;
 use crate::ops::Activation;
@@ -45,6 +45,17 @@ impl MapConfig {
             init: Init::default(),
             gain: None,
         }
+    }
+
+    /// How many numbers the maps and the bias hold; an error that names `key` if one of them is too large.
+    pub fn numbers(&self, key: &str) -> Result<usize, ConfigError> {
+        let ([rows, cols], [rows_out, cols_out]) = (self.input, self.output);
+        let parts = match self.form {
+            Form::Matrix => vec![[rows, rows_out], [cols, cols_out], [rows_out, cols_out]],
+            Form::Vector => vec![[rows, rows_out], [rows_out, 1]],
+        };
+        parts.iter().try_for_each(|sides| check_sides(key, sides))?;
+        Ok(parts.iter().map(|[a, b]| a * b).sum())
     }
 
     /// Draws the first values from `stream`.

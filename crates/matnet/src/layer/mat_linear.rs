@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{setters, yes};
-use crate::error::{ConfigError, check_finite, check_sides, show};
+use crate::error::{ConfigError, check_finite, check_gain, check_sides, show};
 use crate::init::{self, Init};
 use crate::ops::{Activation, mat1};
 use crate::random::Stream;
@@ -98,7 +98,7 @@ impl MatLinearConfig {
             }
         }
         let gain = self.gain.unwrap_or(init::gain(self.activation));
-        check_finite("gain", gain)?;
+        check_gain("gain", gain)?;
         // Two maps share the gain, one has it alone.
         let power = if self.row_map && self.col_map { gain.sqrt() } else { gain };
         let mut map = |wanted: bool, shape| wanted.then(|| self.init.map(shape, power, stream, device));

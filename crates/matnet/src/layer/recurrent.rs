@@ -4,9 +4,9 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Dropout, MatCell, MatCellConfig};
+use super::{Dropout, MapConfig, MatCell, MatCellConfig};
 use crate::config::{one, setters};
-use crate::error::{ConfigError, MAX_DEPTH, check_count};
+use crate::error::{ConfigError, MAX_DEPTH, check_count, check_total};
 use crate::form::Form;
 use crate::init::Init;
 use crate::mode::Mode;
@@ -53,6 +53,14 @@ impl RecurrentCell {
         match self {
             Self::Matrix(cell) => cell.step(input, state),
             Self::Vector(cell) => cell.step(input, state),
+        }
+    }
+
+    /// The zero state for a batch.
+    pub fn zeros(&self, batch: usize) -> MatState {
+        match self {
+            Self::Matrix(cell) => cell.zeros(batch),
+            Self::Vector(cell) => cell.zeros(batch),
         }
     }
 
@@ -136,18 +144,20 @@ impl RecurrentConfig {
         let hidden = self.form.state("hidden", &self.hidden)?;
         check_count("layers", self.layers, MAX_DEPTH)?;
         let dropout = Dropout::new("dropout", self.dropout)?;
+        let output = self.output()?;
+        self.check_total(hidden, output)?;
         let mut chain = |backward: bool| -> Result<Vec<RecurrentCell>, ConfigError> {
             if backward && !self.bidirectional {
                 return Ok(Vec::new());
             }
             (0..self.layers)
                 .map(|layer| {
-                    let input = if layer == 0 { self.input } else { self.output(hidden) };
+                    let input = if layer == 0 { self.input } else { output };
                     self.build(input, hidden, stream, device)
                 })
                 .collect()
         };
-        Ok(Recurrent { layer: chain(false)?, backward: chain(true)?, dropout, output: self.output(hidden) })
+        Ok(Recurrent { layer: chain(false)?, backward: chain(true)?, dropout, output })
     }
 
     fn build(
@@ -172,9 +182,22 @@ impl RecurrentConfig {
         }
     }
 
-    /// Both directions stand one above the other.
-    fn output(&self, [rows, cols]: [usize; 2]) -> [usize; 2] {
-        [if self.bidirectional { rows.saturating_mul(2) } else { rows }, cols]
+    /// Rows and columns of the hidden states given; two directions stand one above the other.
+    pub fn output(&self) -> Result<[usize; 2], ConfigError> {
+        let [rows, cols] = self.form.state("hidden", &self.hidden)?;
+        Ok([if self.bidirectional { 2 * rows } else { rows }, cols])
+    }
+
+    /// The cells together do not hold too many numbers.
+    fn check_total(&self, hidden: [usize; 2], between: [usize; 2]) -> Result<(), ConfigError> {
+        let numbers = |input| {
+            let input = MapConfig::new(self.form, input, hidden).numbers("hidden")?;
+            Ok(input.saturating_add(MapConfig::new(self.form, hidden, hidden).numbers("hidden")?))
+        };
+        let (first, other): (usize, usize) = (numbers(self.input)?, numbers(between)?);
+        let chain = first.saturating_add(other.saturating_mul(self.layers - 1));
+        let gates = self.cell.with(self.activation).gates();
+        check_total("layers", chain.saturating_mul(gates * (1 + usize::from(self.bidirectional))))
     }
 }
 
@@ -231,7 +254,7 @@ impl Recurrent {
             }
             let highest = index + 1 == self.layer.len();
             let keep = if highest { keep } else { Keep::All };
-            let (mut states, end) = match self.backward.get(index) {
+            let (states, end) = match self.backward.get(index) {
                 None => cell.sequence(steps.clone(), begin(index), keep),
                 Some(backward) => {
                     let (ahead, end) = cell.sequence(steps.clone(), begin(index), keep);
@@ -243,10 +266,6 @@ impl Recurrent {
                 }
             };
             ends.push(end);
-            if highest && keep == Keep::Last {
-                let time = states.dims()[1];
-                states = states.narrow(1, time - 1, 1);
-            }
             output = Some(states);
         }
         ends.extend(backward_ends);

@@ -5,6 +5,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::feedforward::relu;
+use super::stack::check_layers;
 use super::{Hidden, Net, check_input};
 use crate::config::setters;
 use crate::error::{ConfigError, check_rate};
@@ -103,6 +104,7 @@ impl AutoEncoderConfig {
                 _ => error,
             }
         })?;
+        check_layers(self.form, state, &shapes, 1)?;
         let mut before = state;
         let mut encoder = Vec::new();
         for &shape in &shapes {
@@ -162,8 +164,7 @@ pub struct Decoder {
 impl AutoEncoder {
     /// The innermost state: `[batch, rows, cols]` → `[batch, hidden rows, hidden cols]`.
     pub fn encode(&self, input: Tensor<3>) -> Tensor<3> {
-        let [_, rows, cols] = input.dims();
-        check_input("autoencoder", [rows, cols], self.input);
+        check_input("autoencoder", &input, self.input);
         self.encoder.iter().fold(self.form.enter(input), |state, map| map.forward(state))
     }
 

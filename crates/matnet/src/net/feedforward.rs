@@ -187,8 +187,7 @@ pub type Classifier = FeedForward<ClassTop>;
 impl<T: Top> FeedForward<T> {
     /// The last hidden state: `[batch, rows, cols]`, `[batch, n, 1]` in the vector form.
     pub fn hidden(&self, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
-        let [_, rows, cols] = input.dims();
-        check_input("feedforward", [rows, cols], self.input);
+        check_input("feedforward", &input, self.input);
         let state = self.input_dropout.forward(self.form.enter(input), mode);
         stack::run(&self.layer, self.depth, state, mode)
     }

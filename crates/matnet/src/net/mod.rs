@@ -19,6 +19,7 @@ mod sequence_labeller;
 mod stack;
 
 use burn::module::{Module, ModuleDisplay};
+use burn::tensor::Tensor;
 
 use crate::error::show;
 use crate::form::Form;
@@ -50,7 +51,10 @@ pub trait Net: Module + ModuleDisplay {
     fn form(&self) -> Form;
 }
 
-/// Panics unless a net is given the matrices it was built for.
-fn check_input(net: &str, got: [usize; 2], want: [usize; 2]) {
-    assert_eq!(got, want, "{net}: built for matrices of {}, got {}", show(&want), show(&got));
+/// Panics unless a net is given the matrices it was built for, and some of them.
+fn check_input<const D: usize>(net: &str, input: &Tensor<D>, want: [usize; 2]) {
+    let dims = input.dims();
+    let (count, sides) = dims.split_at(D - 2);
+    assert!(!count.contains(&0), "{net}: the input is empty: {dims:?}");
+    assert_eq!(sides, want, "{net}: built for matrices of {}, got {}", show(&want), show(sides));
 }

@@ -190,8 +190,7 @@ impl Seq2Seq {
     ///
     /// If `steps` is 0, or the input does not fit; see [`Net::forward`].
     pub fn predict(&self, input: Tensor<4>, steps: usize, mode: &mut Mode) -> Tensor<4> {
-        let [_, _, rows, cols] = input.dims();
-        check_input("seq2seq", [rows, cols], self.input);
+        check_input("seq2seq", &input, self.input);
         let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
         let (last, states) = self.encoder.forward(Steps::Sequence(input), None, Keep::Last, mode);
         let summary = self.dropout.forward(last.squeeze_dim::<3>(1), mode);

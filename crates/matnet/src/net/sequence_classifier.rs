@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::feedforward::relu;
 use super::{Net, check_input};
 use crate::config::{one, setters};
-use crate::error::ConfigError;
+use crate::error::{ConfigError, MAX_NUMBERS, check_count};
 use crate::form::Form;
 use crate::init::Init;
 use crate::layer::{
@@ -128,13 +128,15 @@ impl SequenceClassifierConfig {
         };
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let via = self.via.as_ref().map(|sides| self.form.state("via", sides)).transpose()?;
-        let recurrent = recurrent.init(stream, device)?;
-        let state = recurrent.output();
+        check_count("output", self.output, MAX_NUMBERS)?;
+        let state = recurrent.output()?;
         let via = via.map(|shape| MapConfig {
             activation: self.via_activation,
             init: self.init,
             ..MapConfig::new(self.form, state, shape)
         });
+        via.as_ref().map(|via| via.numbers("via")).transpose()?;
+        let recurrent = recurrent.init(stream, device)?;
         Ok(SequenceClassifier {
             top: ClassTop::new(via, state, self.output, self.init, stream, device)?,
             recurrent,
@@ -169,8 +171,7 @@ impl Net for SequenceClassifier {
     type Output = Tensor<2>;
 
     fn forward(&self, input: Tensor<4>, mode: &mut Mode) -> Tensor<2> {
-        let [_, _, rows, cols] = input.dims();
-        check_input("sequence classifier", [rows, cols], self.input);
+        check_input("sequence classifier", &input, self.input);
         let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
         let (states, _) = self.recurrent.forward(Steps::Sequence(input), None, Keep::Last, mode);
         let last = self.dropout.forward(states.squeeze_dim::<3>(1), mode);

@@ -159,8 +159,7 @@ impl<T: Top> Net for SequenceLabeller<T> {
     type Output = T::PerStep;
 
     fn forward(&self, input: Tensor<4>, mode: &mut Mode) -> T::PerStep {
-        let [_, _, rows, cols] = input.dims();
-        check_input("sequence labeller", [rows, cols], self.input);
+        check_input("sequence labeller", &input, self.input);
         let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
         let (states, _) = self.recurrent.forward(Steps::Sequence(input), None, Keep::All, mode);
         let states = self.dropout.forward(states, mode);

@@ -3,9 +3,9 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use crate::error::{ConfigError, MAX_DEPTH, MAX_TOTAL, check_count, show};
+use crate::error::{ConfigError, MAX_DEPTH, check_count, check_total, show};
 use crate::form::Form;
-use crate::layer::{DenseSkip, GatedSkip, Skip, Unit, UnitConfig};
+use crate::layer::{DenseSkip, GatedSkip, MapConfig, Skip, Unit, UnitConfig};
 use crate::mode::Mode;
 use crate::random::Stream;
 
@@ -115,7 +115,7 @@ impl Stack<'_> {
         self.check_total()
     }
 
-    /// The maps and biases of all layers together hold at most [`MAX_TOTAL`] numbers.
+    /// The layers together do not hold too many numbers.
     fn check_total(&self) -> Result<(), ConfigError> {
         let maps = match self.skip {
             Skip::None => 1,
@@ -124,30 +124,32 @@ impl Stack<'_> {
             Skip::Gated => self.block + 2,
         };
         let built = if self.tied { self.shapes.len().min(2) } else { self.shapes.len() };
-        let mut before = self.input;
-        let mut total: usize = 0;
-        for &[rows, cols] in &self.shapes[..built] {
-            let numbers = match self.unit.form {
-                Form::Matrix => [[before[0], rows], [before[1], cols], [rows, cols]],
-                Form::Vector => [[before[0], rows], [rows, 1], [0, 0]],
-            };
-            for [a, b] in numbers {
-                total = total.saturating_add(a.saturating_mul(b).saturating_mul(maps));
-            }
-            before = [rows, cols];
-        }
-        if total > MAX_TOTAL {
-            let expected = format!("a net may hold at most {MAX_TOTAL} numbers");
-            return Err(ConfigError::new("hidden", format!("{total} numbers in {built} layers"), expected));
-        }
-        Ok(())
+        check_layers(self.unit.form, self.input, &self.shapes[..built], maps)
     }
+}
+
+/// Layers of these shapes, so many maps in each, do not hold too many numbers.
+pub(super) fn check_layers(
+    form: Form,
+    input: [usize; 2],
+    shapes: &[[usize; 2]],
+    maps: usize,
+) -> Result<(), ConfigError> {
+    let mut before = input;
+    let mut total: usize = 0;
+    for &shape in shapes {
+        let numbers = MapConfig::new(form, before, shape).numbers("hidden")?;
+        total = total.saturating_add(numbers.saturating_mul(maps));
+        before = shape;
+    }
+    check_total("hidden", total)
 }
 
 /// Through `depth` layers; the last one stands for all that are missing.
 pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
     let mut state = input;
     // Kept for dense skips only; the input has another shape and does not count.
+    let dense = layers.iter().any(|layer| matches!(layer, StackLayer::Dense(_)));
     let mut earlier = Vec::new();
     for index in 0..depth {
         state = match &layers[index.min(layers.len() - 1)] {
@@ -155,7 +157,7 @@ pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &
             StackLayer::Skip(layer) => layer.forward(state, mode),
             StackLayer::Dense(layer) => layer.forward(&earlier, mode),
         };
-        if layers.iter().any(|layer| matches!(layer, StackLayer::Dense(_))) {
+        if dense {
             earlier.push(state.clone());
         }
     }

@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor, module::linear};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{setters, yes};
-use crate::error::{ConfigError, check_finite, check_sides};
+use crate::error::{ConfigError, check_finite, check_gain, check_sides};
 use crate::init::{self, Init};
 use crate::ops::Activation;
 use crate::random::Stream;
@@ -64,7 +64,7 @@ impl VecLinearConfig {
         check_sides("output", &[self.input, self.output])?;
         check_finite("bias_start", self.bias_start)?;
         let gain = self.gain.unwrap_or(init::gain(self.activation));
-        check_finite("gain", gain)?;
+        check_gain("gain", gain)?;
         Ok(VecLinear {
             weight: self.init.map([self.input, self.output], gain, stream, device),
             bias: self.bias.then(|| init::constant(self.bias_start, [self.output], device)),

@@ -95,6 +95,14 @@ impl VecCell {
         recurrent_mapped(self.cell, self.mapped(steps), state, maps, keep)
     }
 
+    /// The zero state for a batch.
+    pub fn zeros(&self, batch: usize) -> MatState {
+        let bias = self.bias.val();
+        let shape = [batch, bias.dims()[1], 1];
+        let zeros = || Tensor::zeros(shape, (&bias.device(), bias.dtype()));
+        MatState { hidden: zeros(), memory: self.cell.has_memory().then(zeros) }
+    }
+
     /// Wᵀx of all steps, a product per gate: `[gates, batch, time, hidden, 1]`.
     fn mapped(&self, steps: Steps) -> Tensor<5> {
         let (input, time) = match steps {
@@ -104,8 +112,11 @@ impl VecCell {
             }
             Steps::Constant(input, time) => (input.swap_dims(1, 2), time),
         };
-        let [gates, _, hidden]: [usize; 3] = self.input_map.lazy_shape().dims();
+        let [gates, expected, hidden]: [usize; 3] = self.input_map.lazy_shape().dims();
         let [batch, different, width] = input.dims();
+        assert!(batch > 0, "recurrent: the input has an empty batch");
+        assert!(time > 0, "recurrent: the input has no time step");
+        assert_eq!(width, expected, "recurrent: the cell reads {expected} numbers, got {width}");
         let product = input.reshape([1, batch * different, width]).matmul(self.input_map.val());
         product.reshape([gates, batch, different, hidden, 1]).expand([gates, batch, time, hidden, 1])
     }
