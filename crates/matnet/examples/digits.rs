@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! cargo run --release --example digits
+//! cargo run --release --example digits first-values
 //! ```
+//!
+//! The second compares ways to draw the first values; its tables stand in the docs of `matnet::init`.
 
 use std::error::Error;
-use std::io::IsTerminal;
 use std::time::Instant;
 
 use burn::nn::loss::CrossEntropyLossConfig;
@@ -14,40 +16,43 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::net::Classifier;
 use matnet::optim::AdamConfig;
 use matnet::prelude::*;
-use matnet_data::{Samples, Target, shipped};
+use matnet_data::{Array, Samples, Target, shipped};
+use rand::seq::SliceRandom;
 
 // Tensors come and go by the hundred a step, and fresh pages cost more than many of the products.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const DEPTH: usize = 30;
-const EPOCHS: usize = 12;
 const BATCH: usize = 64;
 const TEST: usize = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let digits = shipped::digits()?;
-    let Target::Classes { labels, .. } = &digits.target else {
-        return Err("the digits have lost their classes".into());
-    };
-    let mut order: Vec<usize> = (0..labels.len()).collect();
-    shuffle(&mut order, &mut Stream::new(1, "split"));
-    let (test, train) = order.split_at(TEST);
+    let digits = Digits::load()?;
+    match std::env::args().nth(1).as_deref() {
+        None => compare_forms(&digits),
+        Some("first-values") => compare_first_values(&digits),
+        Some(other) => {
+            Err(format!("`{other}` is none of the things to do; say `first-values` or nothing").into())
+        }
+    }
+}
+
+/// A matrix net and its vector twin.
+fn compare_forms(digits: &Digits) -> Result<(), Box<dyn Error>> {
     println!(
         "{} digits of 28×28 to learn from, {} to be tested on, {DEPTH} layers\n",
-        train.len(),
-        test.len()
+        digits.train.len(),
+        digits.test.len()
     );
-
     let mut rows = Vec::new();
     for (name, form, hidden) in
         [("matrix 20×20", Form::Matrix, vec![20, 20]), ("vector 50", Form::Vector, vec![50])]
     {
         let config = FeedForwardConfig::new([28, 28], hidden, 10).with_form(form).with_depth(Some(DEPTH));
         let start = Instant::now();
-        let net = learn(name, &config, &digits, labels, train.to_vec(), test)?;
-        let wrong = error(&net, &digits, labels, test);
-        rows.push((name, net.num_params(), wrong, start.elapsed().as_secs_f64()));
+        let net = learn(name, &config, digits, 12)?;
+        rows.push((name, net.num_params(), error(&net, digits), start.elapsed().as_secs_f64()));
     }
     println!("\n| net          | parameters | test error | seconds |");
     println!("|--------------|-----------:|-----------:|--------:|");
@@ -57,71 +62,107 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Deep nets from different first values.
+fn compare_first_values(digits: &Digits) -> Result<(), Box<dyn Error>> {
+    const SHORT: usize = 8;
+    let mut table = format!("test error after {SHORT} epochs, {DEPTH} layers without batch norm\n\n");
+    table += "| net | orthogonal | normal | Glorot |\n|---|---|---|---|\n";
+    for (name, form, hidden) in
+        [("matrix 20×20", Form::Matrix, vec![20, 20]), ("vector 100", Form::Vector, vec![100])]
+    {
+        table += &format!("| {name} |");
+        for init in [Init::Orthogonal, Init::Normal, Init::Glorot] {
+            let config = FeedForwardConfig::new([28, 28], hidden.clone(), 10)
+                .with_form(form)
+                .with_depth(Some(DEPTH))
+                .with_init(init);
+            let net = learn(&format!("{name}, {init:?}"), &config, digits, SHORT)?;
+            table += &format!(" {:.1} % |", 100.0 * error(&net, digits));
+        }
+        table += "\n";
+    }
+    table += "\nwith batch norm, its shift starting at\n\n| net | 0 | 1 | 2 |\n|---|---|---|---|\n| matrix 20×20, 50 layers |";
+    for shift in [0.0, 1.0, 2.0] {
+        let config = FeedForwardConfig::new([28, 28], [20, 20], 10)
+            .with_depth(Some(50))
+            .with_batch_norm(true)
+            .with_norm_shift(Some(shift));
+        let net = learn(&format!("batch norm from {shift}"), &config, digits, SHORT)?;
+        table += &format!(" {:.1} % |", 100.0 * error(&net, digits));
+    }
+    println!("\n{table}");
+    Ok(())
+}
+
+/// The digits that ship with the library, split.
+struct Digits {
+    images: Array,
+    labels: Vec<u32>,
+    train: Vec<usize>,
+    test: Vec<usize>,
+}
+
+impl Digits {
+    fn load() -> Result<Self, Box<dyn Error>> {
+        let Samples { inputs: images, target: Target::Classes { labels, .. }, .. } = shipped::digits()?
+        else {
+            return Err("the digits have lost their classes".into());
+        };
+        let mut train: Vec<usize> = (0..labels.len()).collect();
+        train.shuffle(&mut Stream::new(1, "split"));
+        let test = train.split_off(labels.len() - TEST);
+        Ok(Self { images, labels, train, test })
+    }
+
+    /// Some of them as tensors.
+    fn take(&self, batch: &[usize], device: &Device) -> (Tensor<3>, Tensor<1, Int>) {
+        let pixels: Vec<f32> = batch.iter().flat_map(|&at| self.images.sample(at)).copied().collect();
+        let classes: Vec<i64> = batch.iter().map(|&at| i64::from(self.labels[at])).collect();
+        let count = batch.len();
+        (
+            Tensor::from_data(TensorData::new(pixels, [count, 28, 28]), device),
+            Tensor::from_data(TensorData::new(classes, [count]), device),
+        )
+    }
+}
+
 /// Trains a net, telling how it goes after each epoch.
 fn learn(
     name: &str,
     config: &FeedForwardConfig<usize>,
-    digits: &Samples,
-    labels: &[u32],
-    mut train: Vec<usize>,
-    test: &[usize],
+    digits: &Digits,
+    epochs: usize,
 ) -> Result<Classifier, Box<dyn Error>> {
     let device = Device::flex().autodiff();
     let mut net = config.init(&mut Stream::new(1, "init"), &device)?;
     let mut adam = AdamConfig::default().init()?;
     let mut mode = Mode::train(Stream::new(1, "dropout"));
-    let loss = CrossEntropyLossConfig::new().init(&device);
-    let mut stream = Stream::new(1, "order");
-    for epoch in 1..=EPOCHS {
-        shuffle(&mut train, &mut stream);
+    let criterion = CrossEntropyLossConfig::new().init(&device);
+    let (mut train, mut stream) = (digits.train.clone(), Stream::new(1, "order"));
+    for epoch in 1..=epochs {
+        train.shuffle(&mut stream);
         let mut total = 0.0;
         for batch in train.chunks(BATCH) {
-            let (input, target) = take(digits, labels, batch, &device);
-            let loss = loss.forward(net.forward(input, &mut mode), target);
+            let (input, target) = digits.take(batch, &device);
+            let loss = criterion.forward(net.forward(input, &mut mode), target);
             total += f64::from(loss.clone().into_scalar::<f32>()) * batch.len() as f64;
             let gradients = GradientsParams::from_grads(loss.backward(), &net);
             net = adam.step(1e-3, net, gradients);
         }
-        let (mean, wrong) = (total / train.len() as f64, 100.0 * error(&net, digits, labels, test));
-        let line = format!("{name}: epoch {epoch:>2} of {EPOCHS}, loss {mean:.4}, test error {wrong:.1} %");
-        // One line that changes on a terminal, a line an epoch elsewhere.
-        if std::io::stdout().is_terminal() && epoch < EPOCHS {
-            use std::io::Write;
-            print!("\r{line} ");
-            std::io::stdout().flush()?;
-        } else {
-            println!("{}{line} ", if std::io::stdout().is_terminal() { "\r" } else { "" });
-        }
+        let (mean, wrong) = (total / train.len() as f64, 100.0 * error(&net, digits));
+        println!("{name}: epoch {epoch:>2} of {epochs}, loss {mean:.4}, test error {wrong:.1} %");
     }
     Ok(net)
 }
 
-/// The share of wrong answers.
-fn error(net: &Classifier, digits: &Samples, labels: &[u32], samples: &[usize]) -> f64 {
+/// The share of wrong answers in the test.
+fn error(net: &Classifier, digits: &Digits) -> f64 {
     let net = net.valid();
     let mut wrong = 0;
-    for batch in samples.chunks(500) {
-        let (input, target) = take(digits, labels, batch, &Device::flex());
+    for batch in digits.test.chunks(500) {
+        let (input, target) = digits.take(batch, &Device::flex());
         let answers = net.forward(input, &mut Mode::Eval).argmax(1).squeeze_dim::<1>(1);
         wrong += answers.not_equal(target).int().sum().into_scalar::<i64>();
     }
-    wrong as f64 / samples.len() as f64
-}
-
-/// Some of the digits as tensors.
-fn take(digits: &Samples, labels: &[u32], batch: &[usize], device: &Device) -> (Tensor<3>, Tensor<1, Int>) {
-    let pixels: Vec<f32> = batch.iter().flat_map(|&at| digits.inputs.sample(at)).copied().collect();
-    let classes: Vec<i64> = batch.iter().map(|&at| i64::from(labels[at])).collect();
-    let count = batch.len();
-    (
-        Tensor::from_data(TensorData::new(pixels, [count, 28, 28]), device),
-        Tensor::from_data(TensorData::new(classes, [count]), device),
-    )
-}
-
-/// Puts things into a random order.
-fn shuffle<T>(things: &mut [T], stream: &mut Stream) {
-    for last in (1..things.len()).rev() {
-        things.swap(last, stream.below(last + 1));
-    }
+    wrong as f64 / digits.test.len() as f64
 }

@@ -16,14 +16,15 @@ use crate::error::{ConfigError, check_finite, check_rate};
 /// use burn::optim::GradientsParams;
 /// use burn::tensor::{Device, Tensor};
 /// use matnet::optim::AdamConfig;
+/// use matnet::layer::MatrixTop;
 /// use matnet::prelude::*;
 ///
 /// let device = Device::flex().autodiff();
 /// let net = FeedForwardConfig::new([4, 4], [3, 3], [2, 2]).init(&mut Stream::new(1, "init"), &device)?;
 /// let mut adam = AdamConfig::default().init()?;
-/// let loss = |net: &_| -> Tensor<1> {
+/// let loss = |net: &FeedForward<MatrixTop>| -> Tensor<1> {
 ///     let input = Tensor::ones([2, 4, 4], &device);
-///     (Net::forward(net, input, &mut Mode::Eval) - 1.0).square().mean()
+///     (net.forward(input, &mut Mode::Eval) - 1.0).square().mean()
 /// };
 /// let first = loss(&net);
 /// let gradients = GradientsParams::from_grads(first.backward(), &net);

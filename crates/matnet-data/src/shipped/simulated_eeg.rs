@@ -56,8 +56,7 @@ impl SimulatedEeg {
                 Error::Invalid(format!("{} subjects of {} trials: too many", self.subjects, self.trials))
             })?;
         let reach = reach(&mut Stream::new(seed, "simulated-eeg/cap"));
-        let subjects: Vec<Subject> =
-            (0..self.subjects).map(|subject| Subject::new(subject, seed)).collect();
+        let subjects: Vec<Subject> = (0..self.subjects).map(|subject| Subject::new(subject, seed)).collect();
         let mut data = vec![0.0; count * CHANNELS * SAMPLES];
         data.par_chunks_mut(CHANNELS * SAMPLES).enumerate().for_each(|(index, out)| {
             let (subject, trial) = (index / self.trials, index % self.trials);
