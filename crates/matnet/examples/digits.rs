@@ -51,7 +51,7 @@ fn compare_forms(digits: &Digits) -> Result<(), Box<dyn Error>> {
     {
         let config = FeedForwardConfig::new([28, 28], hidden, 10).with_form(form).with_depth(Some(DEPTH));
         let start = Instant::now();
-        let net = learn(name, &config, digits, 12)?;
+        let net = learn(name, &config, digits, 30)?;
         rows.push((name, net.num_params(), error(&net, digits), start.elapsed().as_secs_f64()));
     }
     println!("\n| net          | parameters | test error | seconds |");

@@ -8,25 +8,23 @@
 //! The variance alone does not make depth 30 easy: a product of many Gaussian matrices has a few huge and
 //! many tiny singular values, so most directions of the input are lost on the way up and most directions
 //! of the gradient on the way down. [`Init::Orthogonal`] draws U and V with orthonormal rows or columns,
-//! scaled to the same σ, whose products keep all singular values alike. It is the default. ReLU nets
-//! without batch norm after 500 steps of Adam on MNIST, batches of 100, test error:
+//! scaled to the same σ, whose products keep all singular values alike. It is the default. 30 ReLU layers
+//! without batch norm after 8 epochs on 4,000 digits, test error:
 //!
 //! | net | orthogonal | normal | Glorot |
 //! |---|---|---|---|
-//! | 30 layers of 20×20 | 9.9 % | 19.4 % | 88.3 % |
-//! | 30 vector layers of 100 | 7.6 % | | 39.7 % |
+//! | matrix 20×20 | 13.7 % | 15.3 % | 35.1 % |
+//! | vector 100 | 10.3 % | 11.2 % | 27.1 % |
 //!
-//! and on a made-up task of ten classes, mean loss over three seeds:
+//! and with 50 layers and batch norm, whose shift starts at [`norm_shift`]:
 //!
-//! | net | after | orthogonal | normal |
+//! | net | 0 | 1 | 2 |
 //! |---|---|---|---|
-//! | 30 layers of 20×20 | 50 steps | 0.54 | 1.50 |
-//! | 30 layers of 20×20 | 150 steps | 0.03 | 0.23 |
-//! | 30 layers of 50×50 | 150 steps | 0.004 | 0.03 |
-//! | 30 vector layers of 100 | 50 steps | 0.42 | 0.84 |
+//! | matrix 20×20 | 88.8 % | 24.0 % | 11.3 % |
 //!
-//! The test `deep.rs` repeats the comparison in small. Drawing orthogonal maps costs from·to·min(from, to)
-//! operations: nothing for matrix nets, some seconds for a vector map of 2000×2000.
+//! `cargo run --release --example digits first-values` prints both tables; the test `deep.rs` repeats the
+//! comparison in small. Drawing orthogonal maps costs from·to·min(from, to) operations: nothing for matrix
+//! nets, some seconds for a vector map of 2000×2000.
 
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -108,9 +106,8 @@ pub fn gain(activation: Activation) -> f64 {
 ///
 /// Normalised numbers are half negative, and a ReLU that cuts off half of everything in each of 50 layers
 /// leaves nothing of the input to learn from: with a shift of 0, nets of 30 and more layers hardly learn at
-/// all. Shifted by 2, the layers start nearly linear and become as bent as they need to be. Test error
-/// after 500 steps on MNIST, 20×20: at depth 50 90.5 % with a shift of 0 and 12.1 % with 2, at depth 70
-/// 13.2 % with 2.
+/// all. Shifted by 2, the layers start nearly linear and become as bent as they need to be; the
+/// [module](self) has the numbers.
 pub fn norm_shift(activation: Activation) -> f64 {
     match activation {
         Activation::Relu => 2.0,
