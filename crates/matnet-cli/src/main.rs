@@ -1,3 +1,24 @@
 //! The `matnet` command.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage or config, 130 interrupted. A reader that closes the pipe early has
+//! what it wanted, so that counts as done.
 
-fn main() {}
+mod cli;
+mod commands;
+mod failure;
+mod interrupt;
+mod picture;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    interrupt::install();
+    let cli = cli::Cli::parse();
+    match commands::run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

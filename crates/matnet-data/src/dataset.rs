@@ -51,7 +51,7 @@ pub struct GraphData {
 }
 
 /// Positions of the samples (or nodes) of each part; no position stands in two parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Split {
     /// What the net learns from.
     pub train: Vec<usize>,

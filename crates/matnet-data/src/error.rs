@@ -31,6 +31,9 @@ pub enum Error {
     /// A download failed; the text says what to fetch by hand and where to put it.
     #[error("{0}")]
     Fetch(String),
+    /// The caller stopped the work; what was done so far is kept.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// The result of anything in this crate that can fail.

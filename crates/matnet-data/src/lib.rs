@@ -1,8 +1,22 @@
 //! Datasets for matnet: fetch, verify, parse, split, transform.
 
 mod array;
+pub mod cache;
+pub mod catalog;
+mod check;
 mod dataset;
+mod download;
 mod error;
+pub mod fetch;
+pub mod format;
+pub mod moving_mnist;
+pub mod named;
+pub mod own;
+pub mod random;
+pub mod shipped;
+pub mod source;
+pub mod split;
+pub mod transform;
 
 pub use array::Array;
 pub use dataset::{GraphData, Samples, Split, Target};

@@ -30,7 +30,7 @@ fn main() {
         state_size: [n, m],
         steps,
         input: &x,
-        constant: false,
+        reads: Reads::Steps,
         hidden: &h,
         memory: Some(&cc),
         input_row_map: &ux,

@@ -1,7 +1,9 @@
-//! Blocks of samples laid side by side: `[rows][cols][lanes]`, one sample a lane.
+//! How samples lie in vectors.
 //!
-//! A batch `[batch, rows, cols]` is cut into blocks of as many samples as a vector has lanes; the last
-//! block is filled up with zeros. Entry (r, c) of all samples of a block is then one vector.
+//! Usually side by side, `[rows][cols][lanes]`, one sample a lane: a batch `[batch, rows, cols]` is cut
+//! into blocks of as many samples as a vector has lanes, the last one filled up with zeros, and entry
+//! (r, c) of all samples of a block is one vector. Where there are too few samples to fill the lanes, a
+//! block is one sample and its columns take the lanes, filled up to whole vectors.
 
 use crate::Activation;
 use crate::gemm::View;
@@ -15,6 +17,8 @@ pub(crate) struct Layout {
     pub(crate) lanes: usize,
     /// Distance of two rows.
     pub(crate) plane: usize,
+    /// A block is one sample, its columns lie in the lanes.
+    pub(crate) alone: bool,
 }
 
 impl Layout {
@@ -24,7 +28,18 @@ impl Layout {
         let lanes = level.lanes::<E>();
         let line = 64 / size_of::<E>();
         let lines = (cols * lanes).div_ceil(line);
-        Self { rows, cols, lanes, plane: (lines | 1) * line }
+        Self { rows, cols, lanes, plane: (lines | 1) * line, alone: false }
+    }
+
+    /// One sample, its columns in the lanes.
+    pub(crate) fn alone<E: Element>(level: Level, [rows, cols]: [usize; 2]) -> Self {
+        let lanes = level.lanes::<E>();
+        Self { rows, cols, lanes, plane: cols.next_multiple_of(lanes), alone: true }
+    }
+
+    /// How many vectors a row takes.
+    pub(crate) fn vectors(&self) -> usize {
+        if self.alone { self.plane / self.lanes } else { self.cols }
     }
 
     /// How many numbers a block takes.
@@ -54,6 +69,13 @@ impl Layout {
 
     /// Lays samples side by side. `samples` holds at most `lanes` matrices, `stride` apart.
     pub(crate) fn gather<E: Element>(&self, level: Level, samples: &[E], stride: usize, block: &mut [E]) {
+        if self.alone {
+            for (row, to) in samples.chunks_exact(self.cols).zip(block.chunks_exact_mut(self.plane)) {
+                to[..self.cols].copy_from_slice(row);
+                to[self.cols..].fill(E::ZERO);
+            }
+            return;
+        }
         level.run(Gather { layout: *self, samples, gradient: None, stride, block });
     }
 
@@ -73,6 +95,12 @@ impl Layout {
 
     /// Takes samples apart again; the counterpart of [`gather`](Self::gather).
     pub(crate) fn scatter<E: Element>(&self, level: Level, block: &[E], samples: &mut [E], stride: usize) {
+        if self.alone {
+            for (row, to) in block.chunks_exact(self.plane).zip(samples.chunks_exact_mut(self.cols)) {
+                to.copy_from_slice(&row[..self.cols]);
+            }
+            return;
+        }
         level.run(Scatter { layout: *self, samples, stride, block });
     }
 }
@@ -96,7 +124,7 @@ impl<E: Element> Kernel<E> for Gather<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { layout: Layout { rows, cols, lanes, plane }, samples, gradient, stride, block } = self;
+        let Self { layout: Layout { rows, cols, lanes, plane, .. }, samples, gradient, stride, block } = self;
         let filled = count(samples.len(), stride, rows * cols);
         assert!(lanes == S::LANES && filled <= lanes && rows * plane <= block.len());
         if let Some((outputs, _)) = gradient {
@@ -116,10 +144,10 @@ impl<E: Element> Kernel<E> for Gather<'_, E> {
                         let from = samples.as_ptr().add(at);
                         if let Some((outputs, activation)) = gradient {
                             let y = outputs.as_ptr().add(at);
-                            for lane in 0..lanes {
+                            for (lane, row) in mixed[..lanes].iter_mut().enumerate() {
                                 let g = s.load(from.add(lane * stride));
                                 let y = s.load(y.add(lane * stride));
-                                s.store(mixed[lane].as_mut_ptr(), activation.backward(s, y, g));
+                                s.store(row.as_mut_ptr(), activation.backward(s, y, g));
                             }
                             s.transpose(mixed.as_ptr().cast(), 16, to, lanes);
                         } else {
@@ -163,7 +191,7 @@ impl<E: Element> Kernel<E> for Scatter<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { layout: Layout { rows, cols, lanes, plane }, samples, stride, block } = self;
+        let Self { layout: Layout { rows, cols, lanes, plane, .. }, samples, stride, block } = self;
         let filled = count(samples.len(), stride, rows * cols);
         assert!(lanes == S::LANES && filled <= lanes && rows * plane <= block.len());
         for r in 0..rows {

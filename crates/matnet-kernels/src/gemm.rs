@@ -5,6 +5,9 @@
 //! lanes and multiplied by a vector of samples. A gradient of weights is [`inner`]: vectors of samples
 //! are multiplied and, at the very end, their lanes summed.
 
+// Tile positions are clearer as indices.
+#![allow(clippy::needless_range_loop)]
+
 use crate::Activation;
 use crate::simd::{Element, Kernel, Level, Simd};
 
@@ -39,6 +42,40 @@ impl<E: Element> Packed<E> {
     }
 }
 
+/// The scalar operand of [`outer`]: A\[m, k\], where m = m₀ + i lies i within its tile, stands at
+/// `m₀ · tile + i · row + k · depth`.
+#[derive(Clone, Copy)]
+pub(crate) struct Scalars<'a, E> {
+    data: &'a [E],
+    sizes: (usize, usize),
+    strides: ScalarStrides,
+}
+
+#[derive(Clone, Copy)]
+struct ScalarStrides {
+    tile: usize,
+    row: usize,
+    depth: usize,
+}
+
+impl<'a, E> From<&'a Packed<E>> for Scalars<'a, E> {
+    fn from(packed: &'a Packed<E>) -> Self {
+        Self {
+            data: &packed.data,
+            sizes: (packed.rows, packed.depth),
+            strides: ScalarStrides { tile: packed.depth, row: 1, depth: packed.tile },
+        }
+    }
+}
+
+impl<'a, E> Scalars<'a, E> {
+    /// A\[m, k\] = `data[m · row + k · depth]`, as it stands.
+    pub(crate) fn plain(data: &'a [E], (rows, row): (usize, usize), (depth, step): (usize, usize)) -> Self {
+        assert!((rows - 1) * row + (depth - 1) * step < data.len(), "a is too short");
+        Self { data, sizes: (rows, depth), strides: ScalarStrides { tile: row, row, depth: step } }
+    }
+}
+
 /// A matrix of vectors for reading: entry (i, j) stands at `i · strides.0 + j · strides.1`.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a, E> {
@@ -69,7 +106,7 @@ impl<E> Finish<'_, E> {
 /// `b` is viewed as (k, n), `c` as (m, n) with `c_strides`; C has `count` columns n.
 pub(crate) fn outer<E: Element>(
     level: Level,
-    a: &Packed<E>,
+    a: Scalars<E>,
     b: View<E>,
     count: usize,
     c: &mut [E],
@@ -87,19 +124,20 @@ pub(crate) fn outer<E: Element>(
     }
     let lanes = level.lanes::<E>();
     let last = |i: usize, j: usize, strides: (usize, usize)| (i - 1) * strides.0 + (j - 1) * strides.1;
-    assert!(a.rows > 0 && a.depth > 0 && count > 0, "a product needs every side");
-    assert_eq!(a.tile, level.tile_rows::<E>(), "weights are packed for another level");
-    assert!(last(a.depth, count, b.strides) + lanes <= b.data.len(), "b is too short");
-    assert!(last(a.rows, count, c_strides) + lanes <= c.len(), "c is too short");
+    let (rows, depth) = a.sizes;
+    assert!(rows > 0 && depth > 0 && count > 0, "a product needs every side");
+    assert!(last(depth, count, b.strides) + lanes <= b.data.len(), "b is too short");
+    assert!(last(rows, count, c_strides) + lanes <= c.len(), "c is too short");
     let bias = finish.bias.map_or((std::ptr::null(), (0, 0)), |(bias, strides)| {
-        assert!(last(a.rows, count, strides) < bias.len(), "the bias is too short");
+        assert!(last(rows, count, strides) < bias.len(), "the bias is too short");
         (bias.as_ptr(), strides)
     });
     level.run(Run(OuterArgs {
-        m: a.rows,
+        m: rows,
         n: count,
-        k: a.depth,
+        k: depth,
         a: a.data.as_ptr(),
+        a_strides: a.strides,
         b: b.data.as_ptr(),
         b_strides: b.strides,
         c: c.as_mut_ptr(),
@@ -117,6 +155,7 @@ pub struct OuterArgs<E> {
     n: usize,
     k: usize,
     a: *const E,
+    a_strides: ScalarStrides,
     b: *const E,
     b_strides: (usize, usize),
     c: *mut E,
@@ -163,8 +202,15 @@ pub(crate) unsafe fn outer_tiles<S: Simd, const MR: usize, const NR: usize>(s: S
     for n in (0..args.n).step_by(NR) {
         for m in (0..args.m).step_by(MR) {
             let (rows, cols) = ((args.m - m).min(MR), (args.n - n).min(NR));
-            // SAFETY: the tile lies within C, as the caller vouches.
-            unsafe { tile!(rows, cols, outer_tile::<S>(s, args, MR, m, n)) }
+            // SAFETY: the tile lies within C, as the caller vouches. Rows of A are neighbours in all but
+            // single-sample products, and the compiler makes more of a constant.
+            unsafe {
+                if args.a_strides.row == 1 {
+                    tile!(rows, cols, outer_tile::<S>(s, args, 1, m, n));
+                } else {
+                    tile!(rows, cols, outer_tile::<S>(s, args, args.a_strides.row, m, n));
+                }
+            }
         }
     }
 }
@@ -177,7 +223,7 @@ pub(crate) unsafe fn outer_tiles<S: Simd, const MR: usize, const NR: usize>(s: S
 unsafe fn outer_tile<S: Simd, const M: usize, const N: usize>(
     s: S,
     args: &OuterArgs<S::Elem>,
-    tile: usize,
+    a_row: usize,
     m0: usize,
     n0: usize,
 ) {
@@ -185,7 +231,7 @@ unsafe fn outer_tile<S: Simd, const M: usize, const N: usize>(
     let mut sums = [[zero; N]; M];
     // SAFETY: all offsets are of entries that the caller vouches for.
     unsafe {
-        let mut a = args.a.add(m0 * args.k);
+        let mut a = args.a.add(m0 * args.a_strides.tile);
         let mut b = args.b.add(n0 * args.b_strides.1);
         for _ in 0..args.k {
             let mut column = [zero; N];
@@ -193,12 +239,12 @@ unsafe fn outer_tile<S: Simd, const M: usize, const N: usize>(
                 column[j] = s.load(b.add(j * args.b_strides.1));
             }
             for i in 0..M {
-                let weight = s.splat(*a.add(i));
+                let weight = s.splat(*a.add(i * a_row));
                 for j in 0..N {
                     sums[i][j] = s.mul_add(weight, column[j], sums[i][j]);
                 }
             }
-            a = a.add(tile);
+            a = a.wrapping_add(args.a_strides.depth);
             b = b.wrapping_add(args.b_strides.0);
         }
         for i in 0..M {

@@ -1,5 +1,6 @@
 //! Elementwise work on blocks.
 
+use crate::Activation;
 use crate::block::Layout;
 use crate::simd::{Element, Kernel, Level, Simd};
 
@@ -37,4 +38,39 @@ pub(crate) fn sum_lanes<E: Element>(level: Level, layout: &Layout, block: &[E], 
     }
     assert_eq!(layout.lanes, level.lanes::<E>());
     level.run(SumLanes(layout, block, sums));
+}
+
+/// x = f(x + B) on a sample that lies alone, its columns in the lanes; `bias` stands as it was given.
+pub(crate) fn finish_alone<E: Element>(
+    level: Level,
+    layout: &Layout,
+    block: &mut [E],
+    bias: Option<&[E]>,
+    activation: Activation,
+) {
+    struct FinishAlone<'a, E>(&'a mut [E], usize, usize, Option<&'a [E]>, Activation);
+    impl<E: Element> Kernel<E> for FinishAlone<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd<Elem = E>>(self, s: S) {
+            let Self(block, plane, cols, bias, activation) = self;
+            if let Some(bias) = bias {
+                for (row, bias) in block.chunks_exact_mut(plane).zip(bias.chunks_exact(cols)) {
+                    for (x, b) in row.iter_mut().zip(bias) {
+                        *x += *b;
+                    }
+                }
+            }
+            if activation != Activation::Identity {
+                for vector in block.chunks_exact_mut(S::LANES) {
+                    // SAFETY: the chunk is `LANES` long.
+                    unsafe {
+                        let x = s.load(vector.as_ptr());
+                        s.store(vector.as_mut_ptr(), activation.apply(s, x));
+                    }
+                }
+            }
+        }
+    }
+    level.run(FinishAlone(block, layout.plane, layout.cols, bias, activation));
 }

@@ -1,6 +1,7 @@
 //! CPU kernels of matnet on plain slices: the only home of `unsafe` and SIMD.
 
 mod activation;
+mod adam;
 mod block;
 mod gemm;
 mod lanes;
@@ -13,8 +14,9 @@ mod recurrent;
 mod simd;
 
 pub use activation::Activation;
+pub use adam::AdamStep;
 pub use map::{Map, MapGradients, Term, TermGradients};
 pub use pair::MapSize;
 pub use pool::Buffer;
-pub use recurrent::{Cell, Kept, Recurrent, RecurrentGradients};
+pub use recurrent::{Cell, Kept, Reads, Recurrent, RecurrentGradients};
 pub use simd::{Element, Level};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::pair::{MapSize, Pair};
+use crate::pair::{MapSize, Pair, Purpose};
 use crate::parallel::{parts, sum_parts, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
@@ -56,7 +56,8 @@ pub struct MapGradients<E> {
 struct Plan<E> {
     level: Level,
     batch: usize,
-    lanes: usize,
+    /// Samples a block.
+    per_block: usize,
     y_size: usize,
     pairs: Vec<Pair<E>>,
     /// Length of all middle products of a block.
@@ -67,10 +68,12 @@ struct Plan<E> {
 }
 
 impl<E: Element> Map<'_, E> {
-    fn plan(&self, level: Level, backward: bool) -> Plan<E> {
+    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<E> {
         let first = &self.terms[0];
         let batch = batch(first.input.len(), first.size.input());
-        let level = level.for_batch(batch);
+        let purpose = purpose(batch);
+        let sizes = self.terms.iter().map(|term| term.size.input().max(term.size.output()));
+        let level = purpose.level(level, batch, sizes.max().unwrap_or(0));
         for term in self.terms {
             assert_eq!(term.input.len(), batch * term.size.input(), "terms differ in batch");
             assert_eq!(
@@ -82,12 +85,12 @@ impl<E: Element> Map<'_, E> {
         let pairs: Vec<_> = self
             .terms
             .iter()
-            .map(|term| Pair::new(level, term.size, term.row_map, term.col_map, backward))
+            .map(|term| Pair::new(level, term.size, term.row_map, term.col_map, purpose))
             .collect();
         Plan {
             level,
             batch,
-            lanes: level.lanes::<E>(),
+            per_block: purpose.block::<E>(level),
             y_size: first.size.output(),
             middles: pairs.iter().map(|pair| pair.middle.len()).sum(),
             x_block: pairs.iter().map(|pair| pair.input.len()).max().unwrap_or(0),
@@ -98,10 +101,10 @@ impl<E: Element> Map<'_, E> {
 
     /// Y for every sample; with `keep`, also what [`backward`](Self::backward) wants to be given.
     pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Buffer<E>) {
-        let plan = self.plan(level, false);
-        let Plan { level, batch, lanes, y_size, middles, .. } = plan;
+        let plan = self.plan(level, |batch| Purpose::forward(batch, keep));
+        let Plan { level, batch, per_block, y_size, middles, .. } = plan;
         let one = |block: usize, y: &mut [E], mut middles: &mut [E]| {
-            let samples = block * lanes..((block + 1) * lanes).min(batch);
+            let samples = block * per_block..((block + 1) * per_block).min(batch);
             with_scratch([plan.x_block, plan.y_block], |[x_block, y_block]| {
                 let last = self.terms.len() - 1;
                 for (i, (term, pair)) in self.terms.iter().zip(&plan.pairs).enumerate() {
@@ -121,8 +124,8 @@ impl<E: Element> Map<'_, E> {
             });
         };
         let mut output = vec![E::ZERO; batch * y_size];
-        let mut kept = Buffer::take(if keep { batch.div_ceil(lanes) * middles } else { 0 });
-        let blocks = output.par_chunks_mut(lanes * y_size).enumerate();
+        let mut kept = Buffer::take(if keep { batch.div_ceil(per_block) * middles } else { 0 });
+        let blocks = output.par_chunks_mut(per_block * y_size).enumerate();
         if keep {
             blocks.zip(kept.par_chunks_mut(middles)).for_each(|((block, y), middles)| one(block, y, middles));
         } else {
@@ -141,11 +144,11 @@ impl<E: Element> Map<'_, E> {
         gradient: &[E],
         need_inputs: &[bool],
     ) -> MapGradients<E> {
-        let plan = self.plan(level, true);
-        let Plan { level, batch, lanes, y_size, .. } = plan;
+        let plan = self.plan(level, |_| Purpose::Backward);
+        let Plan { level, batch, per_block, y_size, .. } = plan;
         assert_eq!(output.len(), batch * y_size, "outputs of another batch");
-        let parts = parts(batch.div_ceil(lanes));
-        let per_part = parts[0].len() * lanes;
+        let parts = parts(batch.div_ceil(per_block));
+        let per_part = parts[0].len() * per_block;
         let mut d_inputs: Vec<Vec<E>> = self
             .terms
             .iter()
@@ -168,7 +171,7 @@ impl<E: Element> Map<'_, E> {
             with_scratch(lengths, |[x, g, s, dx, g_sum]| {
                 g_sum.fill(E::ZERO);
                 for block in part {
-                    let samples = block * lanes..((block + 1) * lanes).min(batch);
+                    let samples = block * per_block..((block + 1) * per_block).min(batch);
                     let ys = samples.start * y_size..samples.end * y_size;
                     let (gs, ys) = (&gradient[ys.clone()], &output[ys]);
                     plan.pairs[0].output.gather_gradient(level, gs, ys, self.activation, g);

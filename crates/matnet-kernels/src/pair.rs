@@ -1,9 +1,9 @@
 //! The two-sided map UᵀXV on a block of samples, forward and backward.
 
-use crate::Activation;
 use crate::block::Layout;
-use crate::gemm::{Finish, Packed, inner, outer};
+use crate::gemm::{Finish, Packed, Scalars, View, inner, outer};
 use crate::simd::{Element, Level};
+use crate::{Activation, lanes};
 
 /// The sizes of a map X ↦ UᵀXV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,42 @@ enum Order {
     Left,
 }
 
+/// What a pair is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Blocks of samples, forward.
+    Forward,
+    /// Blocks of samples, forward and backward.
+    Backward,
+    /// One sample at a time, forward.
+    Alone,
+}
+
+impl Purpose {
+    /// The forward pass over a batch. With `keep` a backward pass will come, which knows blocks only.
+    pub(crate) fn forward(batch: usize, keep: bool) -> Self {
+        // Up to here, whole vectors of columns do less in vain than vectors with so few samples.
+        const FEW: usize = 4;
+        if batch <= FEW && !keep { Self::Alone } else { Self::Forward }
+    }
+
+    /// The level to run at, for matrices of at most `largest` entries.
+    pub(crate) fn level(self, level: Level, batch: usize, largest: usize) -> Level {
+        // Alone, short vectors leave the fewest lanes empty.
+        level.for_blocks(if self == Self::Alone { 1 } else { batch }, largest)
+    }
+
+    /// How many samples make a block.
+    pub(crate) fn block<E: Element>(self, level: Level) -> usize {
+        if self == Self::Alone { 1 } else { level.lanes::<E>() }
+    }
+
+    /// How a block of matrices lies in memory.
+    pub(crate) fn layout<E: Element>(self, level: Level, sides: [usize; 2]) -> Layout {
+        if self == Self::Alone { Layout::alone::<E>(level, sides) } else { Layout::new::<E>(level, sides) }
+    }
+}
+
 /// U and V packed, with the cheaper order of the two products.
 ///
 /// The middle product of the forward pass (XV or UᵀX) is kept by the caller; with it the backward pass
@@ -63,19 +99,25 @@ pub(crate) struct Pair<E> {
     pub(crate) input: Layout,
     pub(crate) middle: Layout,
     pub(crate) output: Layout,
-    /// Uᵀ· and ·V
-    forward: (Packed<E>, Packed<E>),
-    /// U· and ·Vᵀ, where a backward pass will come
-    backward: Option<(Packed<E>, Packed<E>)>,
+    weights: Weights<E>,
+}
+
+#[derive(Debug)]
+enum Weights<E> {
+    /// Uᵀ· and ·V, and where a backward pass will come U· and ·Vᵀ.
+    Packed { forward: (Packed<E>, Packed<E>), backward: Option<(Packed<E>, Packed<E>)> },
+    /// U as it stands, and V with a vector's length of zeros behind it: for one sample, packing would
+    /// cost as much as the product.
+    Plain { row_map: Vec<E>, col_map: Vec<E> },
 }
 
 impl<E: Element> Pair<E> {
-    pub(crate) fn new(level: Level, size: MapSize, row_map: &[E], col_map: &[E], backward: bool) -> Self {
+    pub(crate) fn new(level: Level, size: MapSize, row_map: &[E], col_map: &[E], purpose: Purpose) -> Self {
         let MapSize { rows, cols, rows_out, cols_out } = size;
         assert_eq!(row_map.len(), rows * rows_out, "the row map does not have the size it should");
         assert_eq!(col_map.len(), cols * cols_out, "the column map does not have the size it should");
         let order = if size.right_first() <= size.left_first() { Order::Right } else { Order::Left };
-        let layout = |sides| Layout::new::<E>(level, sides);
+        let layout = |sides| purpose.layout::<E>(level, sides);
         Self {
             level,
             order,
@@ -85,16 +127,24 @@ impl<E: Element> Pair<E> {
                 Order::Left => [rows_out, cols],
             }),
             output: layout([rows_out, cols_out]),
-            forward: (
-                Packed::new(level, row_map, (rows_out, 1), (rows, rows_out)),
-                Packed::new(level, col_map, (cols_out, 1), (cols, cols_out)),
-            ),
-            backward: backward.then(|| {
-                (
-                    Packed::new(level, row_map, (rows, rows_out), (rows_out, 1)),
-                    Packed::new(level, col_map, (cols, cols_out), (cols_out, 1)),
-                )
-            }),
+            weights: if purpose == Purpose::Alone {
+                let mut padded = col_map.to_vec();
+                padded.resize(col_map.len() + level.lanes::<E>(), E::ZERO);
+                Weights::Plain { row_map: row_map.to_vec(), col_map: padded }
+            } else {
+                Weights::Packed {
+                    forward: (
+                        Packed::new(level, row_map, (rows_out, 1), (rows, rows_out)),
+                        Packed::new(level, col_map, (cols_out, 1), (cols, cols_out)),
+                    ),
+                    backward: (purpose == Purpose::Backward).then(|| {
+                        (
+                            Packed::new(level, row_map, (rows, rows_out), (rows_out, 1)),
+                            Packed::new(level, col_map, (cols, cols_out), (cols_out, 1)),
+                        )
+                    }),
+                }
+            },
         }
     }
 
@@ -108,8 +158,13 @@ impl<E: Element> Pair<E> {
         bias: Option<&[E]>,
         activation: Activation,
     ) {
-        let (row_map, col_map) = &self.forward;
         let cols_out = self.output.cols;
+        let (row_map, col_map) = match &self.weights {
+            Weights::Packed { forward, .. } => forward,
+            Weights::Plain { row_map, col_map } => {
+                return self.forward_alone((row_map, col_map), x, middle, out, add, bias, activation);
+            }
+        };
         match self.order {
             Order::Right => {
                 self.right(col_map, (x, &self.input), (middle, &self.middle), Finish::STORE);
@@ -126,6 +181,43 @@ impl<E: Element> Pair<E> {
         }
     }
 
+    /// [`forward`](Self::forward) for one sample. The columns of V lie in lanes as they do in the result,
+    /// so that multiplying from the right has X for its scalars.
+    #[allow(clippy::too_many_arguments)]
+    fn forward_alone(
+        &self,
+        (row_map, col_map): (&[E], &[E]),
+        x: &[E],
+        middle: &mut [E],
+        out: &mut [E],
+        add: bool,
+        bias: Option<&[E]>,
+        activation: Activation,
+    ) {
+        let (rows, rows_out, cols_out) = (self.input.rows, self.output.rows, self.output.cols);
+        let left = |from: (&[E], &Layout), to: (&mut [E], &Layout), finish: Finish<E>| {
+            let scalars = Scalars::plain(row_map, (rows_out, 1), (rows, rows_out));
+            outer(self.level, scalars, from.1.view(from.0), to.1.vectors(), to.0, to.1.strides(), finish);
+        };
+        let right = |from: (&[E], &Layout), to: (&mut [E], &Layout), finish: Finish<E>| {
+            let scalars = Scalars::plain(from.0, (from.1.rows, from.1.plane), (from.1.cols, 1));
+            let view = View { data: col_map, strides: (cols_out, self.level.lanes::<E>()) };
+            outer(self.level, scalars, view, to.1.vectors(), to.0, to.1.strides(), finish);
+        };
+        let finish = if add { Finish::ADD } else { Finish::STORE };
+        match self.order {
+            Order::Right => {
+                right((x, &self.input), (middle, &self.middle), Finish::STORE);
+                left((middle, &self.middle), (out, &self.output), finish);
+            }
+            Order::Left => {
+                left((x, &self.input), (middle, &self.middle), Finish::STORE);
+                right((middle, &self.middle), (out, &self.output), finish);
+            }
+        }
+        lanes::finish_alone(self.level, &self.output, out, bias, activation);
+    }
+
     /// Adds to the gradients of U and V, and stores that of X where it is asked for (or adds to it).
     ///
     /// `g` is the gradient of UᵀXV; `scratch` takes a block of the middle layout.
@@ -140,7 +232,9 @@ impl<E: Element> Pair<E> {
         d_col_map: &mut [E],
         d_x: Option<(&mut [E], bool)>,
     ) {
-        let (row_map, col_map) = self.backward.as_ref().expect("packed for the forward pass only");
+        let Weights::Packed { backward: Some((row_map, col_map)), .. } = &self.weights else {
+            unreachable!("made for the forward pass only");
+        };
         let (input, mid, output) = (&self.input, &self.middle, &self.output);
         let finish = |add| if add { Finish::ADD } else { Finish::STORE };
         let (rows, cols) = (input.rows, input.cols);
@@ -175,11 +269,11 @@ impl<E: Element> Pair<E> {
 
     /// Multiplies from the left: entries run down the rows of `from`.
     fn left(&self, map: &Packed<E>, from: (&[E], &Layout), to: (&mut [E], &Layout), finish: Finish<E>) {
-        outer(self.level, map, from.1.view(from.0), to.1.cols, to.0, to.1.strides(), finish);
+        outer(self.level, map.into(), from.1.view(from.0), to.1.cols, to.0, to.1.strides(), finish);
     }
 
     /// Multiplies from the right: entries run along the columns of `from`.
     fn right(&self, map: &Packed<E>, from: (&[E], &Layout), to: (&mut [E], &Layout), finish: Finish<E>) {
-        outer(self.level, map, from.1.view_t(from.0), to.1.rows, to.0, to.1.strides_t(), finish);
+        outer(self.level, map.into(), from.1.view_t(from.0), to.1.rows, to.0, to.1.strides_t(), finish);
     }
 }

@@ -36,11 +36,9 @@ impl<E: Element> Buffer<E> {
             return Self(Vec::new());
         }
         let found = IDLE.lock().ok().and_then(|mut idle| {
-            let fits = |buffer: &Box<dyn Idle>| {
-                let any: &dyn Any = &**buffer;
-                any.downcast_ref::<Vec<E>>().is_some_and(|buffer| buffer.len() == len)
-            };
-            let at = idle.iter().rposition(fits)?;
+            let fits =
+                |buffer: &dyn Any| buffer.downcast_ref::<Vec<E>>().is_some_and(|buffer| buffer.len() == len);
+            let at = idle.iter().rposition(|buffer| fits(&**buffer))?;
             let any: Box<dyn Any> = idle.remove(at);
             any.downcast::<Vec<E>>().ok()
         });

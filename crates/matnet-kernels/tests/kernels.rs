@@ -1,6 +1,6 @@
 //! Every level against the same kernels in `f64`, and any number of threads against one.
 
-use matnet_kernels::{Activation, Cell, Level, Map, MapSize, Recurrent, Term};
+use matnet_kernels::{Activation, Cell, Level, Map, MapSize, Reads, Recurrent, Term};
 
 /// A small generator, so that the tests need no crate for it.
 struct Numbers(u64);
@@ -104,7 +104,7 @@ struct Tensors<E> {
     input_size: [usize; 2],
     state_size: [usize; 2],
     steps: usize,
-    constant: bool,
+    reads: Reads,
     all: bool,
 }
 
@@ -117,7 +117,7 @@ impl<E: matnet_kernels::Element> Tensors<E> {
             state_size: self.state_size,
             steps: self.steps,
             input: &t[0],
-            constant: self.constant,
+            reads: self.reads,
             hidden: &t[1],
             memory: (self.cell == Cell::Lstm).then_some(&t[2]),
             input_row_map: &t[3],
@@ -143,23 +143,30 @@ fn random_recurrence(numbers: &mut Numbers, case: usize, batch: usize, most: usi
     let cell = [Cell::Lstm, Cell::Gru(Activation::Tanh), Cell::Rnn(Activation::Tanh)][case % 3];
     let mut side = || 1 + numbers.below(most);
     let ([r, c], [n, m]) = ([side(), side()], [side(), side()]);
-    let (steps, constant, all) = (1 + numbers.below(5), numbers.below(3) == 0, numbers.below(2) == 0);
+    let (steps, all) = (1 + numbers.below(5), numbers.below(2) == 0);
+    let reads = [Reads::Steps, Reads::Constant, Reads::Mapped][numbers.below(3)];
     let g = cell.gates();
-    let inputs = if constant { 1 } else { steps };
+    let inputs = match reads {
+        Reads::Steps => batch * steps * r * c,
+        Reads::Constant => batch * r * c,
+        Reads::Mapped => g * batch * steps * n * m,
+    };
+    // Mapped inputs need no maps.
+    let input_gates = if reads == Reads::Mapped { 0 } else { g };
     let outputs = (if all { steps } else { 1 }) + usize::from(cell == Cell::Lstm);
     let spread = |side: usize| 1.0 / (side as f64).sqrt();
     let list = vec![
-        numbers.list(batch * inputs * r * c, 1.0),
+        numbers.list(inputs, 1.0),
         numbers.list(batch * n * m, 1.0),
         numbers.list(batch * n * m, 1.0),
-        numbers.list(g * r * n, spread(r)),
-        numbers.list(g * c * m, spread(c)),
+        numbers.list(input_gates * r * n, spread(r)),
+        numbers.list(input_gates * c * m, spread(c)),
         numbers.list(g * n * n, spread(n)),
         numbers.list(g * m * m, spread(m)),
         numbers.list(g * n * m, 1.0),
         numbers.list(batch * outputs * n * m, 1.0),
     ];
-    Tensors { list, cell, input_size: [r, c], state_size: [n, m], steps, constant, all }
+    Tensors { list, cell, input_size: [r, c], state_size: [n, m], steps, reads, all }
 }
 
 #[test]
@@ -170,8 +177,8 @@ fn recurrences_agree_on_every_level() {
         let double = random_recurrence(&mut numbers, case, batch, most);
         let want = double.everything(Level::Portable);
         let list = double.list.iter().map(|values| single(values)).collect();
-        let Tensors { cell, input_size, state_size, steps, constant, all, .. } = double;
-        let tensors = Tensors { list, cell, input_size, state_size, steps, constant, all };
+        let Tensors { cell, input_size, state_size, steps, reads, all, .. } = double;
+        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all };
         for level in Level::available() {
             let got = tensors.everything(level);
             for (at, (got, want)) in got.iter().zip(&want).enumerate() {
@@ -186,8 +193,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let mut numbers = Numbers(3);
     let double = random_recurrence(&mut numbers, 0, 150, 11);
     let list: Vec<_> = double.list.iter().map(|values| single(values)).collect();
-    let Tensors { cell, input_size, state_size, steps, constant, all, .. } = double;
-    let tensors = Tensors { list, cell, input_size, state_size, steps, constant, all };
+    let Tensors { cell, input_size, state_size, steps, reads, all, .. } = double;
+    let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all };
     let size = MapSize { rows: 13, cols: 17, rows_out: 19, cols_out: 11 };
     let batch = 700;
     let (x, u, v) =

@@ -54,6 +54,7 @@ pub mod layer;
 mod mode;
 pub mod net;
 pub mod ops;
+pub mod optim;
 mod penalty;
 pub mod random;
 pub mod vector;

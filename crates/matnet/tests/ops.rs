@@ -5,7 +5,8 @@ mod common;
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use common::{between, check_function, random, values, weigh};
 use matnet::ops::{
-    self, Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, Steps, composed, mat1, mat2, recurrent,
+    self, Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps, composed, mat1, mat2,
+    recurrent, recurrent_mapped,
 };
 use matnet::random::Stream;
 
@@ -131,6 +132,29 @@ fn run_recurrent(
     Tensor::cat(all, 1)
 }
 
+/// As [`run_recurrent`], the input mapped already; tensors and shapes 3 and 4 are not looked at.
+fn run_mapped(composed: bool, t: &[Tensor<1>], shapes: &[Vec<usize>], cell: Cell, keep: Keep) -> Tensor<4> {
+    let cube = |at: usize| t[at].clone().reshape(shape::<3>(shapes, at));
+    let mapped = t[0].clone().reshape(shape::<5>(shapes, 0));
+    let state = MatState { hidden: cube(1), memory: cell.has_memory().then(|| cube(2)) };
+    let maps = StateMaps { row_map: cube(5), col_map: cube(6), bias: cube(7) };
+    let (hidden, last) = if composed {
+        composed::recurrent_mapped(cell, mapped, state, maps, keep)
+    } else {
+        recurrent_mapped(cell, mapped, Some(state), maps, keep)
+    };
+    let mut all = vec![hidden, last.hidden.unsqueeze_dim(1)];
+    all.extend(last.memory.map(|memory| memory.unsqueeze_dim(1)));
+    Tensor::cat(all, 1)
+}
+
+/// Shapes as of [`recurrent_shapes`], the first that of a mapped input.
+fn mapped_shapes(stream: &mut Stream, cell: Cell, batch: usize, time: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut shapes = recurrent_shapes(stream, cell, batch, None, most);
+    shapes[0] = vec![cell.gates(), batch, time, shapes[1][1], shapes[1][2]];
+    shapes
+}
+
 #[test]
 fn gradients_of_mat1() {
     let mut stream = Stream::new(1, "mat1");
@@ -170,6 +194,45 @@ fn gradients_of_recurrences() {
         }
         let label = format!("{cell:?} {keep:?} time {time} {shapes:?}");
         check_function(&label, &inputs, |t| weigh(run_recurrent(false, t, &shapes, cell, time, keep)));
+    }
+}
+
+#[test]
+fn gradients_of_recurrences_over_mapped_inputs() {
+    let mut stream = Stream::new(12, "mapped");
+    for case in 0..120 {
+        let cell = CELLS[case % 5];
+        let (batch, time) = (between(&mut stream, 1, 5), between(&mut stream, 1, 4));
+        let keep = if stream.below(2) == 0 { Keep::All } else { Keep::Last };
+        let shapes = mapped_shapes(&mut stream, cell, batch, time, 5);
+        let mut inputs = flat(&mut stream, &shapes);
+        for weights in &mut inputs[5..] {
+            weights.iter_mut().for_each(|weight| *weight *= 0.5);
+        }
+        let label = format!("mapped {cell:?} {keep:?} {shapes:?}");
+        check_function(&label, &inputs, |t| weigh(run_mapped(false, t, &shapes, cell, keep)));
+    }
+}
+
+#[test]
+fn fused_recurrences_over_mapped_inputs_equal_composed() {
+    let mut stream = Stream::new(13, "fused mapped");
+    for case in 0..90 {
+        let cell = CELLS[case % 3];
+        let (batch, most) = batch_and_most(&mut stream, case / 3);
+        let time = between(&mut stream, 1, 5);
+        let keep = if stream.below(2) == 0 { Keep::All } else { Keep::Last };
+        let shapes = mapped_shapes(&mut stream, cell, batch, time, most);
+        let mut inputs = flat(&mut stream, &shapes);
+        tame(&mut inputs, &shapes, 5..7);
+        let [fused, composed] = [false, true].map(|composed| {
+            let mut all = everything(&inputs, |t| run_mapped(composed, t, &shapes, cell, keep));
+            if !cell.has_memory() {
+                all[3].clear();
+            }
+            all
+        });
+        assert_close(&format!("mapped {cell:?} {keep:?} {shapes:?}"), fused, composed);
     }
 }
 
@@ -333,7 +396,7 @@ fn a_sample_gives_the_same_bits_alone_and_in_any_batch() {
             for at in 0..3 {
                 let size: usize = shapes[at][1..].iter().product();
                 shapes[at][0] = count;
-                part[at] = part[at].clone().slice([from * size..(from + count) * size]);
+                part[at] = part[at].clone().narrow(0, from * size, count * size);
             }
             let part = run_recurrent(false, &part, &shapes, cell, 3, Keep::All);
             let same = whole.clone().narrow(0, from, count);

@@ -5,8 +5,9 @@ use rayon::prelude::*;
 use super::cell::{GruBackward, GruReset, LstmBackward, RnnBackward};
 use super::forward::{slot, split};
 use super::keep::{Kept, Share, Shelf};
-use super::{Cell, Plan, Recurrent};
+use super::{Cell, Plan, Reads, Recurrent};
 use crate::lanes;
+use crate::pair::Purpose;
 use crate::parallel::{parts, sum_parts, with_scratch};
 use crate::simd::{Element, Level};
 
@@ -33,7 +34,8 @@ pub struct RecurrentGradients<E> {
 
 /// What one part writes: its samples' pieces of the gradients of X, H₀ and C₀.
 struct Pieces<'a, E> {
-    input: &'a mut [E],
+    /// One piece, or where the input came mapped one a gate.
+    input: Vec<&'a mut [E]>,
     hidden: &'a mut [E],
     memory: &'a mut [E],
 }
@@ -56,22 +58,29 @@ impl<E: Element> Recurrent<'_, E> {
         gradient: &[E],
         need_input: bool,
     ) -> RecurrentGradients<E> {
-        let plan = self.plan(level, true);
+        let plan = self.plan(level, |_| Purpose::Backward);
         let shelf = Shelf::new(self, &plan, true);
         assert_eq!(gradient.len(), plan.batch * plan.out_size, "the gradient is of another size");
         let lstm = self.cell == Cell::Lstm;
         let mut d_input = vec![E::ZERO; if need_input { self.input.len() } else { 0 }];
         let mut d_hidden = vec![E::ZERO; self.hidden.len()];
         let mut d_memory = vec![E::ZERO; if lstm { self.hidden.len() } else { 0 }];
-        let parts = parts(plan.batch.div_ceil(plan.lanes));
-        let per_part = parts[0].len() * plan.lanes;
-        let mut inputs = d_input.chunks_mut(per_part * self.inputs() * plan.x_size);
+        let parts = parts(plan.batch.div_ceil(plan.per_block));
+        let per_part = parts[0].len() * plan.per_block;
+        let mapped = self.reads == Reads::Mapped;
+        let per_sample = if mapped { self.steps * plan.h_size } else { self.inputs() * plan.x_size };
+        let mut inputs: Vec<_> = if need_input {
+            let whole = d_input.chunks_mut(plan.batch * per_sample);
+            whole.map(|gate| gate.chunks_mut(per_part * per_sample)).collect()
+        } else {
+            Vec::new()
+        };
         let mut hiddens = d_hidden.chunks_mut(per_part * plan.h_size);
         let mut memories = d_memory.chunks_mut(per_part * plan.h_size);
         let pieces: Vec<_> = parts
             .iter()
             .map(|_| Pieces {
-                input: inputs.next().unwrap_or_default(),
+                input: inputs.iter_mut().filter_map(Iterator::next).collect(),
                 hidden: hiddens.next().unwrap_or_default(),
                 memory: memories.next().unwrap_or_default(),
             })
@@ -125,13 +134,18 @@ impl<E: Element> Recurrent<'_, E> {
         let samples = plan.samples(block);
         let Share { x, hidden, memory, gates, reset, x_middle, h_middle } = shelf.read(share);
         let (h, gate_count) = (plan.h.len(), self.cell.gates());
-        let (x_len, x_mid) = (plan.input[0].input.len(), plan.input[0].middle.len());
+        let (x_len, x_mid) = plan.input_lengths();
         let h_mid = plan.state[0].middle.len();
         let gradient = &gradient[samples.start * out_size..samples.end * out_size];
         let given = |at: usize| &gradient[at * h_size..gradient.len() - (out_size - (at + 1) * h_size)];
-        let mut d_input =
-            pieces.input.split_off_mut(..pieces.input.len().min(samples.len() * self.inputs() * x_size));
-        let need_input = d_input.as_ref().is_some_and(|d_input| !d_input.is_empty());
+        let per_sample =
+            if self.reads == Reads::Mapped { self.steps * h_size } else { self.inputs() * x_size };
+        let mut d_inputs: Vec<_> = pieces
+            .input
+            .iter_mut()
+            .map(|piece| piece.split_off_mut(..samples.len() * per_sample).unwrap_or_default())
+            .collect();
+        let need_input = !d_inputs.is_empty();
         let Sums { input_row_map, input_col_map, state_row_map, state_col_map, bias } = sums;
         let (ux, vx) = (input_row_map.len() / gate_count, input_col_map.len() / gate_count);
         let (uh, vh) = (state_row_map.len() / gate_count, state_col_map.len() / gate_count);
@@ -208,13 +222,20 @@ impl<E: Element> Recurrent<'_, E> {
                 }
                 lanes::add_to(level, d_total, d_gates);
                 // Through the input's half: at every step, or once at the end where it never changes.
-                let from: Option<&[E]> = match (self.constant, t) {
-                    (false, _) => Some(d_gates),
-                    (true, 0) => Some(d_total),
-                    (true, _) => None,
+                let from: Option<&[E]> = match (self.reads, t) {
+                    (Reads::Steps, _) => Some(d_gates),
+                    (Reads::Constant, 0) => Some(d_total),
+                    (Reads::Constant, _) => None,
+                    (Reads::Mapped, _) => {
+                        for (d_gate, to) in d_gates.chunks(h).zip(&mut d_inputs) {
+                            let end = to.len() - (self.steps - 1 - t) * h_size;
+                            plan.h.scatter(level, d_gate, &mut to[t * h_size..end], per_sample);
+                        }
+                        None
+                    }
                 };
                 if let Some(from) = from {
-                    let at = if self.constant { 0 } else { t };
+                    let at = if self.reads == Reads::Constant { 0 } else { t };
                     for (gate, d_gate) in from.chunks(h).enumerate() {
                         let middle = at * gate_count + gate;
                         plan.input[gate].backward(
@@ -227,10 +248,9 @@ impl<E: Element> Recurrent<'_, E> {
                             need_input.then_some((&mut *d_x, gate > 0)),
                         );
                     }
-                    if let Some(d_input) = d_input.as_deref_mut().filter(|_| need_input) {
-                        let stride = self.inputs() * x_size;
-                        let end = d_input.len() - (self.inputs() - 1 - at) * x_size;
-                        plan.input[0].input.scatter(level, d_x, &mut d_input[at * x_size..end], stride);
+                    if let Some(to) = d_inputs.first_mut() {
+                        let end = to.len() - (self.inputs() - 1 - at) * x_size;
+                        plan.input[0].input.scatter(level, d_x, &mut to[at * x_size..end], per_sample);
                     }
                 }
             }

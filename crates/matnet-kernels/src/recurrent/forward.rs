@@ -1,11 +1,14 @@
 //! The forward pass of a recurrence.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::cell::{GruForward, LstmForward, Product};
 use super::keep::{Kept, Share, Shelf};
-use super::{Cell, Plan, Recurrent};
+use super::{Cell, Plan, Reads, Recurrent};
 use crate::Activation;
+use crate::pair::Purpose;
 use crate::parallel::with_scratch;
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
@@ -14,12 +17,12 @@ impl<E: Element> Recurrent<'_, E> {
     /// The output of every sample, `batch ×` [`outputs`](Self::outputs) `× rows × cols`; with `keep`, also
     /// what [`backward`](Self::backward) wants to be given.
     pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Kept<E>) {
-        let plan = self.plan(level, false);
+        let plan = self.plan(level, |batch| Purpose::forward(batch, keep));
         let shelf = Shelf::new(self, &plan, keep);
-        let blocks = plan.batch.div_ceil(plan.lanes);
+        let blocks = plan.batch.div_ceil(plan.per_block);
         let mut output = vec![E::ZERO; plan.batch * plan.out_size];
         let mut kept = Buffer::take(if keep { blocks * shelf.len() } else { 0 });
-        let chunks = output.par_chunks_mut(plan.lanes * plan.out_size).enumerate();
+        let chunks = output.par_chunks_mut(plan.per_block * plan.out_size).enumerate();
         if keep {
             chunks
                 .zip(kept.par_chunks_mut(shelf.len()))
@@ -38,7 +41,7 @@ impl<E: Element> Recurrent<'_, E> {
         let of = |size: usize| samples.start * size..samples.end * size;
         let Share { x, hidden, memory, gates, reset, x_middle, h_middle } = shelf.cut(share);
         let (h, gate_count) = (plan.h.len(), self.cell.gates());
-        let (x_block, x_mid) = (plan.input[0].input.len(), plan.input[0].middle.len());
+        let (x_block, x_mid) = plan.input_lengths();
         let h_mid = plan.state[0].middle.len();
 
         plan.h.gather(level, &self.hidden[of(h_size)], h_size, slot(hidden, 0, h));
@@ -47,23 +50,22 @@ impl<E: Element> Recurrent<'_, E> {
         }
         let sequence = &self.input[of(self.inputs() * plan.x_size)];
         // Where the input never changes, its share of the gates is computed once.
-        let constant = if self.constant { gate_count * h } else { 0 };
+        let constant = if self.reads == Reads::Constant { gate_count * h } else { 0 };
         with_scratch([constant], |[fixed]| {
             let from_input = |t: usize, gate: usize, x: &[E], x_middle: &mut [E], to: &mut [E]| {
                 let at = shelf.input_slot(t);
                 let middle = slot(x_middle, at * gate_count + gate, x_mid);
-                let bias = &self.bias[gate * h_size..(gate + 1) * h_size];
                 let x = &x[at * x_block..(at + 1) * x_block];
-                plan.input[gate].forward(x, middle, to, false, Some(bias), Activation::Identity);
+                plan.input[gate].forward(x, middle, to, false, None, Activation::Identity);
             };
-            if self.constant {
+            if self.reads == Reads::Constant {
                 plan.input[0].input.gather(level, sequence, plan.x_size, slot(x, 0, x_block));
                 for gate in 0..gate_count {
                     from_input(0, gate, x, x_middle, slot(fixed, gate, h));
                 }
             }
             for t in 0..self.steps {
-                if !self.constant {
+                if self.reads == Reads::Steps {
                     let stride = self.steps * plan.x_size;
                     let x_t = &sequence[t * plan.x_size..sequence.len() - (self.steps - 1 - t) * plan.x_size];
                     plan.input[0].input.gather(level, x_t, stride, slot(x, shelf.input_slot(t), x_block));
@@ -74,13 +76,17 @@ impl<E: Element> Recurrent<'_, E> {
                 let gates = slot(gates, step, gate_count * h);
                 let h_middle = slot(h_middle, step, gate_count * h_mid);
                 let mut run = |gate: usize, x_middle: &mut [E], state: &[E], to: &mut [E]| {
-                    if self.constant {
-                        to.copy_from_slice(&fixed[gate * h..(gate + 1) * h]);
-                    } else {
-                        from_input(t, gate, x, x_middle, to);
+                    match self.reads {
+                        Reads::Steps => from_input(t, gate, x, x_middle, to),
+                        Reads::Constant => to.copy_from_slice(&fixed[gate * h..(gate + 1) * h]),
+                        Reads::Mapped => {
+                            let mapped = &self.input[self.mapped(plan, gate, t, &samples)];
+                            plan.h.gather(level, mapped, self.steps * h_size, to);
+                        }
                     }
                     let middle = slot(h_middle, gate, h_mid);
-                    plan.state[gate].forward(state, middle, to, true, None, self.cell.activation(gate));
+                    let bias = Some(&self.bias[gate * h_size..(gate + 1) * h_size]);
+                    plan.state[gate].forward(state, middle, to, true, bias, self.cell.activation(gate));
                 };
                 match self.cell {
                     Cell::Rnn(_) => {
@@ -119,16 +125,18 @@ impl<E: Element> Recurrent<'_, E> {
             plan.h.scatter(level, slot(memory, last, h), plan.outputs(out, at), out_size);
         }
     }
+
+    /// Where a mapped input's share of a gate at step `t` stands, from the first sample to the last.
+    fn mapped(&self, plan: &Plan<E>, gate: usize, t: usize, samples: &Range<usize>) -> Range<usize> {
+        let first = (gate * plan.batch + samples.start) * self.steps + t;
+        let last = (gate * plan.batch + samples.end - 1) * self.steps + t;
+        first * plan.h_size..(last + 1) * plan.h_size
+    }
 }
 
 impl<E: Element> Plan<E> {
-    /// The samples of a block.
-    pub(super) fn samples(&self, block: usize) -> std::ops::Range<usize> {
-        block * self.lanes..((block + 1) * self.lanes).min(self.batch)
-    }
-
     /// Matrix number `at` of every sample's output in a block, `out_size` apart.
-    pub(super) fn outputs<'a>(&self, out: &'a mut [E], at: usize) -> &'a mut [E] {
+    fn outputs<'a>(&self, out: &'a mut [E], at: usize) -> &'a mut [E] {
         let end = out.len() - (self.out_size - (at + 1) * self.h_size);
         &mut out[at * self.h_size..end]
     }

@@ -45,16 +45,17 @@ pub(super) struct Share<S> {
 
 impl Shelf {
     pub(super) fn new<E: Element>(recurrent: &Recurrent<E>, plan: &Plan<E>, keep: bool) -> Self {
+        let (x, x_middle) = plan.input_lengths();
         Self {
-            inputs: if keep { recurrent.inputs() } else { 1 },
+            inputs: if keep { recurrent.inputs().max(1) } else { 1 },
             steps: if keep { recurrent.steps } else { 1 },
             states: if keep { recurrent.steps + 1 } else { 2 },
             gates: recurrent.cell.gates(),
             memory: recurrent.cell == Cell::Lstm,
             reset: matches!(recurrent.cell, Cell::Gru(_)),
-            x: plan.input[0].input.len(),
+            x,
             h: plan.h.len(),
-            x_middle: plan.input[0].middle.len(),
+            x_middle,
             h_middle: plan.state[0].middle.len(),
         }
     }

@@ -9,10 +9,12 @@ mod cell;
 mod forward;
 mod keep;
 
+use std::ops::Range;
+
 use crate::Activation;
 use crate::block::Layout;
 use crate::map::batch;
-use crate::pair::{MapSize, Pair};
+use crate::pair::{MapSize, Pair, Purpose};
 use crate::simd::{Element, Level};
 
 pub use backward::RecurrentGradients;
@@ -49,6 +51,18 @@ impl Cell {
     }
 }
 
+/// What the input of a [`Recurrent`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// X of every step: `batch × steps × rows_in × cols_in`.
+    Steps,
+    /// One X for all steps: `batch × rows_in × cols_in`.
+    Constant,
+    /// No X, but what it would give each gate, UₓᵀXVₓ: `gates × batch × steps × rows × cols`. There are no
+    /// input maps then. (For vectors, one large product of all steps is the better way to get there.)
+    Mapped,
+}
+
 /// A recurrence with its weights, all gates stacked, and its inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Recurrent<'a, E> {
@@ -60,10 +74,10 @@ pub struct Recurrent<'a, E> {
     pub state_size: [usize; 2],
     /// How many steps.
     pub steps: usize,
-    /// X: `batch × steps × rows_in × cols_in`, or with `constant` `batch × rows_in × cols_in`.
+    /// What is read.
     pub input: &'a [E],
-    /// The same X at every step.
-    pub constant: bool,
+    /// How to read it.
+    pub reads: Reads,
     /// H₀: `batch × rows × cols`.
     pub hidden: &'a [E],
     /// C₀ of an LSTM.
@@ -86,7 +100,8 @@ pub struct Recurrent<'a, E> {
 struct Plan<E> {
     level: Level,
     batch: usize,
-    lanes: usize,
+    /// Samples a block.
+    per_block: usize,
     /// Numbers in one X, in one H and in one sample's share of the output.
     x_size: usize,
     h_size: usize,
@@ -95,6 +110,18 @@ struct Plan<E> {
     state: Vec<Pair<E>>,
     /// Layout of a block of hidden states (and of gates).
     h: Layout,
+}
+
+impl<E: Element> Plan<E> {
+    /// Lengths of a block of inputs and of their middle products; nothing where they come mapped.
+    fn input_lengths(&self) -> (usize, usize) {
+        self.input.first().map_or((0, 0), |pair| (pair.input.len(), pair.middle.len()))
+    }
+
+    /// The samples of a block.
+    fn samples(&self, block: usize) -> Range<usize> {
+        block * self.per_block..((block + 1) * self.per_block).min(self.batch)
+    }
 }
 
 impl<E: Element> Recurrent<'_, E> {
@@ -106,14 +133,20 @@ impl<E: Element> Recurrent<'_, E> {
 
     /// How many different X there are.
     fn inputs(&self) -> usize {
-        if self.constant { 1 } else { self.steps }
+        match self.reads {
+            Reads::Steps => self.steps,
+            Reads::Constant => 1,
+            Reads::Mapped => 0,
+        }
     }
 
-    fn plan(&self, level: Level, backward: bool) -> Plan<E> {
+    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<E> {
         let ([rows_in, cols_in], [rows, cols]) = (self.input_size, self.state_size);
         let gates = self.cell.gates();
         let (x_size, h_size) = (rows_in * cols_in, rows * cols);
-        let batch = batch(self.input.len(), self.inputs() * x_size);
+        let mapped = self.reads == Reads::Mapped;
+        let per_sample = if mapped { gates * self.steps * h_size } else { self.inputs() * x_size };
+        let batch = batch(self.input.len(), per_sample);
         assert_eq!(self.hidden.len(), batch * h_size, "the hidden state is of another size");
         assert_eq!(self.memory.is_some(), self.cell == Cell::Lstm, "an LSTM alone has a memory");
         assert!(
@@ -121,24 +154,29 @@ impl<E: Element> Recurrent<'_, E> {
             "the memory is of another size"
         );
         assert_eq!(self.bias.len(), gates * h_size, "the bias is of another size");
-        let level = level.for_batch(batch);
+        let purpose = purpose(batch);
+        let level = purpose.level(level, batch, x_size.max(h_size));
         let pairs = |[rows_in, cols_in]: [usize; 2], row_maps: &[E], col_maps: &[E]| -> Vec<Pair<E>> {
             let size = MapSize { rows: rows_in, cols: cols_in, rows_out: rows, cols_out: cols };
             assert_eq!(row_maps.len(), gates * rows_in * rows, "the row maps are of another size");
             assert_eq!(col_maps.len(), gates * cols_in * cols, "the column maps are of another size");
             let maps = row_maps.chunks(rows_in * rows).zip(col_maps.chunks(cols_in * cols));
-            maps.map(|(row_map, col_map)| Pair::new(level, size, row_map, col_map, backward)).collect()
+            maps.map(|(row_map, col_map)| Pair::new(level, size, row_map, col_map, purpose)).collect()
         };
         Plan {
             level,
             batch,
-            lanes: level.lanes::<E>(),
+            per_block: purpose.block::<E>(level),
             x_size,
             h_size,
             out_size: self.outputs() * h_size,
-            input: pairs(self.input_size, self.input_row_map, self.input_col_map),
+            input: if mapped {
+                Vec::new()
+            } else {
+                pairs(self.input_size, self.input_row_map, self.input_col_map)
+            },
             state: pairs(self.state_size, self.state_row_map, self.state_col_map),
-            h: Layout::new::<E>(level, self.state_size),
+            h: purpose.layout::<E>(level, self.state_size),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use super::{Element, Simd};
 use crate::gemm::{self, InnerArgs, OuterArgs};
+use crate::math;
 
 /// `L` numbers side by side.
 #[derive(Clone, Copy)]
@@ -56,7 +57,7 @@ unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
 
     #[inline(always)]
     fn mul_add(self, a: [E; L], b: [E; L], c: [E; L]) -> [E; L] {
-        array::from_fn(|i| a[i] * b[i] + c[i])
+        array::from_fn(|i| a[i].mul_add(b[i], c[i]))
     }
 
     #[inline(always)]
@@ -71,12 +72,12 @@ unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
 
     #[inline(always)]
     fn sigmoid(self, a: [E; L]) -> [E; L] {
-        a.map(E::sigmoid)
+        E::sigmoid(a)
     }
 
     #[inline(always)]
     fn tanh(self, a: [E; L]) -> [E; L] {
-        a.map(E::tanh)
+        E::tanh(a)
     }
 
     #[inline(always)]
@@ -104,5 +105,32 @@ unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
     unsafe fn inner(self, args: &InnerArgs<E>) {
         // SAFETY: the caller's promises are those of the callee.
         unsafe { gemm::inner_tiles::<Self, 4, 3>(self, args) }
+    }
+}
+
+impl<const L: usize> math::Exponent for Lanes<f32, L> {
+    #[inline(always)]
+    fn clamp(self, a: [f32; L], low: f32, high: f32) -> [f32; L] {
+        a.map(|a| a.clamp(low, high))
+    }
+
+    #[inline(always)]
+    fn round(self, a: [f32; L]) -> [f32; L] {
+        a.map(f32::round_ties_even)
+    }
+
+    #[inline(always)]
+    fn power_of_two(self, n: [f32; L]) -> [f32; L] {
+        n.map(|n| f32::from_bits(((n as i32 + 127) as u32) << 23))
+    }
+
+    #[inline(always)]
+    fn div(self, a: [f32; L], b: [f32; L]) -> [f32; L] {
+        array::from_fn(|i| a[i] / b[i])
+    }
+
+    #[inline(always)]
+    fn select_small(self, a: [f32; L], limit: f32, small: [f32; L], large: [f32; L]) -> [f32; L] {
+        array::from_fn(|i| if a[i].abs() < limit { small[i] } else { large[i] })
     }
 }

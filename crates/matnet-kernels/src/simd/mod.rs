@@ -12,7 +12,13 @@ use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 use std::sync::OnceLock;
 
-pub(crate) use lanes::Lanes;
+use lanes::Lanes;
+
+use crate::math;
+
+/// Whether every CPU of this kind multiplies and adds in one instruction; elsewhere `mul_add` would be a
+/// call of a slow function.
+const ONE_ROUNDING: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
 
 /// A number the kernels work with.
 pub trait Element:
@@ -34,11 +40,15 @@ pub trait Element:
     /// 1
     const ONE: Self;
 
-    /// 1 / (1 + exp(−x))
-    fn sigmoid(self) -> Self;
+    /// a · b + c, in one rounding where that is as fast as two
+    #[doc(hidden)]
+    fn mul_add(self, b: Self, c: Self) -> Self;
 
-    /// tanh(x)
-    fn tanh(self) -> Self;
+    #[doc(hidden)]
+    fn sigmoid<const L: usize>(x: [Self; L]) -> [Self; L];
+
+    #[doc(hidden)]
+    fn tanh<const L: usize>(x: [Self; L]) -> [Self; L];
 
     #[doc(hidden)]
     fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output;
@@ -160,23 +170,23 @@ impl Level {
 
     /// Everything this CPU can run, least first.
     pub fn available() -> Vec<Self> {
-        let mut levels = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                levels.push(Self::Avx2);
-                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-                    levels.extend([Self::Avx512Half, Self::Avx512]);
-                }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                return vec![Self::Portable, Self::Avx2, Self::Avx512Half, Self::Avx512];
             }
+            return vec![Self::Portable, Self::Avx2];
         }
-        levels
+        vec![Self::Portable]
     }
 
-    /// The level for `batch` samples, one a lane: 16 lanes only where they leave enough blocks to share
-    /// among threads. It depends on the CPU and the batch alone, so results never depend on the threads.
-    pub fn for_batch(self, batch: usize) -> Self {
-        if self == Self::Avx512 && batch < 64 { Self::Avx512Half } else { self }
+    /// The level for `batch` samples, one a lane, whose matrices have at most `largest` entries: 16 lanes
+    /// only where that leaves enough blocks to share among threads, and where the half dozen blocks of a
+    /// backward pass still fit into half a megabyte of cache. It depends on the CPU and the shapes alone, so
+    /// that results never depend on the number of threads.
+    pub(crate) fn for_blocks(self, batch: usize, largest: usize) -> Self {
+        let wide = batch >= 64 && 6 * largest * 16 * size_of::<f32>() <= 512 << 10;
+        if self == Self::Avx512 && !wide { Self::Avx512Half } else { self }
     }
 
     /// How many numbers a vector holds.
@@ -199,12 +209,19 @@ impl Element for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
 
-    fn sigmoid(self) -> Self {
-        1.0 / (1.0 + (-self).exp())
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        if ONE_ROUNDING { self.mul_add(b, c) } else { self * b + c }
     }
 
-    fn tanh(self) -> Self {
-        f32::tanh(self)
+    #[inline(always)]
+    fn sigmoid<const L: usize>(x: [Self; L]) -> [Self; L] {
+        math::sigmoid(Lanes::new(), x)
+    }
+
+    #[inline(always)]
+    fn tanh<const L: usize>(x: [Self; L]) -> [Self; L] {
+        math::tanh(Lanes::new(), x)
     }
 
     fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
@@ -236,12 +253,19 @@ impl Element for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
 
-    fn sigmoid(self) -> Self {
-        1.0 / (1.0 + (-self).exp())
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        if ONE_ROUNDING { self.mul_add(b, c) } else { self * b + c }
     }
 
-    fn tanh(self) -> Self {
-        f64::tanh(self)
+    #[inline(always)]
+    fn sigmoid<const L: usize>(x: [Self; L]) -> [Self; L] {
+        x.map(|x| 1.0 / (1.0 + (-x).exp()))
+    }
+
+    #[inline(always)]
+    fn tanh<const L: usize>(x: [Self; L]) -> [Self; L] {
+        x.map(f64::tanh)
     }
 
     fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {

@@ -6,7 +6,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::config::setters;
-use crate::error::{ConfigError, check_sides, show};
+use crate::error::{ConfigError, check_finite, check_sides, show};
 use crate::init::constant;
 use crate::mode::Mode;
 
@@ -22,10 +22,20 @@ pub struct MatBatchNormConfig {
     /// The share of each batch in the running statistics. Default: 0.1.
     #[serde(default = "default_momentum")]
     pub momentum: f64,
+    /// The first value of every entry of the scale G. Default: 1.
+    #[serde(default = "default_scale")]
+    pub scale_start: f64,
+    /// The first value of every entry of the shift A. Default: 0.
+    #[serde(default)]
+    pub shift_start: f64,
 }
 
 fn default_epsilon() -> f64 {
     1e-5
+}
+
+fn default_scale() -> f64 {
+    1.0
 }
 
 fn default_momentum() -> f64 {
@@ -35,15 +45,23 @@ fn default_momentum() -> f64 {
 impl MatBatchNormConfig {
     /// Batch norm of matrices of this shape.
     pub fn new(shape: [usize; 2]) -> Self {
-        Self { shape, epsilon: default_epsilon(), momentum: default_momentum() }
+        Self {
+            shape,
+            epsilon: default_epsilon(),
+            momentum: default_momentum(),
+            scale_start: default_scale(),
+            shift_start: 0.0,
+        }
     }
 
     setters! {
         with_epsilon(epsilon: f64);
         with_momentum(momentum: f64);
+        with_scale_start(scale_start: f64);
+        with_shift_start(shift_start: f64);
     }
 
-    /// Starts with scale 1, shift 0, mean 0 and variance 1.
+    /// Starts with the running mean 0 and variance 1.
     pub fn init(&self, device: &Device) -> Result<MatBatchNorm, ConfigError> {
         check_sides("shape", &self.shape)?;
         if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
@@ -52,10 +70,12 @@ impl MatBatchNormConfig {
         if !(0.0..=1.0).contains(&self.momentum) {
             return Err(ConfigError::new("momentum", self.momentum.to_string(), "must lie between 0 and 1"));
         }
+        check_finite("scale_start", self.scale_start)?;
+        check_finite("shift_start", self.shift_start)?;
         let state = |value| RunningState::new(constant(value, self.shape, device).val().detach());
         Ok(MatBatchNorm {
-            scale: constant(1.0, self.shape, device),
-            shift: constant(0.0, self.shape, device),
+            scale: constant(self.scale_start, self.shape, device),
+            shift: constant(self.shift_start, self.shape, device),
             running_mean: state(0.0),
             running_variance: state(1.0),
             epsilon: self.epsilon,

@@ -27,6 +27,6 @@ pub use mat_cell::{MatCell, MatCellConfig};
 pub use mat_linear::{MatLinear, MatLinearConfig};
 pub(crate) use recurrent::default_activation;
 pub use recurrent::{CellKind, Recurrent, RecurrentCell, RecurrentConfig};
-pub use skip::{DenseSkip, Gate, GatedSkip, Skip, TRANSFORM_START};
+pub use skip::{CARRY_START, DenseSkip, Gate, GatedSkip, Skip, TRANSFORM_START};
 pub use top::{ClassTop, MatrixTop, Output, Top};
 pub use unit::{Unit, UnitConfig};

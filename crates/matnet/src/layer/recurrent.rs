@@ -143,14 +143,14 @@ impl RecurrentConfig {
             (0..self.layers)
                 .map(|layer| {
                     let input = if layer == 0 { self.input } else { self.output(hidden) };
-                    self.cell(input, hidden, stream, device)
+                    self.build(input, hidden, stream, device)
                 })
                 .collect()
         };
         Ok(Recurrent { layer: chain(false)?, backward: chain(true)?, dropout, output: self.output(hidden) })
     }
 
-    fn cell(
+    fn build(
         &self,
         input: [usize; 2],
         hidden: [usize; 2],

@@ -24,6 +24,8 @@ pub struct UnitConfig {
     pub activation: Activation,
     /// Whether batch norm stands before σ. Default: no.
     pub batch_norm: bool,
+    /// Where the shift of the batch norm starts. Default: what suits σ, see [`init::norm_shift`].
+    pub norm_shift: Option<f64>,
     /// What is dropped of the output. Default: nothing.
     pub dropout: Dropout,
     /// How the maps start. Default: orthogonal.
@@ -41,6 +43,7 @@ impl UnitConfig {
             output,
             activation: Activation::Relu,
             batch_norm: false,
+            norm_shift: None,
             dropout: Dropout::default(),
             init: Init::default(),
             share: 1.0,
@@ -50,7 +53,12 @@ impl UnitConfig {
     /// Draws the first values from `stream`.
     pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Unit, ConfigError> {
         let norm = match self.batch_norm {
-            true => Some(MatBatchNormConfig::new(self.output).init(device)?),
+            true => {
+                let shift = self.norm_shift.unwrap_or(init::norm_shift(self.activation));
+                let scale = self.share.sqrt();
+                let norm = MatBatchNormConfig::new(self.output).with_scale_start(scale);
+                Some(norm.with_shift_start(scale * shift).init(device)?)
+            }
             false => None,
         };
         let map = MapConfig {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::stack::{self, Stack, StackLayer};
 use super::{Hidden, Net, check_input};
 use crate::config::{one, setters};
-use crate::error::ConfigError;
+use crate::error::{ConfigError, check_finite};
 use crate::form::Form;
 use crate::init::Init;
 use crate::layer::{ClassTop, Dropout, Output, Skip, Top, UnitConfig};
@@ -72,6 +72,10 @@ pub struct FeedForwardConfig<O: Output> {
     /// Whether batch norm stands before each hidden σ; it takes the place of the bias. Default: no.
     #[serde(default)]
     pub batch_norm: bool,
+    /// Where the shift of the batch norm starts. Default: 2 for ReLU, 0 for the others; see
+    /// [`norm_shift`](crate::init::norm_shift).
+    #[serde(default)]
+    pub norm_shift: Option<f64>,
     /// Dropout of the input. Default: 0.
     #[serde(default)]
     pub input_dropout: f64,
@@ -105,6 +109,7 @@ impl<O: Output> FeedForwardConfig<O> {
             block: 1,
             reach: None,
             batch_norm: false,
+            norm_shift: None,
             input_dropout: 0.0,
             dropout: 0.0,
             tied: false,
@@ -121,6 +126,7 @@ impl<O: Output> FeedForwardConfig<O> {
         with_block(block: usize);
         with_reach(reach: Option<usize>);
         with_batch_norm(batch_norm: bool);
+        with_norm_shift(norm_shift: Option<f64>);
         with_input_dropout(input_dropout: f64);
         with_dropout(dropout: f64);
         with_tied(tied: bool);
@@ -134,10 +140,12 @@ impl<O: Output> FeedForwardConfig<O> {
         let unit = UnitConfig {
             activation: self.activation,
             batch_norm: self.batch_norm,
+            norm_shift: self.norm_shift,
             dropout: Dropout::new("dropout", self.dropout)?,
             init: self.init,
             ..UnitConfig::new(self.form, input, input)
         };
+        check_finite("norm_shift", self.norm_shift.unwrap_or(0.0))?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let (skip, block, reach, tied) = (self.skip, self.block, self.reach, self.tied);
         let stack = Stack { input, shapes: &shapes, unit, skip, block, reach, tied };

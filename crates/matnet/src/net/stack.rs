@@ -64,9 +64,14 @@ impl Stack<'_> {
         if index == 0 || self.skip == Skip::None {
             return unit.init(stream, device).map(StackLayer::Plain);
         }
-        // Where outputs add up, each brings its share of the variance, or depth would multiply it.
-        let adds_up = matches!(self.skip, Skip::Residual | Skip::Dense);
-        let unit = UnitConfig { share: if adds_up { 1.0 / depth as f64 } else { 1.0 }, ..unit };
+        // Where outputs add up, each brings its share, or depth would multiply the signal. The outputs of
+        // a ReLU are positive, so their sum over a chain of residual layers grows like its length.
+        let share = match self.skip {
+            Skip::Residual => 1.0 / (depth * depth) as f64,
+            Skip::Dense => 1.0 / depth as f64,
+            Skip::None | Skip::Gated | Skip::Highway => 1.0,
+        };
+        let unit = UnitConfig { share, ..unit };
         let candidate = vec![unit; self.block];
         Ok(match self.skip {
             Skip::None | Skip::Gated => StackLayer::Skip(GatedSkip::gated(&candidate, stream, device)?),

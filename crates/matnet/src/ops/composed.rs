@@ -4,7 +4,7 @@
 
 use burn::tensor::Tensor;
 
-use super::{Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, Steps};
+use super::{Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps};
 
 /// Uᵀ X V for every X of the batch.
 pub fn two_sided(input: Tensor<3>, row_map: Tensor<2>, col_map: Tensor<2>) -> Tensor<3> {
@@ -38,7 +38,8 @@ pub fn mat2(p: Tensor<3>, q: Tensor<3>, maps: Mat2Maps, activation: Activation) 
     })
 }
 
-/// See [`recurrent`](super::recurrent()); here the first state is always given.
+/// See [`recurrent`](super::recurrent()); here the first state is always given. The input's products of all
+/// steps are computed together.
 pub fn recurrent(
     cell: Cell,
     steps: Steps,
@@ -46,18 +47,41 @@ pub fn recurrent(
     maps: RecurrentMaps,
     keep: Keep,
 ) -> (Tensor<4>, MatState) {
-    let time = match &steps {
-        Steps::Sequence(input) => input.dims()[1],
-        Steps::Constant(_, time) => *time,
+    let (input, time) = match steps {
+        Steps::Sequence(input) => {
+            let time = input.dims()[1];
+            (input, time)
+        }
+        Steps::Constant(input, time) => (input.unsqueeze_dim::<4>(1), time),
     };
+    let [batch, different, rows, cols] = input.dims();
+    let [gates, rows_out, cols_out] = maps.bias.dims();
+    let flat = input.reshape([batch * different, rows, cols]);
+    let mapped = (0..gates)
+        .map(|gate| {
+            two_sided(flat.clone(), pick(&maps.input_row_map, gate), pick(&maps.input_col_map, gate))
+                .reshape([1, batch, different, rows_out, cols_out])
+        })
+        .collect();
+    let mapped = Tensor::cat(mapped, 0).expand([gates, batch, time, rows_out, cols_out]);
+    let maps = StateMaps { row_map: maps.state_row_map, col_map: maps.state_col_map, bias: maps.bias };
+    recurrent_mapped(cell, mapped, state, maps, keep)
+}
+
+/// See [`recurrent_mapped`](super::recurrent_mapped()); here the first state is always given.
+pub fn recurrent_mapped(
+    cell: Cell,
+    mapped: Tensor<5>,
+    state: MatState,
+    maps: StateMaps,
+    keep: Keep,
+) -> (Tensor<4>, MatState) {
+    let [gates, batch, time, rows, cols] = mapped.dims();
     let mut state = state;
     let mut kept = Vec::new();
     for t in 0..time {
-        let input = match &steps {
-            Steps::Sequence(input) => input.clone().narrow(1, t, 1).squeeze_dim::<3>(1),
-            Steps::Constant(input, _) => input.clone(),
-        };
-        state = step(cell, input, state, &maps);
+        let mapped = mapped.clone().narrow(2, t, 1).reshape([gates, batch, rows, cols]);
+        state = step(cell, mapped, state, &maps);
         if keep == Keep::All || t + 1 == time {
             kept.push(state.hidden.clone());
         }
@@ -65,21 +89,24 @@ pub fn recurrent(
     (Tensor::stack(kept, 1), state)
 }
 
-/// One step of a recurrence: (input, state) → state.
-pub fn step(cell: Cell, input: Tensor<3>, state: MatState, maps: &RecurrentMaps) -> MatState {
+/// One step of a recurrence, (input, state) → state, from what the input gives every gate:
+/// `[gates, batch, rows, cols]`.
+fn step(cell: Cell, mapped: Tensor<4>, state: MatState, maps: &StateMaps) -> MatState {
     let gate = |index: usize, hidden: Tensor<3>, activation: Activation| {
-        mat2(input.clone(), hidden, gate_maps(maps, index), activation)
+        let from_input = mapped.clone().narrow(0, index, 1).squeeze_dim::<3>(0);
+        let from_state = two_sided(hidden, pick(&maps.row_map, index), pick(&maps.col_map, index));
+        activation.forward(from_input + from_state + pick(&maps.bias, index).unsqueeze())
     };
     let MatState { hidden, memory } = state;
-    match (cell, memory) {
-        (Cell::Rnn(f), _) => MatState { hidden: gate(0, hidden, f), memory: None },
-        (Cell::Gru(f), _) => {
+    match cell {
+        Cell::Rnn(f) => MatState { hidden: gate(0, hidden, f), memory: None },
+        Cell::Gru(f) => {
             let update = gate(0, hidden.clone(), Activation::Sigmoid);
             let reset = gate(1, hidden.clone(), Activation::Sigmoid);
             let candidate = gate(2, reset * hidden.clone(), f);
             MatState { hidden: hidden.clone() + update * (candidate - hidden), memory: None }
         }
-        (Cell::Lstm, memory) => {
+        Cell::Lstm => {
             let [into, forget, out] = [0, 1, 2].map(|g| gate(g, hidden.clone(), Activation::Sigmoid));
             let candidate = gate(3, hidden, Activation::Tanh);
             let written = into * candidate;
@@ -92,14 +119,7 @@ pub fn step(cell: Cell, input: Tensor<3>, state: MatState, maps: &RecurrentMaps)
     }
 }
 
-/// The maps of one gate.
-fn gate_maps(maps: &RecurrentMaps, index: usize) -> Mat2Maps {
-    let pick = |stacked: &Tensor<3>| stacked.clone().narrow(0, index, 1).squeeze_dim::<2>(0);
-    Mat2Maps {
-        p_row_map: pick(&maps.input_row_map),
-        p_col_map: pick(&maps.input_col_map),
-        q_row_map: pick(&maps.state_row_map),
-        q_col_map: pick(&maps.state_col_map),
-        bias: Some(pick(&maps.bias)),
-    }
+/// One of several stacked matrices.
+fn pick(stacked: &Tensor<3>, index: usize) -> Tensor<2> {
+    stacked.clone().narrow(0, index, 1).squeeze_dim::<2>(0)
 }

@@ -15,4 +15,4 @@ mod recurrent;
 pub use activation::Activation;
 pub use mat1::mat1;
 pub use mat2::{Mat2Maps, mat2};
-pub use recurrent::{Cell, Keep, MatState, RecurrentMaps, Steps, recurrent};
+pub use recurrent::{Cell, Keep, MatState, RecurrentMaps, StateMaps, Steps, recurrent, recurrent_mapped};

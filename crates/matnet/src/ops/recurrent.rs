@@ -1,6 +1,6 @@
 //! The matrix RNN, LSTM and GRU over a whole sequence.
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{DType, Device, Tensor};
 
 use burn::backend::Dispatch;
 
@@ -56,6 +56,17 @@ pub struct RecurrentMaps {
     pub bias: Tensor<3>,
 }
 
+/// The state's half of [`RecurrentMaps`].
+#[derive(Clone, Debug)]
+pub struct StateMaps {
+    /// U of the state: `[gates, rows, rows]`
+    pub row_map: Tensor<3>,
+    /// V of the state: `[gates, cols, cols]`
+    pub col_map: Tensor<3>,
+    /// B: `[gates, rows, cols]`
+    pub bias: Tensor<3>,
+}
+
 /// What a recurrence carries from step to step.
 #[derive(Clone, Debug)]
 pub struct MatState {
@@ -107,26 +118,20 @@ pub fn recurrent(
     keep: Keep,
 ) -> (Tensor<4>, MatState) {
     let [batch, rows, cols] = check(cell, &steps, state.as_ref(), &maps);
-    let state = state.unwrap_or_else(|| {
-        let zeros = || Tensor::zeros([batch, rows, cols], (&maps.bias.device(), maps.bias.dtype()));
-        MatState { hidden: zeros(), memory: cell.has_memory().then(zeros) }
-    });
+    let state = state.unwrap_or_else(|| zero_state(cell, [batch, rows, cols], &maps.bias));
     if !fused::available(&maps.bias) {
         return composed::recurrent(cell, steps, state, maps, keep);
     }
-    let all = keep == Keep::All;
-    let (input, schedule) = match steps {
+    let (input, steps, constant) = match steps {
         Steps::Sequence(input) => {
             let steps = input.dims()[1];
-            (input.into_dispatch(), Schedule { cell, steps, constant: false, all })
+            (input.into_dispatch(), steps, false)
         }
-        Steps::Constant(input, steps) => {
-            (input.into_dispatch(), Schedule { cell, steps, constant: true, all })
-        }
+        Steps::Constant(input, steps) => (input.into_dispatch(), steps, true),
     };
-    // Cells without a memory are handed the hidden state in its place and do not look at it.
-    let memory = state.memory.unwrap_or_else(|| state.hidden.clone().detach());
-    let output = Tensor::<4>::from_dispatch(Dispatch::recurrent(
+    let schedule = Schedule { cell, steps, constant, all: keep == Keep::All };
+    let memory = memory_or_stand_in(&state);
+    let output = Dispatch::recurrent(
         input,
         state.hidden.into_dispatch(),
         memory.into_dispatch(),
@@ -136,68 +141,132 @@ pub fn recurrent(
         maps.state_col_map.into_dispatch(),
         maps.bias.into_dispatch(),
         schedule,
-    ));
-    let kept = if all { schedule.steps } else { 1 };
+    );
+    take_apart(Tensor::from_dispatch(output), schedule)
+}
+
+/// As [`recurrent`], with what the input gives every gate, UᵀXV, computed already:
+/// `mapped` is `[gates, batch, time, rows, cols]`.
+///
+/// # Panics
+///
+/// If the shapes do not fit together, or the batch or the time is empty.
+pub fn recurrent_mapped(
+    cell: Cell,
+    mapped: Tensor<5>,
+    state: Option<MatState>,
+    maps: StateMaps,
+    keep: Keep,
+) -> (Tensor<4>, MatState) {
+    let [gates, batch, steps, rows, cols] = mapped.dims();
+    check_steps(batch, steps);
+    let got = maps.bias.dims();
+    let want = [cell.gates(), rows, cols];
+    assert!(
+        got == want && gates == want[0],
+        "recurrent: bias {got:?} and input {gates} gates, expected {want:?}"
+    );
+    check_state_maps(&maps.row_map, &maps.col_map, &maps.bias);
+    check_dtypes(("input", mapped.dtype()), state.as_ref(), &maps.bias);
+    check_state(cell, state.as_ref(), [batch, rows, cols]);
+    let state = state.unwrap_or_else(|| zero_state(cell, [batch, rows, cols], &maps.bias));
+    if !fused::available(&maps.bias) {
+        return composed::recurrent_mapped(cell, mapped, state, maps, keep);
+    }
+    let schedule = Schedule { cell, steps, constant: false, all: keep == Keep::All };
+    let memory = memory_or_stand_in(&state);
+    let output = Dispatch::recurrent_mapped(
+        mapped.into_dispatch(),
+        state.hidden.into_dispatch(),
+        memory.into_dispatch(),
+        maps.row_map.into_dispatch(),
+        maps.col_map.into_dispatch(),
+        maps.bias.into_dispatch(),
+        schedule,
+    );
+    take_apart(Tensor::from_dispatch(output), schedule)
+}
+
+/// The state before anything was read, where and of what kind the maps are.
+fn zero_state(cell: Cell, shape: [usize; 3], like: &Tensor<3>) -> MatState {
+    let zeros = || Tensor::zeros(shape, (&like.device(), like.dtype()));
+    MatState { hidden: zeros(), memory: cell.has_memory().then(zeros) }
+}
+
+/// Cells without a memory are handed the hidden state in its place and do not look at it.
+fn memory_or_stand_in(state: &MatState) -> Tensor<3> {
+    state.memory.clone().unwrap_or_else(|| state.hidden.clone().detach())
+}
+
+/// The kernels' output as hidden states and final state.
+fn take_apart(output: Tensor<4>, schedule: Schedule) -> (Tensor<4>, MatState) {
+    let kept = if schedule.all { schedule.steps } else { 1 };
     let pick = |at: usize| output.clone().narrow(1, at, 1).squeeze_dim::<3>(1);
-    let state = MatState { hidden: pick(kept - 1), memory: cell.has_memory().then(|| pick(kept)) };
-    let hidden = if cell.has_memory() { output.narrow(1, 0, kept) } else { output };
+    let has_memory = schedule.cell.has_memory();
+    let state = MatState { hidden: pick(kept - 1), memory: has_memory.then(|| pick(kept)) };
+    let hidden = if has_memory { output.narrow(1, 0, kept) } else { output };
     (hidden, state)
 }
 
 /// Panics unless everything fits; returns the shape of the state.
 fn check(cell: Cell, steps: &Steps, state: Option<&MatState>, maps: &RecurrentMaps) -> [usize; 3] {
-    let (batch, time, rows_in, cols_in) = match steps {
+    let (batch, time, rows_in, cols_in, dtype) = match steps {
         Steps::Sequence(input) => {
             let [batch, time, rows, cols] = input.dims();
-            (batch, time, rows, cols)
+            (batch, time, rows, cols, input.dtype())
         }
         Steps::Constant(input, time) => {
             let [batch, rows, cols] = input.dims();
-            (batch, *time, rows, cols)
+            (batch, *time, rows, cols, input.dtype())
         }
     };
-    assert!(batch > 0, "recurrent: the input has an empty batch");
-    assert!(time > 0, "recurrent: the input has no time step");
+    check_steps(batch, time);
     let [gates, rows, cols] = maps.bias.dims();
     assert!(gates == cell.gates(), "recurrent: {cell:?} takes {} stacked maps, got {gates}", cell.gates());
-    let expected = [
-        ("input row map", maps.input_row_map.dims(), [gates, rows_in, rows]),
-        ("input column map", maps.input_col_map.dims(), [gates, cols_in, cols]),
-        ("state row map", maps.state_row_map.dims(), [gates, rows, rows]),
-        ("state column map", maps.state_col_map.dims(), [gates, cols, cols]),
-    ];
-    for (name, got, want) in expected {
-        assert!(got == want, "recurrent: the {name} is {got:?}, expected {want:?}");
-    }
-    let input_dtype = match steps {
-        Steps::Sequence(input) => input.dtype(),
-        Steps::Constant(input, _) => input.dtype(),
-    };
-    let states = state.map(|state| ("hidden state", state.hidden.dtype()));
-    let memories = state.and_then(|state| Some(("memory", state.memory.as_ref()?.dtype())));
-    let dtypes = [
-        ("input", input_dtype),
-        ("input row map", maps.input_row_map.dtype()),
-        ("input column map", maps.input_col_map.dtype()),
-        ("state row map", maps.state_row_map.dtype()),
-        ("state column map", maps.state_col_map.dtype()),
-    ];
-    for (name, got) in dtypes.into_iter().chain(states).chain(memories) {
-        let want = maps.bias.dtype();
+    check_map("input row map", &maps.input_row_map, [gates, rows_in, rows], &maps.bias);
+    check_map("input column map", &maps.input_col_map, [gates, cols_in, cols], &maps.bias);
+    check_state_maps(&maps.state_row_map, &maps.state_col_map, &maps.bias);
+    check_dtypes(("input", dtype), state, &maps.bias);
+    check_state(cell, state, [batch, rows, cols]);
+    [batch, rows, cols]
+}
+
+fn check_steps(batch: usize, time: usize) {
+    assert!(batch > 0, "recurrent: the input has an empty batch");
+    assert!(time > 0, "recurrent: the input has no time step");
+}
+
+fn check_map(name: &str, map: &Tensor<3>, want: [usize; 3], bias: &Tensor<3>) {
+    let got = map.dims();
+    assert!(got == want, "recurrent: the {name} is {got:?}, expected {want:?}");
+    check_dtypes((name, map.dtype()), None, bias);
+}
+
+fn check_state_maps(row_map: &Tensor<3>, col_map: &Tensor<3>, bias: &Tensor<3>) {
+    let [gates, rows, cols] = bias.dims();
+    check_map("state row map", row_map, [gates, rows, rows], bias);
+    check_map("state column map", col_map, [gates, cols, cols], bias);
+}
+
+fn check_dtypes(first: (&str, DType), state: Option<&MatState>, bias: &Tensor<3>) {
+    let hidden = state.map(|state| ("hidden state", state.hidden.dtype()));
+    let memory = state.and_then(|state| Some(("memory", state.memory.as_ref()?.dtype())));
+    for (name, got) in [first].into_iter().chain(hidden).chain(memory) {
+        let want = bias.dtype();
         assert!(got == want, "recurrent: the {name} holds {got:?}, the bias {want:?}");
     }
-    if let Some(state) = state {
-        let want = [batch, rows, cols];
-        let got = state.hidden.dims();
-        assert!(got == want, "recurrent: the hidden state is {got:?}, expected {want:?}");
-        assert!(
-            state.memory.is_some() == cell.has_memory(),
-            "recurrent: an LSTM state has a memory, no other has one"
-        );
-        if let Some(memory) = &state.memory {
-            let got = memory.dims();
-            assert!(got == want, "recurrent: the memory is {got:?}, expected {want:?}");
-        }
+}
+
+fn check_state(cell: Cell, state: Option<&MatState>, want: [usize; 3]) {
+    let Some(state) = state else { return };
+    let got = state.hidden.dims();
+    assert!(got == want, "recurrent: the hidden state is {got:?}, expected {want:?}");
+    assert!(
+        state.memory.is_some() == cell.has_memory(),
+        "recurrent: an LSTM state has a memory, no other has one"
+    );
+    if let Some(memory) = &state.memory {
+        let got = memory.dims();
+        assert!(got == want, "recurrent: the memory is {got:?}, expected {want:?}");
     }
-    [batch, rows, cols]
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::setters;
 use crate::error::{ConfigError, check_finite, check_sides};
 use crate::init::{Init, gate_bias, parameter};
-use crate::ops::{Activation, Cell, Keep, MatState, Steps};
+use crate::ops::{Cell, Keep, MatState, StateMaps, Steps, recurrent_mapped};
 use crate::random::Stream;
 
 /// The config of a [`VecCell`].
@@ -85,39 +85,18 @@ impl VecCell {
     ///
     /// If the shapes do not fit together, or the batch or the time is empty.
     pub fn sequence(&self, steps: Steps, state: Option<MatState>, keep: Keep) -> (Tensor<4>, MatState) {
-        let [_, hidden]: [usize; 2] = self.bias.lazy_shape().dims();
-        let (from_input, time) = self.from_input(steps);
-        let batch = from_input.dims()[0];
-        assert!(batch > 0, "recurrent: the input has an empty batch");
-        assert!(time > 0, "recurrent: the input has no time step");
-        let state_map = side_by_side(self.state_map.val());
-        let (mut h, mut memory) = match state {
-            Some(state) => {
-                let flat = |column: Tensor<3>| column.squeeze_dim::<2>(2);
-                (flat(state.hidden), state.memory.map(flat))
-            }
-            None => {
-                let options = (&from_input.device(), from_input.dtype());
-                (Tensor::zeros([batch, hidden], options), None)
-            }
+        let [gates, hidden]: [usize; 2] = self.bias.lazy_shape().dims();
+        let bias = self.bias.val().reshape([gates, hidden, 1]);
+        let maps = StateMaps {
+            row_map: self.state_map.val(),
+            col_map: Tensor::ones([gates, 1, 1], (&bias.device(), bias.dtype())),
+            bias,
         };
-        let mut kept = Vec::new();
-        for t in 0..time {
-            let at = t.min(from_input.dims()[1] - 1);
-            let x = from_input.clone().narrow(1, at, 1).squeeze_dim::<2>(1);
-            (h, memory) = self.update(x, h, memory, &state_map, hidden);
-            if keep == Keep::All || t + 1 == time {
-                kept.push(h.clone());
-            }
-        }
-        let column = |flat: Tensor<2>| flat.unsqueeze_dim::<3>(2);
-        let states = Tensor::stack::<3>(kept, 1).unsqueeze_dim::<4>(3);
-        (states, MatState { hidden: column(h), memory: memory.map(column) })
+        recurrent_mapped(self.cell, self.mapped(steps), state, maps, keep)
     }
 
-    /// Wᵀx + b of all steps and gates in one product: `[batch, time, gates · hidden]`, time 1 for a
-    /// constant input. Also the number of steps.
-    fn from_input(&self, steps: Steps) -> (Tensor<3>, usize) {
+    /// Wᵀx of all steps, a product per gate: `[gates, batch, time, hidden, 1]`.
+    fn mapped(&self, steps: Steps) -> Tensor<5> {
         let (input, time) = match steps {
             Steps::Sequence(input) => {
                 let time = input.dims()[1];
@@ -125,54 +104,11 @@ impl VecCell {
             }
             Steps::Constant(input, time) => (input.swap_dims(1, 2), time),
         };
-        let [batch, steps, width] = input.dims();
-        let map = side_by_side(self.input_map.val());
-        let width_out = map.dims()[1];
-        let bias = self.bias.val().reshape([1, width_out]);
-        let product = input.reshape([batch * steps, width]).matmul(map) + bias;
-        (product.reshape([batch, steps, width_out]), time)
+        let [gates, _, hidden]: [usize; 3] = self.input_map.lazy_shape().dims();
+        let [batch, different, width] = input.dims();
+        let product = input.reshape([1, batch * different, width]).matmul(self.input_map.val());
+        product.reshape([gates, batch, different, hidden, 1]).expand([gates, batch, time, hidden, 1])
     }
-
-    /// The next h and c; `x` is Wᵀx + b of all gates.
-    fn update(
-        &self,
-        x: Tensor<2>,
-        h: Tensor<2>,
-        memory: Option<Tensor<2>>,
-        state_map: &Tensor<2>,
-        width: usize,
-    ) -> (Tensor<2>, Option<Tensor<2>>) {
-        let gate = |of: &Tensor<2>, index: usize| of.clone().narrow(1, index * width, width);
-        match self.cell {
-            Cell::Rnn(f) => (f.forward(x + h.matmul(state_map.clone())), None),
-            Cell::Lstm => {
-                let sums = x + h.matmul(state_map.clone());
-                let [into, forget, out] = [0, 1, 2].map(|i| Activation::Sigmoid.forward(gate(&sums, i)));
-                let written = into * gate(&sums, 3).tanh();
-                let memory = match memory {
-                    Some(memory) => forget * memory + written,
-                    None => written,
-                };
-                (out * memory.clone().tanh(), Some(memory))
-            }
-            Cell::Gru(f) => {
-                let (two, one) = (
-                    state_map.clone().narrow(1, 0, 2 * width),
-                    state_map.clone().narrow(1, 2 * width, width),
-                );
-                let sums = x.clone().narrow(1, 0, 2 * width) + h.clone().matmul(two);
-                let [update, reset] = [0, 1].map(|i| Activation::Sigmoid.forward(gate(&sums, i)));
-                let candidate = f.forward(gate(&x, 2) + (reset * h.clone()).matmul(one));
-                (h.clone() + update * (candidate - h), None)
-            }
-        }
-    }
-}
-
-/// `[gates, from, to]` → `[from, gates · to]`
-fn side_by_side(stacked: Tensor<3>) -> Tensor<2> {
-    let [gates, from, to] = stacked.dims();
-    stacked.swap_dims(0, 1).reshape([from, gates * to])
 }
 
 impl ModuleDisplay for VecCell {

@@ -239,3 +239,18 @@ fn with_parameters<M: Module>(module: M, numbers: &[Vec<f64>]) -> M {
     }
     module.map(&mut Write(numbers.iter()))
 }
+
+/// The module in f64, with the numbers that `choose` gives for each parameter's name and shape.
+pub fn with_numbers<M: Module>(module: M, mut choose: impl FnMut(&str, &[usize]) -> Vec<f64>) -> M {
+    struct Set(std::vec::IntoIter<Vec<f64>>);
+    impl ModuleMapper for Set {
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+            let (shape, learns) = (param.val().dims(), param.val().is_require_grad());
+            let values = self.0.next().expect("as many parameters as names");
+            Param::initialized(param.id, tensor(values, shape).set_require_grad(learns))
+        }
+    }
+    let named = matnet::weights::named(&module);
+    let chosen: Vec<_> = named.iter().map(|(name, data)| choose(name, data.shape().as_slice())).collect();
+    module.map(&mut Set(chosen.into_iter()))
+}

@@ -78,6 +78,18 @@ pub trait FusedOps: Backend {
         bias: FloatTensor<Self>,
         schedule: Schedule,
     ) -> FloatTensor<Self>;
+
+    /// As [`recurrent`](Self::recurrent), with what the input gives every gate in the place of the input:
+    /// `[gates, batch, time, rows, cols]`.
+    fn recurrent_mapped(
+        mapped: FloatTensor<Self>,
+        hidden: FloatTensor<Self>,
+        memory: FloatTensor<Self>,
+        state_row_map: FloatTensor<Self>,
+        state_col_map: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        schedule: Schedule,
+    ) -> FloatTensor<Self>;
 }
 
 impl FusedOps for Flex {
@@ -117,6 +129,18 @@ impl FusedOps for Flex {
     ) -> FlexTensor {
         recurrent::forward(&contiguous([x, h, c, ux, vx, uh, vh, b]), schedule, false).0
     }
+
+    fn recurrent_mapped(
+        x: FlexTensor,
+        h: FlexTensor,
+        c: FlexTensor,
+        uh: FlexTensor,
+        vh: FlexTensor,
+        b: FlexTensor,
+        schedule: Schedule,
+    ) -> FlexTensor {
+        recurrent::forward(&contiguous([x, h, c, uh, vh, b]), schedule, false).0
+    }
 }
 
 impl<C: CheckpointStrategy> FusedOps for Autodiff<Flex, C> {
@@ -149,6 +173,18 @@ impl<C: CheckpointStrategy> FusedOps for Autodiff<Flex, C> {
         schedule: Schedule,
     ) -> Tracked {
         differentiate::<C, 8, _>([x, h, c, ux, vx, uh, vh, b], recurrent::RecurrentOp(schedule))
+    }
+
+    fn recurrent_mapped(
+        x: Tracked,
+        h: Tracked,
+        c: Tracked,
+        uh: Tracked,
+        vh: Tracked,
+        b: Tracked,
+        schedule: Schedule,
+    ) -> Tracked {
+        differentiate::<C, 6, _>([x, h, c, uh, vh, b], recurrent::RecurrentOp(schedule))
     }
 }
 

@@ -1,0 +1,250 @@
+//! What a dataset holds, in words and numbers.
+
+use std::io::{self, Write};
+
+use matnet_data::source::babi::{Babi, Story};
+use matnet_data::{Array, GraphData, Samples, Target};
+
+use crate::text::{self, count, counted, number};
+
+/// Matrices or sequences: sizes, range, classes, groups.
+pub fn samples(out: &mut impl Write, samples: &Samples) -> io::Result<()> {
+    let what = match samples.inputs.shape() {
+        [_, rows, cols] => format!("matrices {}", text::sides(&[*rows, *cols])),
+        [_, time, rows, cols] => format!("sequences of {time} matrices {}", text::sides(&[*rows, *cols])),
+        shape => format!("arrays {}", text::sides(shape)),
+    };
+    writeln!(out, "samples  {} {what}", count(samples.inputs.len()))?;
+    range(out, "range", &samples.inputs)?;
+    match &samples.target {
+        Target::None => {}
+        Target::Classes { labels, names } => classes(out, labels.iter().copied().map(Some), names)?,
+        Target::Matrices(targets) => {
+            writeln!(out, "targets  {}", text::sides(targets.shape().get(1..).unwrap_or_default()))?;
+            range(out, "  range", targets)?;
+        }
+    }
+    if !samples.group_names.is_empty() {
+        let mut sizes = vec![0; samples.group_names.len()];
+        for &group in &samples.groups {
+            if let Some(size) = sizes.get_mut(group as usize) {
+                *size += 1;
+            }
+        }
+        let (least, most) = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
+        let each =
+            if least == most { count(*least) } else { format!("{} to {}", count(*least), count(*most)) };
+        writeln!(out, "groups   {} of {each} samples", count(sizes.len()))?;
+    }
+    Ok(())
+}
+
+/// Nodes, features, classes, edges and degrees.
+pub fn graph(out: &mut impl Write, graph: &GraphData) -> io::Result<()> {
+    let features = graph.features.shape().get(1).copied().unwrap_or(0);
+    let data = graph.features.data();
+    let filled = data.iter().filter(|&&x| x != 0.0).count();
+    let share = 100.0 * filled as f64 / data.len().max(1) as f64;
+    writeln!(out, "nodes    {}", count(graph.labels.len()))?;
+    writeln!(out, "features {}, {} of them not 0 ({} %)", count(features), count(filled), number(share))?;
+    range(out, "range", &graph.features)?;
+    classes(out, graph.labels.iter().copied(), &graph.class_names)?;
+    let degrees = Degrees::of(graph);
+    let kind = if graph.directed { "directed" } else { "undirected" };
+    writeln!(out, "edges    {} as stored, {kind}", count(graph.edges.len()))?;
+    let distinct = counted(degrees.distinct, "distinct pair");
+    writeln!(out, "         {distinct} of nodes, {}", counted(degrees.loops, "self loop"))?;
+    let (mean, median) = (degrees.mean(), degrees.median());
+    let (least, most) = (degrees.least(), degrees.most());
+    writeln!(out, "degrees  {least} to {most}, mean {}, median {median}", number(mean))?;
+    let bins = degrees.bins();
+    let largest = bins.iter().map(|(_, nodes)| *nodes).max().unwrap_or(1).max(1);
+    for (name, nodes) in bins {
+        let bar = "#".repeat((nodes * 40).div_ceil(largest));
+        writeln!(out, "  {name:>9}  {:>7}  {bar}", count(nodes))?;
+    }
+    if let Some(split) = &graph.split {
+        let sizes = [&split.train, &split.valid, &split.test].map(|part| count(part.len()));
+        writeln!(out, "split    {} train, {} validation, {} test (public)", sizes[0], sizes[1], sizes[2])?;
+    }
+    Ok(())
+}
+
+/// Tasks, stories and questions.
+pub fn stories(out: &mut impl Write, babi: &Babi) -> io::Result<()> {
+    let questions = |stories: &[Story]| stories.iter().map(|story| story.questions.len()).sum::<usize>();
+    writeln!(out, "tasks    {}", babi.tasks.len())?;
+    writeln!(out, "  {:>2}  {:28}  {:>15}  {:>15}", "", "", "train questions", "test questions")?;
+    for task in &babi.tasks {
+        let (train, test) = (questions(&task.train), questions(&task.test));
+        writeln!(out, "  {:>2}  {:28}  {:>15}  {:>15}", task.number, task.name, count(train), count(test))?;
+    }
+    Ok(())
+}
+
+fn range(out: &mut impl Write, name: &str, array: &Array) -> io::Result<()> {
+    let (mut low, mut high, mut sum, mut square, mut finite) =
+        (f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.0, 0usize);
+    for &x in array.data().iter().filter(|x| x.is_finite()) {
+        let x = f64::from(x);
+        (low, high) = (low.min(x), high.max(x));
+        (sum, square) = (sum + x, square + x * x);
+        finite += 1;
+    }
+    if finite == 0 {
+        return writeln!(out, "{name:8} no finite number");
+    }
+    let mean = sum / finite as f64;
+    let deviation = (square / finite as f64 - mean * mean).max(0.0).sqrt();
+    let (low, high) = (number(low), number(high));
+    writeln!(out, "{name:8} {low} to {high}, mean {}, s.d. {}", number(mean), number(deviation))?;
+    match array.data().len() - finite {
+        0 => Ok(()),
+        odd => writeln!(out, "         {} not finite", counted(odd, "number")),
+    }
+}
+
+fn classes(
+    out: &mut impl Write,
+    labels: impl Iterator<Item = Option<u32>>,
+    names: &[String],
+) -> io::Result<()> {
+    let (mut sizes, mut unknown) = (vec![0; names.len()], 0);
+    for label in labels {
+        match label.and_then(|label| sizes.get_mut(label as usize)) {
+            Some(size) => *size += 1,
+            None => unknown += 1,
+        }
+    }
+    writeln!(out, "classes  {}", names.len())?;
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    for (name, size) in names.iter().zip(&sizes) {
+        writeln!(out, "  {name:width$}  {:>7}", count(*size))?;
+    }
+    match unknown {
+        0 => Ok(()),
+        unknown => writeln!(out, "  {} without a class", count(unknown)),
+    }
+}
+
+/// How many distinct neighbours each node has, itself not counted.
+pub struct Degrees {
+    /// Sorted, smallest first.
+    degrees: Vec<usize>,
+    distinct: usize,
+    loops: usize,
+}
+
+impl Degrees {
+    /// Counts them; direction does not matter here.
+    pub fn of(graph: &GraphData) -> Self {
+        let loops = graph.edges.iter().filter(|(from, to)| from == to).count();
+        let mut pairs: Vec<(u32, u32)> =
+            graph.edges.iter().filter(|(a, b)| a != b).map(|&(a, b)| (a.min(b), a.max(b))).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut degrees = vec![0; graph.labels.len()];
+        for &(a, b) in &pairs {
+            for node in [a, b] {
+                if let Some(degree) = degrees.get_mut(node as usize) {
+                    *degree += 1;
+                }
+            }
+        }
+        degrees.sort_unstable();
+        Self { degrees, distinct: pairs.len(), loops }
+    }
+
+    fn least(&self) -> usize {
+        self.degrees.first().copied().unwrap_or(0)
+    }
+
+    fn most(&self) -> usize {
+        self.degrees.last().copied().unwrap_or(0)
+    }
+
+    fn median(&self) -> usize {
+        self.degrees.get(self.degrees.len() / 2).copied().unwrap_or(0)
+    }
+
+    fn mean(&self) -> f64 {
+        self.degrees.iter().sum::<usize>() as f64 / self.degrees.len().max(1) as f64
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.degrees.len()
+    }
+
+    /// Nodes per degree, in bins that double: 0, 1, 2, 3-4, 5-8, …
+    pub fn bins(&self) -> Vec<(String, usize)> {
+        let mut bins = Vec::new();
+        let (mut first, mut last) = (0, 0);
+        while first <= self.most() {
+            let nodes =
+                self.degrees.partition_point(|&d| d <= last) - self.degrees.partition_point(|&d| d < first);
+            let name = if first == last { first.to_string() } else { format!("{first}-{last}") };
+            bins.push((name, nodes));
+            first = last + 1;
+            last = (last * 2).max(first);
+        }
+        bins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn star() -> GraphData {
+        GraphData {
+            features: Array::new([5, 1], vec![1.0, 0.0, 0.0, 0.0, 0.0]).unwrap(),
+            labels: vec![Some(0), Some(1), Some(1), None, Some(1)],
+            class_names: vec!["hub".into(), "leaf".into()],
+            edges: vec![(0, 1), (1, 0), (0, 2), (0, 3), (3, 3)],
+            directed: false,
+            split: None,
+        }
+    }
+
+    #[test]
+    fn degrees_count_distinct_neighbours() {
+        let degrees = Degrees::of(&star());
+        assert_eq!(
+            (degrees.distinct, degrees.loops, degrees.degrees.as_slice()),
+            (3, 1, &[0, 1, 1, 1, 3][..])
+        );
+        let bins: Vec<(String, usize)> = degrees.bins();
+        let wanted =
+            [("0", 1), ("1", 3), ("2", 0), ("3-4", 1)].map(|(name, nodes)| (name.to_string(), nodes));
+        assert_eq!(bins, wanted);
+    }
+
+    #[test]
+    fn a_graph_is_told_in_full() {
+        let mut text = Vec::new();
+        graph(&mut text, &star()).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        for part in [
+            "nodes    5",
+            "1 without a class",
+            "5 as stored, undirected",
+            "3 distinct pairs of nodes, 1 self loop",
+        ] {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_told() {
+        let mut text = Vec::new();
+        range(&mut text, "range", &Array::new([3], vec![1.0, f32::NAN, 3.0]).unwrap()).unwrap();
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            "range    1 to 3, mean 2, s.d. 1\n         1 number not finite\n"
+        );
+        let mut text = Vec::new();
+        range(&mut text, "range", &Array::new([0], vec![]).unwrap()).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), "range    no finite number\n");
+    }
+}

@@ -1,0 +1,29 @@
+//! Ctrl-C: work that can be continued is asked to stop and save; other work ends at once. Both exit with 130.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the work under way looks at [`asked`].
+static WATCHED: AtomicBool = AtomicBool::new(false);
+/// Whether it has been asked to stop.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Takes over Ctrl-C.
+pub fn install() {
+    // Without a handler Ctrl-C still ends the process, only less politely.
+    let _ = ctrlc::set_handler(|| {
+        let asked_before = ASKED.swap(true, Ordering::SeqCst);
+        if asked_before || !WATCHED.load(Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    });
+}
+
+/// From now on the caller looks at [`asked`] often, and stops by itself.
+pub fn watch() {
+    WATCHED.store(true, Ordering::SeqCst);
+}
+
+/// Whether the user wants to stop.
+pub fn asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}

@@ -1,0 +1,208 @@
+//! Archives: tar (plain, gzip or xz) and zip, entry by entry, never unpacked to disk.
+//!
+//! Names with `..`, absolute names and links are refused, as is anything that unpacks to far more than its
+//! size; an archive inside an archive draws on the budget of the outermost.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::DeflateDecoder;
+use lzma_rust2::XzReader;
+use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipLocator};
+
+use crate::format::bounded::{Budget, Input};
+use crate::{Error, Result};
+
+/// A list of files longer than this is no dataset.
+const MOST_ENTRIES: usize = 1 << 20;
+/// The longest name of an entry.
+const LONGEST_NAME: usize = 4096;
+
+/// One file of an archive.
+pub struct Entry<'a> {
+    /// Its name inside the archive, parts joined by `/`.
+    pub name: String,
+    /// Its bytes, as they stand: an entry that is itself packed is not unpacked yet.
+    pub input: Input<'a>,
+}
+
+/// What [`each`] does with every entry.
+pub type Visit<'v> = &'v mut dyn FnMut(Entry) -> Result<()>;
+
+/// Whether a name is that of an archive [`each`] can read.
+pub fn is_archive(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [".tar", ".tar.gz", ".tgz", ".tar.xz", ".zip"].iter().any(|end| name.ends_with(end))
+}
+
+/// Hands every file of the archive at `path` to `visit`, in order.
+pub fn each(path: impl AsRef<Path>, visit: Visit) -> Result<()> {
+    let path = path.as_ref();
+    let mut input = Input::open_packed(path)?;
+    if !input.peek(2)?.starts_with(b"PK") {
+        return each_in(input, visit);
+    }
+    let budget = input.budget().clone();
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let size = file.metadata().map_err(|e| Error::io(path, e))?.len();
+    zip(path, rawzip::FileReader::from(file), size, &budget, visit)
+}
+
+/// Hands every file of an archive that comes as a stream to `visit`, in order.
+pub fn each_in(mut input: Input, visit: Visit) -> Result<()> {
+    let head = input.peek(6)?;
+    if head.starts_with(b"PK") {
+        let (name, budget) = (input.name().to_owned(), input.budget().clone());
+        let bytes = input.rest()?;
+        let size = bytes.len() as u64;
+        return zip(&name, bytes, size, &budget, visit);
+    }
+    if head.starts_with(b"\xfd7zXZ\0") {
+        // the dictionary is allocated at once, by what the head claims
+        let most = input.left().unwrap_or(0).saturating_mul(8).saturating_add(512 << 10) >> 10;
+        let most = u32::try_from(most).unwrap_or(u32::MAX - 1);
+        return tar(input.unpack(|packed| XzReader::new_mem_limit(packed, false, most)), visit);
+    }
+    tar(input.gunzip()?, visit)
+}
+
+/// Hands every file of an archive that is in memory to `visit`, in order.
+pub fn each_bytes(name: impl AsRef<Path>, bytes: &[u8], visit: Visit) -> Result<()> {
+    let input = Input::bytes_packed(&name, bytes);
+    if bytes.starts_with(b"PK") {
+        return zip(name.as_ref(), bytes, bytes.len() as u64, input.budget(), visit);
+    }
+    each_in(input, visit)
+}
+
+/// The parts of a name that is safe to use, or what is wrong with it.
+fn checked_name(name: &[u8]) -> Result<String, String> {
+    let shown = || String::from_utf8_lossy(&name[..name.len().min(200)]).into_owned();
+    if name.len() > LONGEST_NAME {
+        return Err(format!("entry {:?}… has a name of {} bytes", shown(), name.len()));
+    }
+    let text = std::str::from_utf8(name).map_err(|_| format!("entry {:?} is not UTF-8", shown()))?;
+    let drive = text.as_bytes().get(1) == Some(&b':');
+    if text.starts_with(['/', '\\']) || drive {
+        return Err(format!("entry {text:?} has an absolute name"));
+    }
+    if text.contains('\0') {
+        return Err(format!("entry {text:?} has a zero in its name"));
+    }
+    let mut parts = Vec::new();
+    for part in text.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => return Err(format!("entry {text:?} leaves its folder by '..'")),
+            part => parts.push(part),
+        }
+    }
+    Ok(parts.join("/"))
+}
+
+/// The name errors use for an entry: the archive's own, then the entry's.
+fn inner_name(archive: &Path, entry: &str) -> PathBuf {
+    archive.join(entry)
+}
+
+fn tar(input: Input, visit: Visit) -> Result<()> {
+    let archive_name = input.name().to_owned();
+    let budget = input.budget().clone();
+    let bad = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => Error::format(&archive_name, "ends in the middle of an entry"),
+        _ => Error::format(&archive_name, format!("not a sound tar archive: {e}")),
+    };
+    let mut archive = tar::Archive::new(input);
+    let mut count = 0usize;
+    for entry in archive.entries().map_err(bad)? {
+        let entry = entry.map_err(bad)?;
+        count += 1;
+        if count > MOST_ENTRIES {
+            return Err(Error::format(&archive_name, format!("has more than {MOST_ENTRIES} entries")));
+        }
+        let name = checked_name(&entry.path_bytes()).map_err(|what| Error::format(&archive_name, what))?;
+        let kind = entry.header().entry_type();
+        if kind.is_dir() || kind.is_pax_global_extensions() {
+            continue;
+        }
+        if kind.is_symlink() || kind.is_hard_link() {
+            return Err(Error::format(&archive_name, format!("entry {name:?} is a link; links are refused")));
+        }
+        if !kind.is_file() {
+            let what = format!("entry {name:?} is neither a file nor a folder");
+            return Err(Error::format(&archive_name, what));
+        }
+        let input = Input::inside(inner_name(&archive_name, &name), entry, None, budget.clone());
+        visit(Entry { name, input })?;
+    }
+    if count == 0 {
+        return Err(Error::format(&archive_name, "holds no entry; a tar or zip archive was expected"));
+    }
+    Ok(())
+}
+
+fn zip(name: &Path, source: impl ReaderAt, size: u64, budget: &Budget, visit: Visit) -> Result<()> {
+    let bad = |e: rawzip::Error| Error::format(name, format!("not a sound zip archive: {e}"));
+    // its own buffer: the list of entries is read through it while entries are visited
+    let mut buffer = vec![0; 128 << 10];
+    let archive: ZipArchive<_> =
+        ZipLocator::new().locate_in_reader(source, &mut buffer, size).map_err(|(_, e)| bad(e))?;
+    if archive.entries_hint() > MOST_ENTRIES as u64 {
+        return Err(Error::format(name, format!("has more than {MOST_ENTRIES} entries")));
+    }
+    let mut packed = 0u64;
+    let mut entries = archive.entries(&mut buffer);
+    while let Some(header) = entries.next_entry().map_err(bad)? {
+        let entry_name =
+            checked_name(header.file_path().as_bytes()).map_err(|what| Error::format(name, what))?;
+        if header.is_dir() {
+            continue;
+        }
+        if header.mode().is_symlink() {
+            return Err(Error::format(name, format!("entry {entry_name:?} is a link; links are refused")));
+        }
+        if header.flags().is_encrypted() {
+            return Err(Error::format(name, format!("entry {entry_name:?} is encrypted")));
+        }
+        let method = header.compression_method();
+        let place = header.wayfinder();
+        let entry = archive.get_entry(place).map_err(bad)?;
+        let shown = inner_name(name, &entry_name);
+        let claimed = place.uncompressed_size_hint();
+        // entries may not share their bytes: a small archive could hold one large file a thousand times
+        let (start, end) = entry.compressed_data_range();
+        packed = packed.saturating_add(end.saturating_sub(start));
+        if packed > size {
+            return Err(Error::format(name, "entries overlap"));
+        }
+        let input = match method {
+            CompressionMethod::STORE => {
+                // stored bytes are really there, so the size is more than a claim
+                if end.saturating_sub(start) != claimed {
+                    return Err(Error::format(shown, "says two sizes for bytes stored as they are"));
+                }
+                let reader = entry.verifying_reader(BufReader::new(entry.reader()));
+                Input::paid(shown, reader, Some(claimed), budget.clone())
+            }
+            CompressionMethod::DEFLATE => {
+                let reader = DeflateDecoder::new(BufReader::with_capacity(32 << 10, entry.reader()));
+                let reader = entry.verifying_reader(reader);
+                Input::paid(shown, reader, None, budget.clone())
+            }
+            other => {
+                let what = format!("entry {entry_name:?} is packed by {other}; only deflate is read");
+                return Err(Error::format(name, what));
+            }
+        };
+        visit(Entry { name: entry_name, input })?;
+    }
+    Ok(())
+}
+
+/// Reads an entry's bytes past their end, so that their checksum is compared.
+pub(crate) fn drain(input: &mut Input) -> Result<()> {
+    let mut block = [0; 8 << 10];
+    while input.read_up_to(&mut block)? > 0 {}
+    Ok(())
+}

@@ -1,0 +1,354 @@
+//! Reading that cannot be talked into taking memory.
+//!
+//! A file may claim any size; only bytes that are really there count. [`Input`] hands out memory as bytes
+//! arrive, so that a reader never holds more than twice the file plus 1 MiB. Packed files count by what they
+//! really unpack to, and unpacking itself is limited by a [`Budget`], so that a bomb is refused. Readers give
+//! numbers in the file's own width; turning them into `f32` afterwards takes four bytes for each.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::{Error, Result};
+
+/// Deflate can pack at most 1032 to 1, and only a constant comes near; numbers worth learning from do not.
+const MOST_RATIO: u64 = 500;
+/// What a file of any size may unpack to.
+const FREE_BYTES: u64 = 1 << 20;
+/// How much is read at once, and the smallest step in which memory grows.
+const STEP: usize = 64 << 10;
+
+/// How many more bytes a file, with everything packed inside it, may unpack to.
+#[derive(Clone, Debug)]
+pub struct Budget(Arc<AtomicU64>);
+
+impl Budget {
+    /// The budget of a file of `size` bytes.
+    pub fn for_size(size: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(size.saturating_mul(MOST_RATIO).saturating_add(FREE_BYTES))))
+    }
+
+    /// Pays for `bytes` unpacked bytes; fails when that is more than what is left.
+    fn spend(&self, bytes: u64) -> io::Result<()> {
+        let paid = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
+        paid.map(drop).map_err(|_| {
+            let what =
+                format!("unpacks to more than {MOST_RATIO} times its size; if it is sound, unpack it first");
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        })
+    }
+}
+
+/// A reader whose bytes are paid for from a budget.
+struct Paid<R> {
+    inner: R,
+    budget: Budget,
+}
+
+impl<R: Read> Read for Paid<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buf)?;
+        self.budget.spend(read as u64)?;
+        Ok(read)
+    }
+}
+
+/// A stream of bytes that knows its name (for errors) and, where it can, how many bytes it still holds.
+pub struct Input<'a> {
+    name: PathBuf,
+    reader: Box<dyn Read + 'a>,
+    left: Option<u64>,
+    budget: Budget,
+}
+
+impl<'a> Input<'a> {
+    /// Opens a file; one that starts as gzip does is unpacked on the way.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_packed(path)?.gunzip()
+    }
+
+    /// Opens a file as it stands, without unpacking.
+    pub fn open_packed(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let meta = file.metadata().map_err(|e| Error::io(path, e))?;
+        if meta.is_dir() {
+            return Err(Error::format(path, "is a folder where a file was expected"));
+        }
+        let size = meta.len();
+        let left = meta.is_file().then_some(size);
+        let reader = Box::new(BufReader::with_capacity(STEP, file));
+        Ok(Self { name: path.to_owned(), reader, left, budget: Budget::for_size(size) })
+    }
+
+    /// Reads from memory under the name `name`; bytes that start as gzip does are unpacked on the way.
+    pub fn bytes(name: impl AsRef<Path>, bytes: &'a [u8]) -> Result<Self> {
+        Self::bytes_packed(name, bytes).gunzip()
+    }
+
+    /// Reads from memory under the name `name`, as it stands.
+    pub fn bytes_packed(name: impl AsRef<Path>, bytes: &'a [u8]) -> Self {
+        let size = bytes.len() as u64;
+        Self {
+            name: name.as_ref().to_owned(),
+            reader: Box::new(bytes),
+            left: Some(size),
+            budget: Budget::for_size(size),
+        }
+    }
+
+    /// Wraps a reader that stands inside another file and shares its budget.
+    pub(crate) fn inside(name: PathBuf, reader: impl Read + 'a, left: Option<u64>, budget: Budget) -> Self {
+        Self { name, reader: Box::new(reader), left, budget }
+    }
+
+    /// Like [`Input::inside`], with each byte paid for.
+    pub(crate) fn paid(name: PathBuf, inner: impl Read + 'a, left: Option<u64>, budget: Budget) -> Self {
+        Self::inside(name, Paid { inner, budget: budget.clone() }, left, budget)
+    }
+
+    /// The same stream, unpacked if it starts as gzip does.
+    pub fn gunzip(mut self) -> Result<Self> {
+        if self.peek(2)? != [0x1f, 0x8b] {
+            return Ok(self);
+        }
+        let Self { name, reader, budget, .. } = self;
+        let unpacked = MultiGzDecoder::new(BufReader::with_capacity(STEP / 2, reader));
+        Ok(Self::paid(name, unpacked, None, budget))
+    }
+
+    /// The same stream through `decode`, each unpacked byte paid for.
+    pub(crate) fn unpack<R: Read + 'a>(self, decode: impl FnOnce(Box<dyn Read + 'a>) -> R) -> Self {
+        let Self { name, reader, budget, .. } = self;
+        Self::paid(name, decode(reader), None, budget)
+    }
+
+    /// The first bytes (at most `count`, fewer in a shorter stream), which stay in the stream.
+    pub(crate) fn peek(&mut self, count: usize) -> Result<Vec<u8>> {
+        let mut head = Vec::with_capacity(count);
+        self.reader.by_ref().take(count as u64).read_to_end(&mut head).map_err(|e| self.failed(e))?;
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(Cursor::new(head.clone()).chain(rest));
+        Ok(head)
+    }
+
+    /// What errors call this stream.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// How many bytes are still to come, where that is known.
+    pub fn left(&self) -> Option<u64> {
+        self.left
+    }
+
+    /// What this file and all in it may still unpack to.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// A breach of format in this stream.
+    pub fn error(&self, what: impl Into<String>) -> Error {
+        Error::format(&self.name, what)
+    }
+
+    /// An error of the reader below: the system's own stay, all others are breaches of format.
+    fn failed(&self, error: io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.error("ends too early"),
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => {
+                self.error(error.to_string())
+            }
+            _ => Error::io(&self.name, error),
+        }
+    }
+
+    /// Up to `buf.len()` bytes; fewer only at the end of the stream.
+    pub fn read_up_to(&mut self, buf: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < buf.len() {
+            match self.reader.read(&mut buf[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.failed(e)),
+            }
+        }
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(filled as u64);
+        }
+        Ok(filled)
+    }
+
+    /// Exactly `buf.len()` bytes.
+    pub fn fill(&mut self, buf: &mut [u8]) -> Result<()> {
+        let read = self.read_up_to(buf)?;
+        if read < buf.len() {
+            let what = format!("ends too early: {} bytes expected, {read} found", buf.len());
+            return Err(self.error(what));
+        }
+        Ok(())
+    }
+
+    /// The next `N` bytes.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Fails at once when `count` more bytes are known not to be there.
+    pub fn expect_left(&self, count: u64) -> Result<()> {
+        match self.left {
+            Some(left) if left < count => {
+                Err(self.error(format!("says {count} bytes follow, but only {left} do")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The next `count` bytes, in memory that grows as they arrive.
+    pub fn take_vec(&mut self, count: u64) -> Result<Vec<u8>> {
+        self.expect_left(count)?;
+        let count = usize::try_from(count).map_err(|_| self.error("is larger than this machine's memory"))?;
+        let mut bytes = Vec::new();
+        while bytes.len() < count {
+            let have = bytes.len();
+            let step = if self.left.is_some() { count - have } else { have.max(STEP).min(count - have) };
+            bytes.reserve_exact(step);
+            bytes.resize(have + step, 0);
+            self.fill(&mut bytes[have..])?;
+        }
+        Ok(bytes)
+    }
+
+    /// All that is left.
+    pub fn rest(&mut self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        loop {
+            let have = bytes.len();
+            // one byte past the known end, so that the end itself is seen
+            let step = match self.left {
+                Some(left) => usize::try_from(left).unwrap_or(usize::MAX).saturating_add(1).min(1 << 30),
+                None => have.max(STEP),
+            };
+            bytes.reserve_exact(step);
+            bytes.resize(have + step, 0);
+            let read = self.read_up_to(&mut bytes[have..])?;
+            bytes.truncate(have + read);
+            if read < step {
+                bytes.shrink_to_fit();
+                return Ok(bytes);
+            }
+        }
+    }
+
+    /// All that is left, which may be no more than `most` bytes.
+    pub fn take_up_to(&mut self, most: u64) -> Result<Vec<u8>> {
+        let too_long = || self.error(format!("is longer than {most} bytes"));
+        if self.left.is_some_and(|left| left > most) {
+            return Err(too_long());
+        }
+        let mut bytes = Vec::new();
+        let read = self.reader.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|e| self.failed(e))?;
+        if bytes.len() as u64 > most {
+            return Err(self.error(format!("is longer than {most} bytes")));
+        }
+        self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
+        Ok(bytes)
+    }
+
+    /// Hands the stream to `each` in blocks whose length is a multiple of `unit`, until `count` bytes are
+    /// read.
+    pub(crate) fn blocks(&mut self, count: u64, unit: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+        self.expect_left(count)?;
+        let size = (STEP / unit.max(1)).max(1) * unit;
+        let mut block = vec![0; (size as u64).min(count) as usize];
+        let mut left = count;
+        while left > 0 {
+            let now = (block.len() as u64).min(left) as usize;
+            self.fill(&mut block[..now])?;
+            each(&block[..now]);
+            left -= now as u64;
+        }
+        Ok(())
+    }
+
+    /// Fails unless the stream has ended.
+    pub fn expect_end(&mut self) -> Result<()> {
+        let mut one = [0];
+        match self.read_up_to(&mut one)? {
+            0 => Ok(()),
+            _ => Err(self.error("goes on after its last number")),
+        }
+    }
+}
+
+impl Read for Input<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buf)?;
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(read as u64);
+        }
+        Ok(read)
+    }
+}
+
+/// Makes room for `more` values in small enough steps that memory stays near what is held.
+pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize) {
+    if values.capacity() - values.len() < more {
+        let step = (values.len() / 8).max(STEP / size_of::<T>().max(1)).max(more);
+        values.reserve_exact(step);
+    }
+}
+
+/// Walks over bytes that are in memory, with every step checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Where the walk stands.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    pub fn left(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    /// The next `count` bytes, or nothing when there are fewer.
+    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let end = self.at.checked_add(count)?;
+        let bytes = self.bytes.get(self.at..end)?;
+        self.at = end;
+        Some(bytes)
+    }
+
+    pub fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    pub fn byte(&mut self) -> Option<u8> {
+        self.array::<1>().map(|[b]| b)
+    }
+
+    /// The bytes up to the next line end, which is stepped over.
+    pub fn line(&mut self) -> Option<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        let end = rest.iter().position(|&b| b == b'\n')?;
+        self.at += end + 1;
+        Some(&rest[..end])
+    }
+}

@@ -1,0 +1,104 @@
+//! One matrix as text: a row per line, numbers apart by commas, semicolons, tabs or blanks, and perhaps a
+//! first line of column names.
+
+use std::path::Path;
+
+use crate::format::bounded::{Input, reserve};
+use crate::format::fields::{Fields, Next};
+use crate::{Array, Result};
+
+/// Reads a matrix `[rows, cols]` from a text file, packed by gzip or not.
+pub fn read(path: impl AsRef<Path>) -> Result<Array> {
+    // numbers can take twice the text's bytes: they are counted first, so that growing never copies them
+    let mut fields = Fields::new(Input::open(&path)?);
+    let mut count = 0;
+    loop {
+        match fields.next()? {
+            Next::Field => count += 1,
+            Next::Line => fields.next_line(),
+            Next::End => break,
+        }
+    }
+    parse_into(Input::open(path)?, Vec::with_capacity(count))
+}
+
+/// Reads a matrix from a stream.
+pub fn parse(input: Input) -> Result<Array> {
+    parse_into(input, Vec::new())
+}
+
+fn parse_into(input: Input, mut numbers: Vec<f32>) -> Result<Array> {
+    let mut fields = Fields::new(input);
+    let (mut rows, mut cols, mut in_row) = (0usize, 0usize, 0usize);
+    // whether this line may name the columns, and whether it does
+    let (mut may_name, mut names) = (true, false);
+    loop {
+        match fields.next()? {
+            Next::Field if names => {}
+            Next::Field => {
+                if may_name && fields.try_number().is_none() && !fields.field().is_empty() {
+                    names = true;
+                    numbers.clear();
+                    continue;
+                }
+                let number = fields.number()?;
+                reserve(&mut numbers, 1);
+                numbers.push(number);
+                in_row += 1;
+            }
+            Next::Line if names => {
+                (may_name, names) = (false, false);
+                in_row = 0;
+                fields.next_line();
+            }
+            Next::Line => {
+                may_name = false;
+                if rows == 0 {
+                    cols = in_row;
+                } else if in_row != cols {
+                    return Err(fields.error(format!("{in_row} numbers where the first row has {cols}")));
+                }
+                rows += 1;
+                in_row = 0;
+                fields.next_line();
+            }
+            Next::End => break,
+        }
+    }
+    if rows == 0 {
+        return Err(fields.error("no row of numbers"));
+    }
+    Array::new([rows, cols], numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Array> {
+        parse(Input::bytes("t.csv", text.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn separators_names_and_comments() {
+        for text in
+            ["1,2\n3,4\n", "1;2\r\n3;4", "1\t2\n\n3\t4\n", " 1  2\n3 4 ", "# by hand\na,b\n1, 2\n\"3\",4"]
+        {
+            let array = parsed(text).unwrap();
+            assert_eq!((array.shape(), array.data()), (&[2, 2][..], &[1., 2., 3., 4.][..]), "{text:?}");
+        }
+        assert_eq!(parsed("-1e3").unwrap().data(), [-1000.]);
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = |text: &str| parsed(text).unwrap_err().to_string();
+        assert_eq!(error("1,2\n3\n"), "t.csv: line 2: 1 numbers where the first row has 2");
+        assert_eq!(error("1,2\n3,x\n"), "t.csv: line 2: \"x\" is not a number");
+        assert_eq!(error("a,b\nc,d\n"), "t.csv: line 2: \"c\" is not a number");
+        assert_eq!(error("1,2\n3,,4\n"), "t.csv: line 2: an empty field where a number was expected");
+        assert_eq!(error("1,\n"), "t.csv: line 1: an empty field where a number was expected");
+        assert!(error("").contains("no row"));
+        assert!(error("a,b\n").contains("no row"));
+    }
+}

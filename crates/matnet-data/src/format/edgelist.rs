@@ -1,0 +1,289 @@
+//! A graph as two texts: a table of nodes (name, features, perhaps a class) and a list of edges.
+//!
+//! A node's line is its name, its features, and last its class where that is not a number, or where a first
+//! line of column names calls the last column `class`, `label` or `y`. An edge's line is two names. Fields are
+//! apart by commas, semicolons, tabs or blanks; LINQS's `.content` and `.cites` are of this kind.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::format::bounded::{Input, reserve};
+use crate::format::fields::{Fields, Next};
+use crate::{Array, Error, GraphData, Result};
+
+/// A class that is not known.
+const UNKNOWN: [&str; 4] = ["", "?", "-", "none"];
+
+/// Reads a graph from a list of edges and a table of nodes; either may be packed by gzip.
+pub fn read(edges: impl AsRef<Path>, nodes: impl AsRef<Path>) -> Result<GraphData> {
+    parse(Input::open(edges)?, Input::open(nodes)?)
+}
+
+/// Reads a graph from two streams.
+pub fn parse(edges: Input, nodes: Input) -> Result<GraphData> {
+    let table = node_table(nodes)?;
+    let edges = edge_list(edges, &table.names)?;
+    Ok(GraphData {
+        features: table.features,
+        labels: table.labels,
+        class_names: table.class_names,
+        edges,
+        directed: false,
+        split: None,
+    })
+}
+
+/// Names in one piece of memory, with an order to find them by.
+#[derive(Default)]
+pub(crate) struct Names {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    sorted: Vec<u32>,
+}
+
+impl Names {
+    fn get(&self, at: usize) -> &[u8] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        &self.bytes[start..self.ends[at] as usize]
+    }
+
+    fn push(&mut self, name: &[u8]) -> Option<()> {
+        reserve(&mut self.bytes, name.len());
+        self.bytes.extend_from_slice(name);
+        reserve(&mut self.ends, 1);
+        self.ends.push(u32::try_from(self.bytes.len()).ok()?);
+        Some(())
+    }
+
+    /// Makes the names findable; gives back one that stands twice.
+    fn sort(&mut self) -> Option<String> {
+        let mut sorted: Vec<u32> = (0..self.ends.len() as u32).collect();
+        sorted.sort_unstable_by(|&a, &b| self.get(a as usize).cmp(self.get(b as usize)));
+        let twice = sorted.windows(2).find(|pair| self.get(pair[0] as usize) == self.get(pair[1] as usize));
+        let twice = twice.map(|pair| String::from_utf8_lossy(self.get(pair[0] as usize)).into_owned());
+        self.sorted = sorted;
+        twice
+    }
+
+    fn find(&self, name: &[u8]) -> Option<u32> {
+        let at = self.sorted.binary_search_by(|&at| self.get(at as usize).cmp(name)).ok()?;
+        Some(self.sorted[at])
+    }
+}
+
+/// The nodes of a graph.
+pub(crate) struct NodeTable {
+    pub names: Names,
+    pub features: Array,
+    pub labels: Vec<Option<u32>>,
+    pub class_names: Vec<String>,
+}
+
+/// Reads a table of nodes.
+pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
+    let source = input.name().to_owned();
+    let mut fields = Fields::new(input);
+    let mut names = Names::default();
+    let mut features: Vec<f32> = Vec::new();
+    let mut classes: HashMap<String, u32> = HashMap::new();
+    let mut labels: Vec<Option<u32>> = Vec::new();
+    // whether the last column is a class; known after the names or the first node
+    let mut has_class: Option<bool> = None;
+    let mut cols = 0usize;
+    let mut count = 0usize;
+    // the last field, held back until it is known whether it is the last
+    let mut held = String::new();
+    loop {
+        if fields.next()? == Next::End {
+            break;
+        }
+        let name = fields.field().to_vec();
+        let before = features.len();
+        let mut words = 0usize;
+        let mut held_any = false;
+        let mut head = false;
+        loop {
+            let next = fields.next()?;
+            if held_any && (next == Next::Field || has_class == Some(false)) && !head {
+                match held.parse::<f32>() {
+                    Ok(number) => {
+                        reserve(&mut features, 1);
+                        features.push(number);
+                    }
+                    // words in the middle of the very first line: it names the columns
+                    Err(_) if count == 0 && has_class.is_none() => head = true,
+                    Err(_) => return Err(fields.error(format!("{held:?} is not a number"))),
+                }
+                held_any = false;
+            }
+            if next != Next::Field {
+                break;
+            }
+            held.clear();
+            held.push_str(fields.text()?);
+            held_any = true;
+            words += 1;
+        }
+        if count == 0 && has_class.is_none() && (head || (held_any && is_class_column(&held))) {
+            has_class = Some(is_class_column(&held));
+            features.clear();
+            fields.next_line();
+            continue;
+        }
+        if words == 0 {
+            return Err(fields.error("a node without features"));
+        }
+        if held_any {
+            // the last field of a node, which is a class unless it is a number and nothing calls it a class
+            let number = held.parse::<f32>().ok();
+            match (has_class, number) {
+                (None, Some(number)) => {
+                    has_class = Some(false);
+                    features.push(number);
+                }
+                _ => {
+                    has_class = Some(true);
+                    labels.push(class_of(&held, &mut classes));
+                }
+            }
+        }
+        if has_class == Some(false) {
+            labels.push(None);
+        }
+        let wide = features.len() - before;
+        if count == 0 {
+            cols = wide;
+        } else if wide != cols {
+            return Err(fields.error(format!("{wide} features where the first node has {cols}")));
+        }
+        names.push(&name).ok_or_else(|| fields.error("the nodes' names take more than 4 GiB"))?;
+        count += 1;
+        fields.next_line();
+    }
+    if count == 0 {
+        return Err(fields.error("no node"));
+    }
+    if let Some(twice) = names.sort() {
+        return Err(Error::format(source, format!("node {twice:?} stands in it twice")));
+    }
+    let class_names = sort_classes(classes, &mut labels);
+    Ok(NodeTable { names, features: Array::new([count, cols], features)?, labels, class_names })
+}
+
+fn is_class_column(name: &str) -> bool {
+    ["class", "label", "y"].contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// The number of a class, which may be a new one.
+pub(crate) fn class_of(name: &str, classes: &mut HashMap<String, u32>) -> Option<u32> {
+    if UNKNOWN.contains(&name.to_ascii_lowercase().as_str()) {
+        return None;
+    }
+    if let Some(&known) = classes.get(name) {
+        return Some(known);
+    }
+    let new = u32::try_from(classes.len()).ok()?;
+    classes.insert(name.to_owned(), new);
+    Some(new)
+}
+
+/// The names of the classes in order, by value where all are whole numbers; labels are renumbered to match.
+pub(crate) fn sort_classes(classes: HashMap<String, u32>, labels: &mut [Option<u32>]) -> Vec<String> {
+    let mut named: Vec<(String, u32)> = classes.into_iter().collect();
+    if named.iter().all(|(name, _)| name.parse::<i64>().is_ok()) {
+        named.sort_by_cached_key(|(name, old)| (name.parse::<i64>().unwrap_or_default(), *old));
+    } else {
+        named.sort();
+    }
+    let mut place = vec![0u32; named.len()];
+    for (new, &(_, old)) in named.iter().enumerate() {
+        place[old as usize] = new as u32;
+    }
+    for label in labels.iter_mut().flatten() {
+        *label = place[*label as usize];
+    }
+    named.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Reads a list of edges between named nodes.
+pub(crate) fn edge_list(input: Input, names: &Names) -> Result<Vec<(u32, u32)>> {
+    let mut fields = Fields::new(input);
+    let mut edges = Vec::new();
+    let mut ends = [None; 2];
+    let mut count = 0usize;
+    let mut first = true;
+    loop {
+        match fields.next()? {
+            Next::Field => {
+                if count == 2 {
+                    return Err(fields.error("an edge is two names; a third field stands here"));
+                }
+                ends[count] = names.find(fields.field());
+                if ends[count].is_none() && !first {
+                    let name = String::from_utf8_lossy(fields.field()).into_owned();
+                    return Err(fields.error(format!("node {name:?} is not in the table of nodes")));
+                }
+                count += 1;
+            }
+            Next::Line => {
+                match ends {
+                    _ if count != 2 => return Err(fields.error("an edge is two names; only one stands here")),
+                    [Some(from), Some(to)] => {
+                        reserve(&mut edges, 1);
+                        edges.push((from, to));
+                    }
+                    // a first line of two unknown words names the columns
+                    [None, None] if first => {}
+                    _ => return Err(fields.error("a node is not in the table of nodes")),
+                }
+                first = false;
+                count = 0;
+                fields.next_line();
+            }
+            Next::End => return Ok(edges),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(edges: &str, nodes: &str) -> Result<GraphData> {
+        parse(Input::bytes("e", edges.as_bytes()).unwrap(), Input::bytes("n", nodes.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn names_features_and_classes() {
+        let g = graph("a b\nb c\nb c\n", "a 1 0 red\nb 0 1 blue\nc 1 1 red\n").unwrap();
+        assert_eq!(g.features.shape(), [3, 2]);
+        assert_eq!(g.features.data(), [1., 0., 0., 1., 1., 1.]);
+        assert_eq!(g.class_names, ["blue", "red"]);
+        assert_eq!(g.labels, [Some(1), Some(0), Some(1)]);
+        assert_eq!(g.edges, [(0, 1), (1, 2), (1, 2)]);
+    }
+
+    #[test]
+    fn column_names_and_numbers_for_classes() {
+        let nodes = "id,f1,f2,class\n10,0.5,1,3\n11,0,2,20\n12,0,2,?\n";
+        let g = graph("source,target\n10,11\n", nodes).unwrap();
+        assert_eq!((g.features.shape(), g.class_names.len()), (&[3, 2][..], 2));
+        assert_eq!(g.labels, [Some(0), Some(1), None]);
+        assert_eq!(g.edges, [(0, 1)]);
+        // without names the last number is a feature
+        let g = graph("10 11\n", "10 0.5 1 3\n11 0 2 20\n").unwrap();
+        assert_eq!((g.features.shape(), g.labels), (&[2, 3][..], vec![None, None]));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = |edges, nodes| graph(edges, nodes).unwrap_err().to_string();
+        let nodes = "a 1 red\nb 0 blue\n";
+        assert_eq!(error("a b\na c\n", nodes), "e: line 2: node \"c\" is not in the table of nodes");
+        assert_eq!(error("a b\na\n", nodes), "e: line 2: an edge is two names; only one stands here");
+        assert_eq!(error("a b c\n", nodes), "e: line 1: an edge is two names; a third field stands here");
+        assert_eq!(error("", "a 1 red\na 1 red\n"), "n: node \"a\" stands in it twice");
+        assert_eq!(error("", "a 1 red\nb 1 2 red\n"), "n: line 2: 2 features where the first node has 1");
+        assert_eq!(error("", "a 1 red\nb x red\n"), "n: line 2: \"x\" is not a number");
+    }
+}

@@ -1,0 +1,162 @@
+//! Text in lines and fields, read as a stream so that only one field is ever held.
+
+use crate::format::bounded::Input;
+use crate::{Error, Result};
+
+/// No number and no name is longer than this.
+const LONGEST_FIELD: usize = 1024;
+
+/// What comes next in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A field, which [`Fields::field`] gives.
+    Field,
+    /// The end of a line that had at least one field.
+    Line,
+    /// The end of the text.
+    End,
+}
+
+/// Splits a text at line ends, commas, semicolons, tabs and blanks. Blank lines and lines that start with `#`
+/// are left out; quotes around a field are taken off.
+pub(crate) struct Fields<'a> {
+    input: Input<'a>,
+    block: Vec<u8>,
+    at: usize,
+    line: u64,
+    field: Vec<u8>,
+    in_line: bool,
+    after_comma: bool,
+}
+
+impl<'a> Fields<'a> {
+    pub fn new(input: Input<'a>) -> Self {
+        let (block, field) = (Vec::new(), Vec::new());
+        Self { input, block, at: 0, line: 1, field, in_line: false, after_comma: false }
+    }
+
+    /// The field that was read last.
+    pub fn field(&self) -> &[u8] {
+        &self.field
+    }
+
+    /// The field that was read last, as text.
+    pub fn text(&self) -> Result<&str> {
+        std::str::from_utf8(&self.field).map_err(|_| self.error("a field is not UTF-8"))
+    }
+
+    /// The field that was read last, as a number.
+    pub fn number(&self) -> Result<f32> {
+        self.try_number().ok_or_else(|| {
+            let shown = String::from_utf8_lossy(&self.field[..self.field.len().min(40)]).into_owned();
+            self.error(match shown.as_str() {
+                "" => "an empty field where a number was expected".to_owned(),
+                _ => format!("{shown:?} is not a number"),
+            })
+        })
+    }
+
+    /// The field that was read last, if it is a number.
+    pub fn try_number(&self) -> Option<f32> {
+        std::str::from_utf8(&self.field).ok()?.parse().ok()
+    }
+
+    /// An error that names the line.
+    pub fn error(&self, what: impl AsRef<str>) -> Error {
+        self.input.error(format!("line {}: {}", self.line, what.as_ref()))
+    }
+
+    /// The next byte, which stays.
+    fn peek(&mut self) -> Result<Option<u8>> {
+        if self.at == self.block.len() {
+            self.block.resize(64 << 10, 0);
+            let read = self.input.read_up_to(&mut self.block)?;
+            self.block.truncate(read);
+            self.at = 0;
+        }
+        Ok(self.block.get(self.at).copied())
+    }
+
+    /// Steps to the next field, line end or the end of the text.
+    pub fn next(&mut self) -> Result<Next> {
+        loop {
+            match self.peek()? {
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(b'#') if !self.in_line => self.skip_line()?,
+                Some(b'\n') | None if self.after_comma => {
+                    // "1,2," ends in an empty field
+                    self.after_comma = false;
+                    self.field.clear();
+                    return Ok(Next::Field);
+                }
+                Some(b'\n') => {
+                    self.at += 1;
+                    if std::mem::take(&mut self.in_line) {
+                        // the line is counted at the start of the next, so that errors name this one
+                        return Ok(Next::Line);
+                    }
+                    self.line += 1;
+                }
+                None if std::mem::take(&mut self.in_line) => return Ok(Next::Line),
+                None => return Ok(Next::End),
+                Some(b',' | b';') => {
+                    self.at += 1;
+                    self.field.clear();
+                    self.in_line = true;
+                    self.after_comma = true;
+                    return Ok(Next::Field);
+                }
+                Some(_) => {
+                    self.read_field()?;
+                    return Ok(Next::Field);
+                }
+            }
+        }
+    }
+
+    /// Counts the line that [`Next::Line`] has ended.
+    pub fn next_line(&mut self) {
+        self.line += 1;
+    }
+
+    fn skip_line(&mut self) -> Result<()> {
+        while self.peek()?.is_some_and(|b| b != b'\n') {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// Reads a field and the comma after it, if there is one.
+    fn read_field(&mut self) -> Result<()> {
+        self.field.clear();
+        self.in_line = true;
+        self.after_comma = false;
+        let quoted = self.peek()? == Some(b'"');
+        self.at += usize::from(quoted);
+        while let Some(byte) = self.peek()? {
+            let ends = if quoted { b"\"\n".contains(&byte) } else { b",; \t\r\n".contains(&byte) };
+            if ends {
+                break;
+            }
+            if self.field.len() == LONGEST_FIELD {
+                return Err(self.error(format!("a field of more than {LONGEST_FIELD} characters")));
+            }
+            self.field.push(byte);
+            self.at += 1;
+        }
+        if quoted {
+            if self.peek()? != Some(b'"') {
+                return Err(self.error("a quote is not closed"));
+            }
+            self.at += 1;
+        }
+        while matches!(self.peek()?, Some(b' ' | b'\t' | b'\r')) {
+            self.at += 1;
+        }
+        if matches!(self.peek()?, Some(b',' | b';')) {
+            self.at += 1;
+            self.after_comma = true;
+        }
+        Ok(())
+    }
+}

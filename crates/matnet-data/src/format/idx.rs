@@ -1,0 +1,39 @@
+//! IDX, the format of MNIST: a magic number, the sides, the numbers, all big-endian.
+
+use std::path::Path;
+
+use crate::Result;
+use crate::format::bounded::Input;
+use crate::format::raw::{Kind, Raw};
+
+/// Reads an IDX file, packed by gzip or not.
+pub fn read(path: impl AsRef<Path>) -> Result<Raw> {
+    parse(Input::open(path)?)
+}
+
+/// Reads IDX from a stream.
+pub fn parse(mut input: Input) -> Result<Raw> {
+    let [zero, null, code, rank] = input.array()?;
+    if (zero, null) != (0, 0) {
+        return Err(input.error("is not IDX: its first two bytes are not zero"));
+    }
+    let kind = match code {
+        0x08 => Kind::U8,
+        0x09 => Kind::I8,
+        0x0b => Kind::I16,
+        0x0c => Kind::I32,
+        0x0d => Kind::F32,
+        0x0e => Kind::F64,
+        _ => {
+            let what = format!("number type 0x{code:02x} is not one of IDX's (0x08 to 0x0e without 0x0a)");
+            return Err(input.error(what));
+        }
+    };
+    let mut shape = Vec::with_capacity(usize::from(rank));
+    for _ in 0..rank {
+        shape.push(u32::from_be_bytes(input.array()?) as usize);
+    }
+    let raw = Raw::read(&mut input, shape, kind, true, false)?;
+    input.expect_end()?;
+    Ok(raw)
+}

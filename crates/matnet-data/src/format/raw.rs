@@ -1,0 +1,334 @@
+//! Arrays as files hold them: any number type, in the file's own width, before they become `f32`.
+
+use std::path::Path;
+
+use crate::format::bounded::{Input, reserve};
+use crate::{Array, Error, Result};
+
+/// A type of number, or of text, as it lies in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    U64,
+    I64,
+    F32,
+    F64,
+    /// Text of a fixed number of bytes.
+    Bytes(usize),
+    /// Text of a fixed number of four-byte characters.
+    Text(usize),
+}
+
+impl Kind {
+    /// Bytes per element.
+    pub fn size(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 => 2,
+            Self::U32 | Self::I32 | Self::F32 => 4,
+            Self::U64 | Self::I64 | Self::F64 => 8,
+            Self::Bytes(width) => width,
+            Self::Text(width) => width.saturating_mul(4),
+        }
+    }
+}
+
+/// The elements of an array in their own type.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Values {
+    U8(Vec<u8>),
+    I8(Vec<i8>),
+    U16(Vec<u16>),
+    I16(Vec<i16>),
+    U32(Vec<u32>),
+    I32(Vec<i32>),
+    U64(Vec<u64>),
+    I64(Vec<i64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    /// Texts of `width` bytes each, filled up with zeros.
+    Bytes {
+        width: usize,
+        bytes: Vec<u8>,
+    },
+    /// Texts of `width` little-endian four-byte characters each, filled up with zeros.
+    Text {
+        width: usize,
+        bytes: Vec<u8>,
+    },
+}
+
+/// Runs one expression with `v` bound to the numbers, whatever their type; texts take the other one.
+macro_rules! numbers {
+    ($values:expr, $v:ident => $body:expr, text => $text:expr) => {
+        match $values {
+            Values::U8($v) => $body,
+            Values::I8($v) => $body,
+            Values::U16($v) => $body,
+            Values::I16($v) => $body,
+            Values::U32($v) => $body,
+            Values::I32($v) => $body,
+            Values::U64($v) => $body,
+            Values::I64($v) => $body,
+            Values::F32($v) => $body,
+            Values::F64($v) => $body,
+            Values::Bytes { .. } | Values::Text { .. } => $text,
+        }
+    };
+}
+
+/// An array of any type in row-major order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raw {
+    shape: Vec<usize>,
+    values: Values,
+}
+
+/// How many bytes an array of this shape takes, or `None` when no machine could hold it.
+pub(crate) fn byte_count(shape: &[usize], kind: Kind) -> Option<u64> {
+    // sides of nought must not hide an overflow of the others from later products
+    let held = shape.iter().try_fold(kind.size().max(1), |n, &side| n.checked_mul(side.max(1)))?;
+    if held > isize::MAX as usize {
+        return None;
+    }
+    Some(if shape.contains(&0) { 0 } else { shape.iter().product::<usize>() as u64 * kind.size() as u64 })
+}
+
+// `as` turns some types into themselves where one expression stands for all of them
+#[allow(clippy::unnecessary_cast)]
+impl Raw {
+    /// Reads the elements of an array of this shape from the stream, row-major or, where `fortran`, with the
+    /// first side running fastest.
+    pub fn read(input: &mut Input, shape: Vec<usize>, kind: Kind, big: bool, fortran: bool) -> Result<Self> {
+        let Some(bytes) = byte_count(&shape, kind) else {
+            return Err(input.error(format!("shape {shape:?} is too large for any machine")));
+        };
+        let values = if fortran && shape.iter().filter(|&&side| side > 1).count() > 1 {
+            let flat = input.take_vec(bytes)?;
+            decode_fortran(&flat, &shape, kind, big)
+        } else {
+            decode_stream(input, bytes, kind, big)?
+        };
+        Ok(Self { shape, values })
+    }
+
+    /// Puts row-major values into a shape; fails unless the sizes agree.
+    pub fn new(shape: Vec<usize>, values: Values) -> Result<Self> {
+        let held = match &values {
+            Values::Bytes { width, bytes } => bytes.len().checked_div(*width),
+            Values::Text { width, bytes } => bytes.len().checked_div(width.saturating_mul(4)),
+            numbers => Some(numbers!(numbers, v => v.len(), text => 0)),
+        };
+        let wanted = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
+        if wanted.is_none() || wanted != held {
+            return Err(Error::Invalid(format!("shape {shape:?} does not fit the values given")));
+        }
+        Ok(Self { shape, values })
+    }
+
+    /// The sides, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The elements.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// Shape and elements apart.
+    pub fn into_parts(self) -> (Vec<usize>, Values) {
+        (self.shape, self.values)
+    }
+
+    /// Whether the elements are texts.
+    pub fn is_text(&self) -> bool {
+        matches!(self.values, Values::Bytes { .. } | Values::Text { .. })
+    }
+
+    /// Whether the elements are whole numbers by type.
+    pub fn is_integer(&self) -> bool {
+        !self.is_text() && !matches!(self.values, Values::F32(_) | Values::F64(_))
+    }
+
+    /// The numbers as `f32`, at four bytes each; `name` is for the error when they are texts.
+    pub fn into_array(self, name: &Path) -> Result<Array> {
+        let data = match self.values {
+            Values::F32(v) => v,
+            values => numbers!(values, v => v.into_iter().map(|x| x as f32).collect(),
+                text => return Err(Error::format(name, "holds texts where numbers were expected"))),
+        };
+        Array::new(self.shape, data)
+    }
+
+    /// The elements as whole numbers; fails, naming the first that is none.
+    pub fn integers(&self, name: &Path) -> Result<Vec<i64>> {
+        match &self.values {
+            Values::F32(v) => whole(v.iter().map(|&x| f64::from(x)), name),
+            Values::F64(v) => whole(v.iter().copied(), name),
+            Values::U64(v) => v
+                .iter()
+                .map(|&x| i64::try_from(x).map_err(|_| Error::format(name, format!("{x} is too large"))))
+                .collect(),
+            values => Ok(numbers!(values, v => v.iter().map(|&x| x as i64).collect(),
+                text => return Err(Error::format(name, "holds texts where whole numbers were expected")))),
+        }
+    }
+
+    /// Every whole number through `one`; `None` when one of them gives none, or they are not whole.
+    pub(crate) fn map_integers<T>(&self, one: impl Fn(i64) -> Option<T>) -> Option<Vec<T>> {
+        match &self.values {
+            Values::F32(_) | Values::F64(_) => None,
+            Values::U64(v) => v.iter().map(|&x| one(i64::try_from(x).ok()?)).collect(),
+            values => numbers!(values, v => v.iter().map(|&x| one(x as i64)).collect(), text => None),
+        }
+    }
+
+    /// The texts, without the zeros that fill them up; `None` when the elements are numbers.
+    pub fn texts(&self) -> Option<Vec<String>> {
+        let end = |text: &str| text.trim_end_matches('\0').to_owned();
+        match &self.values {
+            Values::Bytes { width, bytes } => {
+                Some(bytes.chunks_exact((*width).max(1)).map(|b| end(&String::from_utf8_lossy(b))).collect())
+            }
+            Values::Text { width, bytes } => {
+                let character = |b: &[u8]| {
+                    let code = u32::from_le_bytes(b.try_into().unwrap_or_default());
+                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+                };
+                let text = |b: &[u8]| end(&b.chunks_exact(4).map(character).collect::<String>());
+                Some(bytes.chunks_exact(width.saturating_mul(4).max(1)).map(text).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whole numbers from floats.
+fn whole(values: impl Iterator<Item = f64>, name: &Path) -> Result<Vec<i64>> {
+    let one = |x: f64| {
+        if x.fract() == 0.0 && x.abs() < 9e15 {
+            Ok(x as i64)
+        } else {
+            Err(Error::format(name, format!("{x} stands where a whole number was expected")))
+        }
+    };
+    values.map(one).collect()
+}
+
+/// Appends the numbers in `$bytes` to `$out`, in either byte order.
+macro_rules! append {
+    ($out:expr, $type:ty, $bytes:expr, $big:expr) => {{
+        const N: usize = size_of::<$type>();
+        let bytes: &[u8] = $bytes;
+        reserve(&mut $out, bytes.len() / N);
+        let (chunks, _) = bytes.as_chunks::<N>();
+        if $big {
+            $out.extend(chunks.iter().map(|&b| <$type>::from_be_bytes(b)));
+        } else {
+            $out.extend(chunks.iter().map(|&b| <$type>::from_le_bytes(b)));
+        }
+    }};
+}
+
+/// Reads `bytes` bytes as elements in stream order, in memory that follows what has arrived.
+fn decode_stream(input: &mut Input, bytes: u64, kind: Kind, big: bool) -> Result<Values> {
+    let known = input.left().is_some();
+    input.expect_left(bytes)?;
+    macro_rules! typed {
+        ($variant:ident, $type:ty) => {{
+            let mut out: Vec<$type> = Vec::new();
+            if known {
+                out.reserve_exact((bytes / size_of::<$type>() as u64) as usize);
+            }
+            input.blocks(bytes, size_of::<$type>(), |block| append!(out, $type, block, big))?;
+            Values::$variant(out)
+        }};
+    }
+    Ok(match kind {
+        Kind::U8 => Values::U8(input.take_vec(bytes)?),
+        Kind::I8 => typed!(I8, i8),
+        Kind::U16 => typed!(U16, u16),
+        Kind::I16 => typed!(I16, i16),
+        Kind::U32 => typed!(U32, u32),
+        Kind::I32 => typed!(I32, i32),
+        Kind::U64 => typed!(U64, u64),
+        Kind::I64 => typed!(I64, i64),
+        Kind::F32 => typed!(F32, f32),
+        Kind::F64 => typed!(F64, f64),
+        Kind::Bytes(width) => Values::Bytes { width, bytes: input.take_vec(bytes)? },
+        Kind::Text(width) => {
+            let mut bytes = input.take_vec(bytes)?;
+            if big {
+                bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
+            }
+            Values::Text { width, bytes }
+        }
+    })
+}
+
+/// Turns elements whose first side runs fastest into row-major ones.
+fn decode_fortran(flat: &[u8], shape: &[usize], kind: Kind, big: bool) -> Values {
+    let mut steps = Vec::with_capacity(shape.len());
+    let mut step = kind.size();
+    for &side in shape {
+        steps.push(step);
+        step = step.saturating_mul(side);
+    }
+    let mut place = vec![0usize; shape.len()];
+    let mut at = 0usize;
+    let mut next = || {
+        let here = &flat[at..at + kind.size()];
+        for axis in (0..shape.len()).rev() {
+            place[axis] += 1;
+            at += steps[axis];
+            if place[axis] < shape[axis] {
+                break;
+            }
+            at -= steps[axis] * place[axis];
+            place[axis] = 0;
+        }
+        here
+    };
+    let count = flat.len().checked_div(kind.size()).unwrap_or(0);
+    macro_rules! typed {
+        ($variant:ident, $type:ty) => {{
+            let mut out: Vec<$type> = Vec::with_capacity(count);
+            for _ in 0..count {
+                append!(out, $type, next(), big);
+            }
+            Values::$variant(out)
+        }};
+    }
+    let mut text = |swap: bool| {
+        let mut out = Vec::with_capacity(flat.len());
+        for _ in 0..count {
+            out.extend_from_slice(next());
+        }
+        if swap {
+            out.chunks_exact_mut(4).for_each(<[u8]>::reverse);
+        }
+        out
+    };
+    match kind {
+        Kind::U8 => Values::U8(text(false)),
+        Kind::Bytes(width) => Values::Bytes { width, bytes: text(false) },
+        Kind::Text(width) => Values::Text { width, bytes: text(big) },
+        Kind::I8 => typed!(I8, i8),
+        Kind::U16 => typed!(U16, u16),
+        Kind::I16 => typed!(I16, i16),
+        Kind::U32 => typed!(U32, u32),
+        Kind::I32 => typed!(I32, i32),
+        Kind::U64 => typed!(U64, u64),
+        Kind::I64 => typed!(I64, i64),
+        Kind::F32 => typed!(F32, f32),
+        Kind::F64 => typed!(F64, f64),
+    }
+}

@@ -1,0 +1,172 @@
+//! From a name to numbers: built-in data as they are, others from the cache.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::cache::Cache;
+use crate::catalog::{self, Dataset};
+use crate::moving_mnist::Config;
+use crate::random::Streams;
+use crate::shipped::{self, simulated_eeg::SimulatedEeg};
+use crate::source::babi::{self, Babi};
+use crate::source::eeg::{self, Select};
+use crate::source::mnist::{self, Half};
+use crate::source::moving_mnist_npy::Sequences;
+use crate::source::planetoid::{self, Graph};
+use crate::source::{frey, linqs};
+use crate::{Array, GraphData, Result, Samples, Target};
+
+/// A dataset that has been loaded by name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// What it holds.
+    pub contents: Contents,
+    /// The samples its publisher keeps for testing, if the data come in halves.
+    pub official_test: Option<Range<usize>>,
+    /// What a reader should know: trials left out, sequences generated, …
+    pub notes: Vec<String>,
+}
+
+/// The kinds of data there are.
+#[derive(Clone, Debug)]
+pub enum Contents {
+    /// Matrices or sequences of matrices.
+    Samples(Samples),
+    /// Nodes joined by edges.
+    Graph(GraphData),
+    /// Stories with questions.
+    Stories(Babi),
+}
+
+/// How to load what is not simply read.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The seed of what is generated.
+    pub seed: u64,
+    /// How many moving-digit sequences; all 10,000 of them are 3.3 GB.
+    pub sequences: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { seed: 0, sequences: 100 }
+    }
+}
+
+/// Loads the dataset called `name`, from `cache` unless it is built in.
+pub fn load(name: &str, cache: &Cache, options: Options) -> Result<Named> {
+    let dataset = catalog::get(name)?;
+    match dataset.name {
+        "digits" => shipped::digits().map(samples),
+        "faces" => shipped::faces().map(samples),
+        "motions" => Ok(Named { official_test: Some(40..80), ..samples(shipped::motions()?) }),
+        "citations" => shipped::citations().map(graph),
+        "simulated-eeg" => {
+            let simulated = SimulatedEeg::default().generate(&Streams::new(options.seed))?;
+            Ok(samples(simulated).note(format!("computed from seed {}, not measured", options.seed)))
+        }
+        "moving-mnist" => moving(dataset, cache, options),
+        // What is left needs its files.
+        name => from_files(name, &cache.require(dataset)?.folder, cache),
+    }
+}
+
+fn from_files(name: &str, folder: &Path, cache: &Cache) -> Result<Named> {
+    match name {
+        "mnist" => {
+            let (train, test) = (mnist::load(folder, Half::Train)?, mnist::load(folder, Half::Test)?);
+            let halves = train.inputs.len()..train.inputs.len() + test.inputs.len();
+            Ok(Named { official_test: Some(halves), ..samples(join(train, test)?) })
+        }
+        "frey-face" => frey::load(folder).map(samples),
+        "uci-eeg" => brain_waves(folder, cache),
+        "cora" => planetoid::load(folder, Graph::Cora).map(graph),
+        "citeseer" => planetoid::load(folder, Graph::Citeseer).map(graph),
+        "pubmed" => planetoid::load(folder, Graph::PubMed).map(graph),
+        "linqs-cora" => linqs::load(unpacked(folder, "cora")).map(graph),
+        _ => {
+            let stories = babi::load(folder, babi::Size::OneThousand)?;
+            let missing = stories.missing.iter().map(|what| format!("{what} is missing")).collect();
+            Ok(Named { contents: Contents::Stories(stories), official_test: None, notes: missing })
+        }
+    }
+}
+
+/// The original sequences if they are in the cache, else ones generated from MNIST's training half.
+fn moving(dataset: &Dataset, cache: &Cache, options: Options) -> Result<Named> {
+    let named = |inputs| {
+        samples(Samples { inputs, target: Target::None, groups: Vec::new(), group_names: Vec::new() })
+    };
+    if let Some(found) = cache.locate(dataset) {
+        let mut sequences = Sequences::open(found.folder)?;
+        let (shown, there) = (options.sequences.min(sequences.len()), sequences.len());
+        let read = sequences.read(0..shown)?;
+        return Ok(named(read.inputs).note(format!("{shown} of the {there} original sequences")));
+    }
+    let folder = cache.require(catalog::get("mnist")?)?.folder;
+    let digits = mnist::load(folder, Half::Train)?.inputs;
+    let mut rng = Streams::new(options.seed).stream("moving-mnist");
+    let moving = Config::default().generate(digits, options.sequences, &mut rng)?;
+    let note = format!("{} sequences generated from mnist, seed {}", options.sequences, options.seed);
+    Ok(named(moving.render(0..options.sequences)?).note(note))
+}
+
+fn brain_waves(folder: &Path, cache: &Cache) -> Result<Named> {
+    // The compact arrays load in a moment; raw text is parsed once and kept.
+    let compact = folder.join("smni_cmi_train.npz").is_file();
+    let loaded = match compact {
+        true => eeg::load(folder, Select::Official)?,
+        false => eeg::load_cached(folder, Select::Official, cache.root().join("parsed"))?,
+    };
+    let mut notes = Vec::new();
+    if !loaded.report.repeated.is_empty() {
+        notes.push(format!(
+            "{} trials that stand in both official halves kept once",
+            loaded.report.repeated.len()
+        ));
+    }
+    if !loaded.report.skipped.is_empty() {
+        notes.push(format!("{} empty or broken files skipped", loaded.report.skipped.len()));
+    }
+    notes.extend(loaded.report.cache.as_ref().map(|why| format!("parsed trials could not be kept: {why}")));
+    Ok(Named { notes, ..samples(loaded.into_samples()) })
+}
+
+fn unpacked(folder: &Path, name: &str) -> std::path::PathBuf {
+    let inner = folder.join(name);
+    if inner.is_dir() { inner } else { folder.to_owned() }
+}
+
+/// Both halves of a dataset, one after the other.
+fn join(first: Samples, second: Samples) -> Result<Samples> {
+    let mut shape = first.inputs.shape().to_vec();
+    if let (Some(count), true) = (shape.first_mut(), first.inputs.shape()[1..] == second.inputs.shape()[1..])
+    {
+        *count += second.inputs.len();
+    }
+    let mut data = first.inputs.into_data();
+    data.extend_from_slice(second.inputs.data());
+    let target = match (first.target, second.target) {
+        (Target::Classes { mut labels, names }, Target::Classes { labels: more, .. }) => {
+            labels.extend(more);
+            Target::Classes { labels, names }
+        }
+        _ => Target::None,
+    };
+    Ok(Samples { inputs: Array::new(shape, data)?, target, groups: Vec::new(), group_names: Vec::new() })
+}
+
+fn samples(samples: Samples) -> Named {
+    Named { contents: Contents::Samples(samples), official_test: None, notes: Vec::new() }
+}
+
+fn graph(graph: GraphData) -> Named {
+    Named { contents: Contents::Graph(graph), official_test: None, notes: Vec::new() }
+}
+
+impl Named {
+    fn note(mut self, note: String) -> Self {
+        self.notes.push(note);
+        self
+    }
+}

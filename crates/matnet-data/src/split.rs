@@ -1,0 +1,322 @@
+//! Dividing data into training, validation and test parts: seeded, disjoint, and easy to record.
+//!
+//! | rule | function | used for |
+//! |---|---|---|
+//! | fractions of everything | [`by_fraction`] | faces 70/20/10, moving digits 6k/3k/1k |
+//! | an official test half, validation drawn from the rest | [`official_test`] | digits 50k/10k/10k |
+//! | fractions of each subject's trials | [`within_groups`] | EEG as in the paper |
+//! | whole subjects | [`between_groups`] | EEG, the harder line |
+//! | the split that came with the graph | [`public`] | Planetoid |
+//! | so many random test and validation nodes | [`random_test`] | citations as in the paper |
+//! | so many random nodes per class | [`per_class`] | Planetoid's rule on other graphs |
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rand::Rng;
+use rand::seq::SliceRandom;
+
+use crate::{Error, GraphData, Result, Split};
+
+/// How much of the data goes where; what is left over by validation and test trains.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Fractions {
+    /// The part that decides when to stop.
+    pub valid: f64,
+    /// The part the result is measured on.
+    pub test: f64,
+}
+
+impl Fractions {
+    /// Fails unless both are fractions and something is left to train on.
+    pub fn new(valid: f64, test: f64) -> Result<Self> {
+        let fractions = Self { valid, test };
+        fractions.check()?;
+        Ok(fractions)
+    }
+
+    fn check(&self) -> Result<()> {
+        let ok = |part: f64| (0.0..1.0).contains(&part);
+        if ok(self.valid) && ok(self.test) && self.valid + self.test < 1.0 {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "fractions valid = {} and test = {}: each must be at least 0, their sum below 1",
+            self.valid, self.test
+        )))
+    }
+
+    /// How many of `count` validate and test: rounded, but never so that nothing trains.
+    fn counts(&self, count: usize) -> (usize, usize) {
+        let part = |fraction: f64| (fraction * count as f64).round() as usize;
+        let test = part(self.test).min(count.saturating_sub(1));
+        (part(self.valid).min(count.saturating_sub(test + 1)), test)
+    }
+}
+
+impl Split {
+    /// Fails unless every position is below `count` and stands in one place only.
+    pub fn check(&self, count: usize) -> Result<()> {
+        let mut seen = vec![false; count];
+        for &position in self.train.iter().chain(&self.valid).chain(&self.test) {
+            match seen.get_mut(position) {
+                Some(place) if !*place => *place = true,
+                Some(_) => return Err(Error::Invalid(format!("split holds position {position} twice"))),
+                None => {
+                    return Err(Error::Invalid(format!(
+                        "split holds position {position}, the data have {count}"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Deals out `order`: the first go to the test part, the next to validation, the rest train.
+    fn deal(mut order: Vec<usize>, valid: usize, test: usize) -> Self {
+        let train = order.split_off(test + valid);
+        let valid = order.split_off(test);
+        Self { train, valid, test: order }.sorted()
+    }
+
+    /// Sorted parts are small to record and read from disk in order; training shuffles anyway.
+    fn sorted(mut self) -> Self {
+        self.train.sort_unstable();
+        self.valid.sort_unstable();
+        self.test.sort_unstable();
+        self
+    }
+}
+
+/// Splits `count` samples by fraction, at random.
+pub fn by_fraction(count: usize, fractions: Fractions, rng: &mut impl Rng) -> Result<Split> {
+    fractions.check()?;
+    let (valid, test) = fractions.counts(count);
+    Ok(Split::deal(shuffled((0..count).collect(), rng), valid, test))
+}
+
+/// Keeps `test` as it is and draws `valid` of the other samples for validation.
+pub fn official_test(count: usize, test: Range<usize>, valid: usize, rng: &mut impl Rng) -> Result<Split> {
+    if test.start > test.end || test.end > count {
+        return Err(Error::Invalid(format!("test samples {test:?}, the data have {count}")));
+    }
+    let others = shuffled((0..count).filter(|position| !test.contains(position)).collect(), rng);
+    room_to_train(others.len(), valid, 0)?;
+    Ok(Split { test: test.collect(), ..Split::deal(others, valid, 0) })
+}
+
+/// Splits the samples of each group by fraction: every subject is in every part, no trial in two.
+pub fn within_groups(groups: &[u32], fractions: Fractions, rng: &mut impl Rng) -> Result<Split> {
+    fractions.check()?;
+    let mut split = Split::default();
+    for members in members(groups)?.into_values() {
+        let (valid, test) = fractions.counts(members.len());
+        let part = Split::deal(shuffled(members, rng), valid, test);
+        split.train.extend(part.train);
+        split.valid.extend(part.valid);
+        split.test.extend(part.test);
+    }
+    Ok(split.sorted())
+}
+
+/// Splits whole groups by fraction of their number: no subject is in two parts.
+pub fn between_groups(groups: &[u32], fractions: Fractions, rng: &mut impl Rng) -> Result<Split> {
+    fractions.check()?;
+    let members = members(groups)?;
+    let names: Vec<u32> = members.keys().copied().collect();
+    let (valid, test) = fractions.counts(names.len());
+    let chosen = Split::deal(shuffled((0..names.len()).collect(), rng), valid, test);
+    let samples =
+        |part: Vec<usize>| part.into_iter().flat_map(|group| members[&names[group]].clone()).collect();
+    let split =
+        Split { train: samples(chosen.train), valid: samples(chosen.valid), test: samples(chosen.test) };
+    Ok(split.sorted())
+}
+
+/// The split that came with the graph, as published for the Planetoid files.
+pub fn public(graph: &GraphData) -> Result<Split> {
+    let split = graph.split.clone().ok_or_else(|| Error::Invalid("this graph has no public split".into()))?;
+    split.check(graph.labels.len())?;
+    Ok(split)
+}
+
+/// Draws `test` and `valid` nodes at random among those with a known class; the other known ones train.
+pub fn random_test(labels: &[Option<u32>], valid: usize, test: usize, rng: &mut impl Rng) -> Result<Split> {
+    let order = shuffled(known(labels), rng);
+    room_to_train(order.len(), valid, test)?;
+    Ok(Split::deal(order, valid, test))
+}
+
+/// Draws `each` training nodes of every class, then `valid` and `test` nodes of what is left.
+pub fn per_class(
+    labels: &[Option<u32>],
+    each: usize,
+    valid: usize,
+    test: usize,
+    rng: &mut impl Rng,
+) -> Result<Split> {
+    let mut taken = BTreeMap::new();
+    let (mut train, mut others) = (Vec::new(), Vec::new());
+    for node in shuffled(known(labels), rng) {
+        let count = taken.entry(labels[node]).or_insert(0);
+        if *count < each {
+            *count += 1;
+            train.push(node);
+        } else {
+            others.push(node);
+        }
+    }
+    if valid.saturating_add(test) > others.len() {
+        return Err(Error::Invalid(format!(
+            "{valid} validation and {test} test nodes wanted, {} left beside {} for training",
+            others.len(),
+            train.len()
+        )));
+    }
+    others.truncate(valid + test);
+    Ok(Split { train, ..Split::deal(others, valid, test) }.sorted())
+}
+
+fn room_to_train(count: usize, valid: usize, test: usize) -> Result<()> {
+    if valid.saturating_add(test) < count {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!("{valid} validation and {test} test of {count} leave nothing to train on")))
+}
+
+fn known(labels: &[Option<u32>]) -> Vec<usize> {
+    (0..labels.len()).filter(|&node| labels[node].is_some()).collect()
+}
+
+fn members(groups: &[u32]) -> Result<BTreeMap<u32, Vec<usize>>> {
+    if groups.is_empty() {
+        return Err(Error::Invalid("these data have no groups (subjects) to split by".into()));
+    }
+    let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (position, &group) in groups.iter().enumerate() {
+        members.entry(group).or_default().push(position);
+    }
+    Ok(members)
+}
+
+fn shuffled(mut order: Vec<usize>, rng: &mut impl Rng) -> Vec<usize> {
+    order.shuffle(rng);
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::random::{Stream, Streams};
+
+    fn rng(seed: u64) -> Stream {
+        Streams::new(seed).stream("split")
+    }
+
+    fn total(split: &Split) -> usize {
+        split.train.len() + split.valid.len() + split.test.len()
+    }
+
+    #[test]
+    fn the_papers_sizes() {
+        let sizes = |split: Split| (split.train.len(), split.valid.len(), split.test.len());
+        let faces = by_fraction(1965, Fractions::new(0.1, 0.2).unwrap(), &mut rng(0)).unwrap();
+        assert_eq!(sizes(faces), (1375, 197, 393));
+        let digits = official_test(70_000, 60_000..70_000, 10_000, &mut rng(0)).unwrap();
+        assert_eq!(digits.test[0], 60_000);
+        assert_eq!(sizes(digits), (50_000, 10_000, 10_000));
+        let eeg: Vec<u32> = (0..1200).map(|trial| trial / 60).collect();
+        let fractions = Fractions::new(0.2, 0.2).unwrap();
+        assert_eq!(sizes(within_groups(&eeg, fractions, &mut rng(0)).unwrap()), (720, 240, 240));
+        assert_eq!(sizes(between_groups(&eeg, fractions, &mut rng(0)).unwrap()), (720, 240, 240));
+        let cora = vec![Some(0); 2708];
+        assert_eq!(sizes(random_test(&cora, 100, 1000, &mut rng(0)).unwrap()), (1608, 100, 1000));
+    }
+
+    #[test]
+    fn impossible_requests_say_what_is_wrong() {
+        let message = |error: Error| error.to_string();
+        assert_eq!(
+            message(Fractions::new(0.5, 0.5).unwrap_err()),
+            "fractions valid = 0.5 and test = 0.5: each must be at least 0, their sum below 1"
+        );
+        assert!(Fractions::new(f64::NAN, 0.1).is_err());
+        assert_eq!(
+            message(random_test(&[Some(0); 50], 10, 1000, &mut rng(0)).unwrap_err()),
+            "10 validation and 1000 test of 50 leave nothing to train on"
+        );
+        assert_eq!(
+            message(within_groups(&[], Fractions { valid: 0.2, test: 0.2 }, &mut rng(0)).unwrap_err()),
+            "these data have no groups (subjects) to split by"
+        );
+        let twice = Split { train: vec![0, 1], valid: vec![], test: vec![1] };
+        assert_eq!(message(twice.check(2).unwrap_err()), "split holds position 1 twice");
+        assert_eq!(message(twice.check(1).unwrap_err()), "split holds position 1, the data have 1");
+    }
+
+    #[test]
+    fn a_split_survives_being_recorded() {
+        let split = by_fraction(30, Fractions::new(0.2, 0.3).unwrap(), &mut rng(3)).unwrap();
+        let text = serde_json::to_string(&split).unwrap();
+        assert_eq!(serde_json::from_str::<Split>(&text).unwrap(), split);
+    }
+
+    proptest! {
+        #[test]
+        fn every_sample_stands_in_exactly_one_part(
+            count in 1usize..400, valid in 0.0..0.5, test in 0.0..0.5, seed: u64,
+        ) {
+            let fractions = Fractions::new(valid, test).unwrap();
+            let split = by_fraction(count, fractions, &mut rng(seed)).unwrap();
+            split.check(count).unwrap();
+            prop_assert_eq!(total(&split), count);
+            prop_assert!(!split.train.is_empty());
+            prop_assert!((split.test.len() as f64 - test * count as f64).abs() <= 1.0);
+            prop_assert_eq!(&split, &by_fraction(count, fractions, &mut rng(seed)).unwrap());
+        }
+
+        #[test]
+        fn groups_are_divided_or_kept_whole(
+            groups in prop::collection::vec(0u32..9, 1..300), valid in 0.0..0.5, test in 0.0..0.5, seed: u64,
+        ) {
+            let fractions = Fractions::new(valid, test).unwrap();
+            let within = within_groups(&groups, fractions, &mut rng(seed)).unwrap();
+            within.check(groups.len()).unwrap();
+            prop_assert_eq!(total(&within), groups.len());
+            for group in &groups {
+                prop_assert!(within.train.iter().any(|&sample| groups[sample] == *group));
+            }
+
+            let between = between_groups(&groups, fractions, &mut rng(seed)).unwrap();
+            between.check(groups.len()).unwrap();
+            prop_assert_eq!(total(&between), groups.len());
+            let of = |part: &[usize]| part.iter().map(|&s| groups[s]).collect::<std::collections::BTreeSet<_>>();
+            prop_assert!(of(&between.train).is_disjoint(&of(&between.test)));
+            prop_assert!(of(&between.train).is_disjoint(&of(&between.valid)));
+            prop_assert!(of(&between.valid).is_disjoint(&of(&between.test)));
+        }
+
+        #[test]
+        fn only_nodes_with_a_class_are_dealt(
+            labels in prop::collection::vec(prop::option::of(0u32..4), 20..200), seed: u64,
+        ) {
+            let known = labels.iter().flatten().count();
+            prop_assume!(known > 6);
+            let split = random_test(&labels, 2, 4, &mut rng(seed)).unwrap();
+            split.check(labels.len()).unwrap();
+            prop_assert_eq!((total(&split), split.valid.len(), split.test.len()), (known, 2, 4));
+            prop_assert!(split.train.iter().all(|&node| labels[node].is_some()));
+
+            if let Ok(split) = per_class(&labels, 3, 2, 4, &mut rng(seed)) {
+                split.check(labels.len()).unwrap();
+                for class in 0..4 {
+                    let have = labels.iter().filter(|label| **label == Some(class)).count();
+                    let took = split.train.iter().filter(|&&node| labels[node] == Some(class)).count();
+                    prop_assert_eq!(took, have.min(3));
+                }
+            }
+        }
+    }
+}

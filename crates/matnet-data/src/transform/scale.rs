@@ -1,0 +1,214 @@
+//! Scaling whose numbers come from the training part only, so that nothing of the test part leaks.
+
+use crate::transform::matrix_sides;
+use crate::{Array, Error, Result};
+
+/// What the scaled numbers look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Mean 0 and standard deviation 1.
+    Standardise,
+    /// Smallest 0 and largest 1.
+    MinMax,
+}
+
+/// Which numbers share one scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Per {
+    /// All of them.
+    Whole,
+    /// Each row of the matrix (a channel, say) over samples, time and columns.
+    Row,
+    /// Each entry of the matrix over samples and time.
+    Entry,
+}
+
+/// A fitted scaling: x becomes (x − shift) / scale.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Scaler {
+    per: Per,
+    rows: usize,
+    cols: usize,
+    shift: Vec<f32>,
+    scale: Vec<f32>,
+}
+
+impl Scaler {
+    /// Fits to the samples `train` of `data`.
+    pub fn fit(kind: Kind, per: Per, data: &Array, train: &[usize]) -> Result<Self> {
+        let (rows, cols) = matrix_sides(data)?;
+        if let Some(position) = train.iter().find(|&&position| position >= data.len()) {
+            return Err(Error::Invalid(format!("sample {position} to fit on, the data have {}", data.len())));
+        }
+        let mut stats = vec![Stats::default(); per.count(rows, cols)];
+        for &position in train {
+            for (place, &x) in data.sample(position).iter().enumerate() {
+                stats[per.slot(place, rows, cols)].add(x.into());
+            }
+        }
+        if stats.iter().any(|stats| stats.count == 0.0) {
+            return Err(Error::Invalid("no training samples to fit a scale to".into()));
+        }
+        let (shift, scale) = stats.iter().map(|stats| stats.shift_and_scale(kind)).unzip();
+        Ok(Self { per, rows, cols, shift, scale })
+    }
+
+    /// Scales `data` in place.
+    pub fn apply(&self, data: &mut Array) -> Result<()> {
+        self.each(data, |x, shift, scale| (x - shift) / scale)
+    }
+
+    /// Turns scaled numbers back into the original ones.
+    pub fn undo(&self, data: &mut Array) -> Result<()> {
+        self.each(data, |x, shift, scale| x * scale + shift)
+    }
+
+    fn each(&self, data: &mut Array, change: impl Fn(f32, f32, f32) -> f32) -> Result<()> {
+        let (rows, cols) = matrix_sides(data)?;
+        if (rows, cols) != (self.rows, self.cols) {
+            return Err(Error::Invalid(format!(
+                "scale fitted to {}×{} matrices, these are {rows}×{cols}",
+                self.rows, self.cols
+            )));
+        }
+        // A scale read back from a file may have been tampered with.
+        let count = self.per.count(rows, cols);
+        if self.shift.len() != count || self.scale.len() != count {
+            return Err(Error::Invalid(format!("a scale per {:?} needs {count} numbers", self.per)));
+        }
+        for (place, x) in data.data_mut().iter_mut().enumerate() {
+            let slot = self.per.slot(place, rows, cols);
+            *x = change(*x, self.shift[slot], self.scale[slot]);
+        }
+        Ok(())
+    }
+}
+
+impl Per {
+    fn count(self, rows: usize, cols: usize) -> usize {
+        match self {
+            Self::Whole => 1,
+            Self::Row => rows,
+            Self::Entry => rows * cols,
+        }
+    }
+
+    fn slot(self, place: usize, rows: usize, cols: usize) -> usize {
+        match self {
+            Self::Whole => 0,
+            Self::Row => place / cols % rows,
+            Self::Entry => place % (rows * cols),
+        }
+    }
+}
+
+/// Running mean and spread (Welford), smallest and largest.
+#[derive(Clone)]
+struct Stats {
+    count: f64,
+    mean: f64,
+    spread: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Default for Stats {
+    fn default() -> Self {
+        Self { count: 0.0, mean: 0.0, spread: 0.0, low: f64::INFINITY, high: f64::NEG_INFINITY }
+    }
+}
+
+impl Stats {
+    fn add(&mut self, x: f64) {
+        self.count += 1.0;
+        let before = x - self.mean;
+        self.mean += before / self.count;
+        self.spread += before * (x - self.mean);
+        self.low = self.low.min(x);
+        self.high = self.high.max(x);
+    }
+
+    fn shift_and_scale(&self, kind: Kind) -> (f32, f32) {
+        let (shift, scale) = match kind {
+            Kind::Standardise => (self.mean, (self.spread / self.count).sqrt()),
+            Kind::MinMax => (self.low, self.high - self.low),
+        };
+        // What never varies in training keeps its scale: dividing by (almost) nothing would blow it up in test.
+        let scale = scale as f32;
+        (shift as f32, if scale.is_normal() { scale } else { 1.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn numbers(shape: [usize; 3], values: impl Fn(usize) -> f32) -> Array {
+        let count = shape.iter().product();
+        Array::new(shape, (0..count).map(values).collect()).unwrap()
+    }
+
+    #[test]
+    fn the_test_part_does_not_move_the_scale() {
+        let mut data = numbers([3, 2, 2], |i| i as f32);
+        let scaler = Scaler::fit(Kind::MinMax, Per::Whole, &data, &[0, 1]).unwrap();
+        data.data_mut()[11] = 1e6;
+        assert_eq!(scaler, Scaler::fit(Kind::MinMax, Per::Whole, &data, &[0, 1]).unwrap());
+        scaler.apply(&mut data).unwrap();
+        assert_eq!((data.data()[0], data.data()[7]), (0.0, 1.0));
+    }
+
+    #[test]
+    fn each_row_and_entry_has_its_own_scale() {
+        let data = numbers([4, 2, 3], |i| (i % 6) as f32 * 10.0 + (i / 6) as f32);
+        let all = [0, 1, 2, 3];
+        for per in [Per::Whole, Per::Row, Per::Entry] {
+            let mut scaled = data.clone();
+            Scaler::fit(Kind::Standardise, per, &data, &all).unwrap().apply(&mut scaled).unwrap();
+            let mean = scaled.data().iter().sum::<f32>() / 24.0;
+            let square = scaled.data().iter().map(|x| x * x).sum::<f32>() / 24.0;
+            assert!(mean.abs() < 1e-6 && (square - 1.0).abs() < 1e-5, "{per:?}: {mean} {square}");
+        }
+        let mut entries = data.clone();
+        Scaler::fit(Kind::MinMax, Per::Entry, &data, &all).unwrap().apply(&mut entries).unwrap();
+        assert_eq!((entries.sample(0), entries.sample(3)), (&[0.0; 6][..], &[1.0; 6][..]));
+    }
+
+    #[test]
+    fn what_never_varies_is_only_shifted() {
+        let mut data = numbers([2, 1, 2], |_| 3.0);
+        Scaler::fit(Kind::Standardise, Per::Entry, &data, &[0, 1]).unwrap().apply(&mut data).unwrap();
+        assert_eq!(data.data(), [0.0; 4]);
+    }
+
+    #[test]
+    fn wrong_requests_say_what_is_wrong() {
+        let data = numbers([2, 2, 2], |i| i as f32);
+        let fit = |train: &[usize]| Scaler::fit(Kind::MinMax, Per::Whole, &data, train);
+        assert_eq!(fit(&[]).unwrap_err().to_string(), "no training samples to fit a scale to");
+        assert_eq!(fit(&[2]).unwrap_err().to_string(), "sample 2 to fit on, the data have 2");
+        let mut other = numbers([2, 2, 3], |i| i as f32);
+        let message = fit(&[0]).unwrap().apply(&mut other).unwrap_err().to_string();
+        assert_eq!(message, "scale fitted to 2×2 matrices, these are 2×3");
+    }
+
+    proptest! {
+        #[test]
+        fn undo_brings_the_numbers_back(values in prop::collection::vec(-100f32..100.0, 24)) {
+            let data = Array::new([4, 3, 2], values).unwrap();
+            for kind in [Kind::Standardise, Kind::MinMax] {
+                let scaler = Scaler::fit(kind, Per::Row, &data, &[0, 1, 3]).unwrap();
+                let mut there_and_back = data.clone();
+                scaler.apply(&mut there_and_back).unwrap();
+                scaler.undo(&mut there_and_back).unwrap();
+                for (a, b) in there_and_back.data().iter().zip(data.data()) {
+                    prop_assert!((a - b).abs() < 1e-3);
+                }
+            }
+        }
+    }
+}

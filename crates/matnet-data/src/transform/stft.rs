@@ -1,0 +1,244 @@
+//! Signals to spectrograms: the short-time Fourier transform of the EEG experiment.
+//!
+//! The paper: Hamming window of 64 samples, 56 of them overlapping, signals "detrended by removing mean
+//! values along the time axis", half of the bins of a real signal, zero frequency left out. That makes 25 steps
+//! of 64×32 from 64×256, if nothing is padded. Two things it leaves open, decided here as
+//!
+//! - the mean: *signals* are detrended, so each channel's mean over the whole trial is taken off before
+//!   windowing ([`Mean::OfSignal`]). SciPy and matplotlib take it off each window instead
+//!   ([`Mean::OfWindow`]); only the lowest bins notice.
+//! - the value: the modulus of the transform, in the unit of the signal ([`Value::Magnitude`]). The other reading,
+//!   power per hertz as `scipy.signal.spectrogram` returns by default, is [`Value::Density`]; its tail is
+//!   long enough to saturate the gates of an LSTM unless it is scaled first.
+//!
+//! Windows are SciPy's periodic ones, and all four combinations are tested against SciPy's numbers.
+
+use rayon::prelude::*;
+use realfft::num_complex::Complex;
+use realfft::{RealFftPlanner, RealToComplex};
+use std::sync::Arc;
+
+use crate::{Array, Error, Result};
+
+/// Which mean is taken off before the transform.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mean {
+    /// That of each whole signal.
+    #[default]
+    OfSignal,
+    /// That of each window, as SciPy's `detrend="constant"`.
+    OfWindow,
+}
+
+/// What is kept of each complex number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Value {
+    /// Its modulus, over the window's sum: SciPy's `mode="magnitude", scaling="spectrum"`.
+    #[default]
+    Magnitude,
+    /// Power per hertz of a one-sided spectrum: SciPy's `mode="psd", scaling="density"`.
+    Density,
+}
+
+/// A short-time Fourier transform with a Hamming window; the default is the paper's.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stft {
+    /// Samples per window.
+    pub window: usize,
+    /// Samples that one window shares with the next.
+    pub overlap: usize,
+    /// Which mean is taken off.
+    pub mean: Mean,
+    /// What is kept of each bin.
+    pub value: Value,
+    /// Samples per second; matters to [`Value::Density`] only.
+    pub sample_rate: f64,
+}
+
+impl Default for Stft {
+    fn default() -> Self {
+        Self { window: 64, overlap: 56, mean: Mean::OfSignal, value: Value::Magnitude, sample_rate: 256.0 }
+    }
+}
+
+impl Stft {
+    /// How many windows fit into `samples`, and how many bins each gives.
+    pub fn shape(&self, samples: usize) -> Result<(usize, usize)> {
+        if self.window < 2 || self.overlap >= self.window {
+            return Err(Error::Invalid(format!(
+                "window {} with overlap {}: the overlap must be below the window, the window at least 2",
+                self.window, self.overlap
+            )));
+        }
+        if !(self.sample_rate > 0.0 && self.sample_rate.is_finite()) {
+            return Err(Error::Invalid(format!("sample rate {}: must be above 0", self.sample_rate)));
+        }
+        if samples < self.window {
+            return Err(Error::Invalid(format!("{samples} samples do not fill a window of {}", self.window)));
+        }
+        Ok(((samples - self.window) / (self.window - self.overlap) + 1, self.window / 2))
+    }
+
+    /// Turns trials `[n, channels, samples]` into sequences `[n, time, channels, bins]`.
+    pub fn apply(&self, signals: &Array) -> Result<Array> {
+        let &[trials, channels, samples] = signals.shape() else {
+            return Err(Error::Invalid(format!(
+                "signals of shape {:?}: [n, channels, samples] is wanted",
+                signals.shape()
+            )));
+        };
+        let (steps, bins) = self.shape(samples)?;
+        let plan = Plan::new(self);
+        let size = steps * channels * bins;
+        let mut out = vec![0.0; trials * size];
+        if !out.is_empty() {
+            out.par_chunks_mut(size).enumerate().for_each_init(
+                || plan.scratch(),
+                |scratch, (trial, out)| {
+                    for (channel, signal) in signals.sample(trial).chunks_exact(samples).enumerate() {
+                        plan.channel(signal, scratch, |step, bin, value| {
+                            out[(step * channels + channel) * bins + bin] = value;
+                        });
+                    }
+                },
+            );
+        }
+        Array::new([trials, steps, channels, bins], out)
+    }
+}
+
+/// The window, the FFT and the scale, ready for many signals.
+struct Plan {
+    fft: Arc<dyn RealToComplex<f64>>,
+    window: Vec<f64>,
+    hop: usize,
+    mean: Mean,
+    value: Value,
+    scale: f64,
+}
+
+struct Scratch {
+    signal: Vec<f64>,
+    piece: Vec<f64>,
+    bins: Vec<Complex<f64>>,
+    work: Vec<Complex<f64>>,
+}
+
+impl Plan {
+    fn new(stft: &Stft) -> Self {
+        let turn = std::f64::consts::TAU / stft.window as f64;
+        let window: Vec<f64> = (0..stft.window).map(|i| 0.54 - 0.46 * (turn * i as f64).cos()).collect();
+        let scale = match stft.value {
+            Value::Magnitude => 1.0 / window.iter().sum::<f64>(),
+            Value::Density => 1.0 / (stft.sample_rate * window.iter().map(|w| w * w).sum::<f64>()),
+        };
+        Self {
+            fft: RealFftPlanner::new().plan_fft_forward(stft.window),
+            hop: stft.window - stft.overlap,
+            mean: stft.mean,
+            value: stft.value,
+            window,
+            scale,
+        }
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch {
+            signal: Vec::new(),
+            piece: self.fft.make_input_vec(),
+            bins: self.fft.make_output_vec(),
+            work: self.fft.make_scratch_vec(),
+        }
+    }
+
+    /// Hands every (step, bin, value) of one signal to `store`; bin 0 is the first above zero frequency.
+    fn channel(&self, signal: &[f32], scratch: &mut Scratch, mut store: impl FnMut(usize, usize, f32)) {
+        let Scratch { signal: whole, piece, bins, work } = scratch;
+        whole.clear();
+        whole.extend(signal.iter().map(|&x| f64::from(x)));
+        if self.mean == Mean::OfSignal {
+            let mean = average(whole);
+            whole.iter_mut().for_each(|x| *x -= mean);
+        }
+        let length = self.window.len();
+        for (step, part) in whole.windows(length).step_by(self.hop).enumerate() {
+            let mean = if self.mean == Mean::OfWindow { average(part) } else { 0.0 };
+            for ((out, x), w) in piece.iter_mut().zip(part).zip(&self.window) {
+                *out = (x - mean) * w;
+            }
+            // Fails only on buffers of another length, and these are the plan's own.
+            let done = self.fft.process_with_scratch(piece, bins, work);
+            debug_assert!(done.is_ok());
+            for (index, bin) in bins.iter().enumerate().skip(1) {
+                let value = match self.value {
+                    // `norm` guards against overflow that microvolts never reach, at twice the time.
+                    Value::Magnitude => bin.norm_sqr().sqrt() * self.scale,
+                    // A one-sided spectrum holds each frequency twice, but the highest of an even window once.
+                    Value::Density if 2 * index == length => bin.norm_sqr() * self.scale,
+                    Value::Density => 2.0 * bin.norm_sqr() * self.scale,
+                };
+                store(step, index - 1, value as f32);
+            }
+        }
+    }
+}
+
+fn average(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers from `peers/stft/make_reference.py`, which asks SciPy.
+    const REFERENCE: &str =
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../peers/stft/reference.txt"));
+
+    /// A named block of the reference file: `name: numbers…` on one line.
+    fn block(name: &str) -> Vec<f32> {
+        let line = REFERENCE.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).unwrap();
+        line.split_whitespace().map(|number| number.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn equals_scipy_in_every_mode() {
+        let signals = Array::new([1, 3, 256], block("signals")).unwrap();
+        for (mean, mean_name) in [(Mean::OfSignal, "signal"), (Mean::OfWindow, "window")] {
+            for (value, value_name) in [(Value::Magnitude, "magnitude"), (Value::Density, "density")] {
+                let ours = Stft { mean, value, ..Stft::default() }.apply(&signals).unwrap();
+                assert_eq!(ours.shape(), [1, 25, 3, 32]);
+                let theirs = block(&format!("{mean_name} {value_name}"));
+                assert_eq!(theirs.len(), ours.data().len());
+                for (ours, theirs) in ours.data().iter().zip(&theirs) {
+                    assert!((ours - theirs).abs() <= 2e-6 * theirs.abs() + 1e-9, "{ours} is not {theirs}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_eeg_trial_becomes_25_steps_of_64_by_32() {
+        let out = Stft::default().apply(&Array::new([2, 64, 256], vec![1.5; 2 * 64 * 256]).unwrap()).unwrap();
+        assert_eq!(out.shape(), [2, 25, 64, 32]);
+        assert!(out.data().iter().all(|&x| x.abs() < 1e-12), "a constant has nothing above zero frequency");
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_are_refused() {
+        let short = Array::new([1, 1, 63], vec![0.0; 63]).unwrap();
+        let message = |stft: Stft| stft.apply(&short).unwrap_err().to_string();
+        assert_eq!(message(Stft::default()), "63 samples do not fill a window of 64");
+        assert_eq!(
+            message(Stft { overlap: 64, ..Stft::default() }),
+            "window 64 with overlap 64: the overlap must be below the window, the window at least 2"
+        );
+        let flat = Array::new([63], vec![0.0; 63]).unwrap();
+        assert!(Stft::default().apply(&flat).is_err());
+        let none = Array::new([0, 64, 256], vec![]).unwrap();
+        assert_eq!(Stft::default().apply(&none).unwrap().shape(), [0, 25, 64, 32]);
+    }
+}

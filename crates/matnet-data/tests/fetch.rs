@@ -1,0 +1,313 @@
+//! Fetching from servers that truncate, stall, lie, redirect, refuse and change their mind.
+
+mod server;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use matnet_data::cache::{Cache, Verdict};
+use matnet_data::catalog::{Check, Dataset, File, Source};
+use matnet_data::fetch::{Patience, Progress, fetch, fetch_file};
+use matnet_data::{Error, Result};
+use server::{Answer, Server, dripping, honest, rest, send, stalled, truncated, whole};
+use sha2::{Digest, Sha256};
+
+const QUICK: Patience = Patience {
+    idle: Duration::from_millis(800),
+    least_bytes: 100,
+    attempts: 3,
+    pause: Duration::from_millis(5),
+};
+
+fn content() -> Vec<u8> {
+    (0..200_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The file that holds `content()`, to be had at `urls`.
+fn wanted(urls: &[&str]) -> File {
+    let content = content();
+    let size = content.len() as u64;
+    let check = Check::File { sha256: sha256(&content), size };
+    File {
+        name: "file.bin".into(),
+        urls: urls.iter().map(|url| url.to_string()).collect(),
+        checks: vec![check],
+        most_bytes: size,
+    }
+}
+
+fn get(file: &File, folder: &Path) -> Result<std::path::PathBuf> {
+    fetch_file(file, folder, &QUICK, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Fetches from a server that answers so; the content or the error, with the server and what is left in the folder.
+fn run(answers: Vec<Answer>) -> (Result<Vec<u8>>, Server, Vec<String>) {
+    let server = Server::start(answers);
+    let folder = tempfile::tempdir().unwrap();
+    let result = get(&wanted(&[&server.url]), folder.path()).map(|path| std::fs::read(path).unwrap());
+    let left = names(folder.path());
+    if result.is_err() {
+        assert!(!left.contains(&"file.bin".to_string()), "a file that failed must not get its real name");
+    }
+    (result, server, left)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_good_server_needs_one_request() {
+    let (result, server, left) = run(vec![whole(&content(), "a")]);
+    assert_eq!(result.unwrap(), content());
+    assert_eq!(server.requests().len(), 1);
+    assert!(server.requests()[0].contains("user-agent: matnet/"));
+    assert_eq!(left, ["file.bin"], "nothing else stays behind");
+}
+
+#[test]
+fn a_truncated_answer_is_continued() {
+    let (result, server, left) = run(vec![truncated(&content(), 70_000, "a"), rest(&content(), 70_000, "a")]);
+    assert_eq!(result.unwrap(), content());
+    let second = &server.requests()[1];
+    assert!(second.contains("range: bytes=70000-") && second.contains("if-range: \"a\""), "{second}");
+    assert_eq!(left, ["file.bin"]);
+}
+
+#[test]
+fn a_part_of_an_earlier_run_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(vec![truncated(&content(), 50_000, "a"), rest(&content(), 50_000, "a")]);
+    let once = Patience { attempts: 1, ..QUICK };
+    let file = wanted(&[&server.url]);
+    let error = fetch_file(&file, folder.path(), &once, &mut |_| ControlFlow::Continue(())).unwrap_err();
+    assert!(error.to_string().contains("broke off after 50000 bytes"), "{error}");
+    assert_eq!(names(folder.path()), ["file.bin.part", "file.bin.part.from"]);
+    let path = fetch_file(&file, folder.path(), &once, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(std::fs::read(path).unwrap(), content());
+}
+
+#[test]
+fn a_server_that_ignores_ranges_starts_again() {
+    let (result, ..) = run(vec![truncated(&content(), 70_000, "a"), whole(&content(), "a")]);
+    assert_eq!(result.unwrap(), content());
+}
+
+#[test]
+fn a_file_that_changed_meanwhile_is_not_joined() {
+    // The server honours if-range: it sends the new version whole.
+    let mut old = content();
+    old[0] ^= 1;
+    let (result, ..) = run(vec![truncated(&old, 70_000, "old"), whole(&content(), "new")]);
+    assert_eq!(result.unwrap(), content());
+
+    // The server lies: same tag, other content. The check finds out, and the whole file is fetched anew.
+    let (result, server, _) =
+        run(vec![truncated(&old, 70_000, "a"), rest(&content(), 70_000, "a"), whole(&content(), "a")]);
+    assert_eq!(result.unwrap(), content());
+    assert!(!server.requests()[2].contains("range:"));
+}
+
+#[test]
+fn a_server_that_continues_elsewhere_is_not_believed() {
+    let (result, ..) =
+        run(vec![truncated(&content(), 70_000, "a"), rest(&content(), 60_000, "a"), whole(&content(), "a")]);
+    assert_eq!(result.unwrap(), content());
+    let refused = send("416 Range Not Satisfiable\ncontent-range: bytes */10\ncontent-length: 0", "");
+    let (result, ..) = run(vec![truncated(&content(), 70_000, "a"), refused, whole(&content(), "a")]);
+    assert_eq!(result.unwrap(), content());
+}
+
+#[test]
+fn without_a_validator_nothing_is_continued() {
+    let head = "200 OK\ncontent-length: 200000";
+    let (result, server, _) = run(vec![send(head, &content()[..100]), send(head, content())]);
+    assert_eq!(result.unwrap(), content());
+    assert!(!server.requests()[1].contains("range:"));
+}
+
+#[test]
+fn a_stalled_server_is_given_up_in_time() {
+    let start = Instant::now();
+    let pause = Duration::from_secs(2);
+    let (result, server, _) = run(vec![
+        stalled(&content(), 1000, pause),
+        stalled(&content(), 0, pause),
+        stalled(&content(), 0, pause),
+    ]);
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("broke off after 1000 bytes: nothing came in time"), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(8), "took {:?}", start.elapsed());
+    assert!(!server.requests().is_empty());
+}
+
+#[test]
+fn a_dripping_server_is_given_up_too() {
+    let drip = || dripping(&content(), Duration::from_millis(20));
+    let start = Instant::now();
+    let (result, ..) = run(vec![drip(), drip(), drip()]);
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("slowed to a drip"), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(8), "took {:?}", start.elapsed());
+}
+
+#[test]
+fn wrong_content_is_removed_and_said() {
+    let mut wrong = content();
+    wrong[199_999] ^= 1;
+    let (result, server, left) = run(vec![whole(&wrong, "a")]);
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains(&format!("what came has SHA-256 {}", sha256(&wrong))), "{error}");
+    assert!(error.contains("it has been removed"), "{error}");
+    assert_eq!((server.requests().len(), left.len()), (1, 0), "nothing is kept, and nothing is asked twice");
+}
+
+#[test]
+fn lies_about_length_are_found_out() {
+    // Too short a promise: the body is cut there.
+    let (result, _, left) = run(vec![send("200 OK\ncontent-length: 1000", content())]);
+    assert!(result.unwrap_err().to_string().contains("what came is 1000 bytes, not 200000"));
+    assert_eq!(left.len(), 0);
+    // Too long a promise: more than the file can have.
+    let (result, ..) = run(vec![send("200 OK\ncontent-length: 999999999", content())]);
+    assert!(result.unwrap_err().to_string().contains("offers more than the 200000 bytes"));
+    // No promise, and no end: given up as soon as it is too much.
+    let (result, _, left) = run(vec![send("200 OK", [content(), content()].concat())]);
+    assert!(result.unwrap_err().to_string().contains("sends more than the 200000 bytes"));
+    assert_eq!(left.len(), 0);
+    // No promise, but honest.
+    let (result, ..) = run(vec![send("200 OK", content())]);
+    assert_eq!(result.unwrap(), content());
+}
+
+#[test]
+fn redirects_are_followed_but_not_for_ever() {
+    let target = Server::start(vec![whole(&content(), "a")]);
+    let (result, ..) = run(vec![send(format!("302 Found\nlocation: {}\ncontent-length: 0", target.url), "")]);
+    assert_eq!(result.unwrap(), content());
+
+    let circle = || send("302 Found\nlocation: /file.bin\ncontent-length: 0", "");
+    let (result, ..) = run((0..20).map(|_| circle()).collect());
+    assert!(result.unwrap_err().to_string().contains("too many redirects"));
+}
+
+#[test]
+fn a_404_sends_to_the_mirror_at_once_and_a_503_is_tried_again() {
+    let gone = Server::start(vec![send("404 Not Found\ncontent-length: 0", "")]);
+    let busy = send("503 Busy\ncontent-length: 0", "");
+    let mirror = Server::start(vec![busy, whole(&content(), "a")]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = get(&wanted(&[&gone.url, &mirror.url]), folder.path()).unwrap();
+    assert_eq!(std::fs::read(path).unwrap(), content());
+    assert_eq!((gone.requests().len(), mirror.requests().len()), (1, 2));
+}
+
+#[test]
+fn without_a_network_the_error_says_what_to_do_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    // A port nobody listens on.
+    let url = Server::start(vec![]).url;
+    std::thread::sleep(Duration::from_millis(50));
+    let error = get(&wanted(&[&url]), folder.path()).unwrap_err();
+    assert!(matches!(error, Error::Fetch(_)));
+    let text = error.to_string();
+    let by_hand =
+        format!("by hand:\n  download {url}\n  and put it at {}", folder.path().join("file.bin").display());
+    assert!(text.starts_with("could not fetch file.bin:\n"), "{text}");
+    assert!(text.ends_with(&by_hand), "{text}");
+    assert_eq!(names(folder.path()).len(), 0);
+}
+
+#[test]
+fn what_is_there_and_right_needs_no_network_and_what_is_wrong_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("file.bin");
+    std::fs::write(&target, content()).unwrap();
+    assert_eq!(get(&wanted(&[]), folder.path()).unwrap(), target);
+
+    std::fs::write(&target, b"half a").unwrap();
+    let server = Server::start(vec![whole(&content(), "a")]);
+    get(&wanted(&[&server.url]), folder.path()).unwrap();
+    assert_eq!(std::fs::read(&target).unwrap(), content());
+}
+
+#[test]
+fn an_interrupted_fetch_keeps_its_part_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(vec![honest(&content(), "a"), honest(&content(), "a")]);
+    let file = wanted(&[&server.url]);
+    let mut have = 0;
+    let error = fetch_file(&file, folder.path(), &QUICK, &mut |progress| match progress {
+        Progress::Bytes(_, done, total) if done > 60_000 => {
+            assert_eq!(total, Some(200_000));
+            have = done;
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    assert!(matches!(error, Err(Error::Interrupted)));
+    assert_eq!(std::fs::metadata(folder.path().join("file.bin.part")).unwrap().len(), have);
+    let path = get(&file, folder.path()).unwrap();
+    assert_eq!(std::fs::read(path).unwrap(), content());
+    assert!(server.requests()[1].contains(&format!("range: bytes={have}-")));
+}
+
+#[test]
+fn two_fetches_of_one_file_do_not_mix() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = std::fs::File::create(folder.path().join("file.bin.part")).unwrap();
+    part.lock().unwrap();
+    let error = get(&wanted(&["http://127.0.0.1:9/"]), folder.path()).unwrap_err().to_string();
+    assert!(error.ends_with("another process is fetching it"), "{error}");
+}
+
+#[test]
+fn a_file_without_a_published_checksum_is_held_to_its_first_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(vec![whole(&content(), "a")]);
+    let file = File { checks: vec![Check::FirstSeen], ..wanted(&[&server.url]) };
+    let dataset = Dataset {
+        name: "test",
+        about: "a test",
+        home: "here",
+        terms: "none",
+        source: Source::Files { folder: "test", variants: vec![vec![file]], unpacked: &[], optional: false },
+    };
+    let cache = Cache::new(folder.path());
+    let paths = fetch(&dataset, &cache, &QUICK, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(cache.verify(&dataset).unwrap(), [(paths[0].clone(), Verdict::Right)]);
+    std::fs::write(&paths[0], "other").unwrap();
+    assert!(matches!(&cache.verify(&dataset).unwrap()[0].1, Verdict::Wrong(_)));
+}
+
+#[test]
+fn a_gzip_file_is_known_by_what_it_holds() {
+    use std::io::Write;
+    let pack = |level| {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
+        packer.write_all(&content()).unwrap();
+        packer.finish().unwrap()
+    };
+    for level in [1, 9] {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start(vec![whole(&pack(level), "a")]);
+        let check = Check::Unpacked { sha256: sha256(&content()), size: 200_000 };
+        let file = File { checks: vec![check], most_bytes: 300_000, ..wanted(&[&server.url]) };
+        get(&file, folder.path()).unwrap();
+    }
+    // A page of HTML where a file should be is a common kind of wrong.
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(vec![whole(b"<html>", "a")]);
+    let check = Check::Unpacked { sha256: sha256(&content()), size: 200_000 };
+    let error =
+        get(&File { checks: vec![check], ..wanted(&[&server.url]) }, folder.path()).unwrap_err().to_string();
+    assert!(error.contains("what came unpacks to 6 bytes, not 200000"), "{error}");
+}
