@@ -2,8 +2,9 @@
 
 use burn::module::Module;
 use burn::nn::loss::{BinaryCrossEntropyLossConfig, CrossEntropyLossConfig, MseLoss, Reduction};
-use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
+use burn::optim::{self, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use matnet::optim::AdamConfig;
 use matnet::prelude::*;
 use matnet::weights;
 use safetensors::tensor::{Dtype, TensorView};
@@ -12,16 +13,16 @@ use serde::{Deserialize, Serialize};
 use crate::composed;
 use crate::row::{Kind, Row, Timed};
 
-/// Adam's default elsewhere, and small enough that repeating a batch does no harm.
+/// The usual one for Adam, and small enough that repeating a batch does no harm.
 const LEARNING_RATE: f64 = 1e-3;
 
 /// Fused operations or ordinary ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
-    /// The kernels of matnet.
+    /// The kernels of matnet, Adam included.
     Fused,
-    /// Ordinary Burn operations.
+    /// Ordinary Burn operations and Burn's Adam.
     Composed,
 }
 
@@ -44,6 +45,10 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
     let stream = &mut Stream::new(1, "bench");
     let fused = variant == Variant::Fused;
     let wrong = |error: ConfigError| error.to_string();
+    let optimiser = match variant {
+        Variant::Fused => AdamConfig::default().init().map_err(wrong)?,
+        Variant::Composed => optim::AdamConfig::new().with_epsilon(1e-8).init(),
+    };
     // In use, the sum of the output stands for the loss: it costs nothing and tells as much.
     let learns = row.mode == Timed::Train;
     Ok(match row.net {
@@ -53,7 +58,7 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
             let input = normal([row.batch, config.input[0], config.input[1]], &device);
             let target = labels(row.batch, config.output, &device);
             let loss = CrossEntropyLossConfig::new().init(&device);
-            Repeat::boxed(row.mode, net, input, target.clone().float(), move |net, input| {
+            Repeat::boxed(row.mode, optimiser, net, input, target.clone().float(), move |net, input| {
                 let output = match fused {
                     true => net.forward(input, &mut Mode::Eval),
                     false => composed::feed_forward(net, input),
@@ -68,7 +73,7 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
             let input = normal([row.batch, row.time, config.input[0], config.input[1]], &device);
             let target = labels(row.batch, 2, &device).reshape([row.batch, 1]);
             let loss = BinaryCrossEntropyLossConfig::new().with_logits(true).init(&device);
-            Repeat::boxed(row.mode, net, input, target.clone().float(), move |net, input| {
+            Repeat::boxed(row.mode, optimiser, net, input, target.clone().float(), move |net, input| {
                 let output = match fused {
                     true => net.forward(input, &mut Mode::Eval),
                     false => composed::sequence_classifier(net, cell, input),
@@ -83,7 +88,7 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
             let ([rows, cols], steps) = (config.input, config.steps);
             let input = normal([row.batch, row.time, rows, cols], &device);
             let target = normal([row.batch, steps, rows, cols], &device);
-            Repeat::boxed(row.mode, net, input, target.clone(), move |net, input| {
+            Repeat::boxed(row.mode, optimiser, net, input, target.clone(), move |net, input| {
                 let output = match fused {
                     true => net.forward(input, &mut Mode::Eval),
                     false => composed::seq2seq(net, cell, steps, input),
@@ -127,9 +132,14 @@ where
     N: Module + 'static,
     F: Fn(&N, Tensor<I>) -> Tensor<1> + 'static,
 {
-    fn boxed(timed: Timed, net: N, input: Tensor<I>, target: Tensor<T>, loss: F) -> Box<dyn Task> {
-        // As PyTorch has it.
-        let optimiser = AdamConfig::new().with_epsilon(1e-8).init();
+    fn boxed(
+        timed: Timed,
+        optimiser: ModuleOptimizer,
+        net: N,
+        input: Tensor<I>,
+        target: Tensor<T>,
+        loss: F,
+    ) -> Box<dyn Task> {
         Box::new(Self { timed, net: Some(net), optimiser, input, target, loss })
     }
 
