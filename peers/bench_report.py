@@ -82,7 +82,7 @@ def write_table(folder: Path, data: dict) -> None:
         cells = []
         for column in COLUMNS:
             layout, side = found.get(column, ("", None))
-            cells.append(f"{milliseconds(side)}{f' ({layout})' if layout else ''}" if side else "failed")
+            cells.append(f"{milliseconds(side)}{f' ({layout})' if layout else ''}" if side else "–")
         ours, fastest, eager = found.get("fused"), fastest_torch(found), found.get("eager")
         gain = f"**{fastest['ms'] / ours[1]['ms']:.2f}**" if ours and fastest else "–"
         gain_eager = f"{eager[1]['ms'] / ours[1]['ms']:.2f}" if ours and eager else "–"
