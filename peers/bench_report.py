@@ -86,15 +86,20 @@ def write_table(folder: Path, data: dict) -> None:
         ours, fastest, eager = found.get("fused"), fastest_torch(found), found.get("eager")
         gain = f"**{fastest['ms'] / ours[1]['ms']:.2f}**" if ours and fastest else "–"
         gain_eager = f"{eager[1]['ms'] / ours[1]['ms']:.2f}" if ours and eager else "–"
-        lines.append(f"| {result['row']['id']} | {result['row']['title']} | {' | '.join(cells)} | {gain} | {gain_eager} |")
+        lines.append(
+            f"| {result['row']['id']} | {result['row']['title']} | {' | '.join(cells)} | {gain} | {gain_eager} |"
+        )
     lines += [
         "",
         "Share of the sgemm peak (the floating-point operations of the products alone, over the time), and the most",
         "memory held while running, in MiB, less what the idle process holds; that of `torch.compile` includes what",
         "its compiler left behind.",
         "",
-        "| | GFLOP | " + " | ".join(f"{name}, % of peak" for name in COLUMNS.values()) + " | "
-        + " | ".join(f"{name}, MiB" for name in COLUMNS.values()) + " |",
+        "| | GFLOP | "
+        + " | ".join(f"{name}, % of peak" for name in COLUMNS.values())
+        + " | "
+        + " | ".join(f"{name}, MiB" for name in COLUMNS.values())
+        + " |",
         "|---|" + "---:|" * (1 + 2 * len(COLUMNS)),
     ]
     for result in data["rows"]:
@@ -102,9 +107,13 @@ def write_table(folder: Path, data: dict) -> None:
         share = lambda side: f"{100 * result['flops'] / (side['ms'] * 1e6) / peak:.0f}"
         shares = [share(found[column][1]) if column in found else "–" for column in COLUMNS]
         memory = [f"{found[column][1]['memory']:.0f}" if column in found else "–" for column in COLUMNS]
-        lines.append(f"| {result['row']['id']} | {result['flops'] / 1e9:.2f} | {' | '.join(shares)} | {' | '.join(memory)} |")
+        lines.append(
+            f"| {result['row']['id']} | {result['flops'] / 1e9:.2f} | {' | '.join(shares)} | {' | '.join(memory)} |"
+        )
     failed = [
-        f"- {result['row']['id']}, {name}: {error}" for result in data["rows"] for name, error in result["errors"].items()
+        f"- {result['row']['id']}, {name}: {error}"
+        for result in data["rows"]
+        for name, error in result["errors"].items()
     ]
     if failed:
         lines += ["", "Left out:", "", *failed]
@@ -125,10 +134,14 @@ class Svg:
 
     def text(self, x: float, y: float, text: str, anchor: str = "start", **more) -> None:
         extra = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in more.items())
-        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{extra}>{escape(text)}</text>')
+        self.parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{extra}>{escape(text)}</text>'
+        )
 
     def rect(self, x: float, y: float, width: float, height: float, fill: str) -> None:
-        self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"/>')
+        self.parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"/>'
+        )
 
     def line(self, points: list[tuple[float, float]], stroke: str, **more) -> None:
         extra = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in more.items())
@@ -191,11 +204,16 @@ def write_growth(folder: Path, data: dict) -> None:
     peak = max(data["machine"]["sgemm"].values())
     for curve in data["curves"]:
         lines += ["", f"## {curve['size'].capitalize()}: {curve['title']}", ""]
-        lines += [f"| {curve['size']} | PyTorch, ms | matnet, ms | products at peak, ms | × |", "|---:|---:|---:|---:|---:|"]
+        lines += [
+            f"| {curve['size']} | PyTorch, ms | matnet, ms | products at peak, ms | × |",
+            "|---:|---:|---:|---:|---:|",
+        ]
         for point in curve["points"]:
             torch, ours = point["PyTorch"]["ms"], point["ours"]["ms"]
             floor = point["flops"] / peak / 1e6
-            lines.append(f"| {point['value']} | {number(torch)} | {number(ours)} | {number(floor)} | {torch / ours:.2f} |")
+            lines.append(
+                f"| {point['value']} | {number(torch)} | {number(ours)} | {number(floor)} | {torch / ours:.2f} |"
+            )
     (folder / "growth.md").write_text("\n".join(lines) + "\n")
     (folder / "growth.svg").write_text(curves(data, peak))
     (folder / "growth.json").write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
@@ -220,14 +238,25 @@ def curves(data: dict, peak: float) -> str:
             svg.line([(left, to_y(10**decade)), (left + wide - 40, to_y(10**decade))], "#ddd")
             svg.text(left - 6, to_y(10**decade) + 4, f"{10**decade:g}", "end", font_size=10, fill="#555")
         for point in curve["points"]:
-            svg.text(to_x(point["value"]), top + high + 16, str(point["value"]), "middle", font_size=10, fill="#555")
+            svg.text(
+                to_x(point["value"]),
+                top + high + 16,
+                str(point["value"]),
+                "middle",
+                font_size=10,
+                fill="#555",
+            )
         svg.text(left, top - 8, f"{curve['title']}: against {curve['size']}")
         for name, line in lines.items():
             dashed = {"stroke_dasharray": "5 4"} if name not in series else {}
-            svg.line([(to_x(x), to_y(y)) for x, y in line], series.get(name, "#555"), stroke_width=2, **dashed)
+            svg.line(
+                [(to_x(x), to_y(y)) for x, y in line], series.get(name, "#555"), stroke_width=2, **dashed
+            )
         for place, name in enumerate(lines):
             y = top + 14 + place * 16
             dashed = {"stroke_dasharray": "5 4"} if name not in series else {}
-            svg.line([(left + 8, y - 4), (left + 30, y - 4)], series.get(name, "#555"), stroke_width=2, **dashed)
+            svg.line(
+                [(left + 8, y - 4), (left + 30, y - 4)], series.get(name, "#555"), stroke_width=2, **dashed
+            )
             svg.text(left + 36, y, "matnet" if name == "ours" else name)
     return svg.done()

@@ -8,7 +8,7 @@ computed for all steps at once.
 import json
 import sys
 import time
-from typing import Callable
+from collections.abc import Callable
 
 import torch
 from safetensors.torch import load_file
