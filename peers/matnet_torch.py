@@ -68,7 +68,9 @@ def step(cell: str, activation: str, x: list[Tensor], state: State, from_state) 
 class Map(nn.Module):
     """σ(UᵀXV + B) between matrices, or σ(Wᵀx + b) between states of one column."""
 
-    def __init__(self, form: str, source: Shape, target: Shape, bias: bool = True, activation: str = "identity"):
+    def __init__(
+        self, form: str, source: Shape, target: Shape, bias: bool = True, activation: str = "identity"
+    ):
         super().__init__()
         self.form, self.activation = form, activation
         if form == "matrix":

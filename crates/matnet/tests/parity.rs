@@ -2,7 +2,6 @@
 //! files in `reference/`, which `peers/make-reference` made.
 
 use std::cell::Cell as Mutable;
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use burn::module::{ModuleVisitor, Param};
@@ -12,6 +11,7 @@ use matnet::prelude::*;
 use matnet::weights;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// How far a number may lie from PyTorch's, relative to the largest of its tensor or to 1.
 const TOLERANCE: f64 = 1e-5;
@@ -20,7 +20,7 @@ const TOLERANCE: f64 = 1e-5;
 struct Reference {
     name: String,
     bytes: Vec<u8>,
-    about: HashMap<String, String>,
+    about: Value,
     worst: Mutable<f64>,
 }
 
@@ -29,7 +29,8 @@ impl Reference {
         let name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
         let bytes = std::fs::read(&path).expect("the reference can be read");
         let (_, header) = SafeTensors::read_metadata(&bytes).expect("the reference is a safetensors file");
-        let about = header.metadata().clone().expect("the reference says what it is");
+        let about = header.metadata().as_ref().and_then(|entries| entries.get("about"));
+        let about = serde_json::from_str(about.expect("the reference says what it is")).expect("in JSON");
         Self { name, bytes, about, worst: Mutable::new(0.0) }
     }
 
@@ -38,13 +39,14 @@ impl Reference {
     }
 
     fn config<C: DeserializeOwned>(&self) -> C {
-        serde_json::from_str(&self.about["config"]).unwrap_or_else(|error| panic!("{}: {error}", self.name))
+        let config = serde_json::from_value(self.about["config"].clone());
+        config.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
     /// A part of the config.
     fn option<C: DeserializeOwned>(&self, key: &str) -> Option<C> {
-        let mut config: serde_json::Value = self.config();
-        Some(serde_json::from_value(config.get_mut(key)?.take()).expect("the option has the right type"))
+        let option = self.about["config"].get(key)?;
+        Some(serde_json::from_value(option.clone()).expect("the option has the right type"))
     }
 
     fn numbers(&self, key: &str) -> Option<(Vec<usize>, Vec<f32>)> {
@@ -264,7 +266,7 @@ fn seq2seq() {
 }
 
 fn gives_matrices(reference: &Reference) -> bool {
-    reference.option::<serde_json::Value>("output").is_some_and(|output| output.is_array())
+    reference.about["config"]["output"].is_array()
 }
 
 /// What is drawn from it is replaced or, with no noise and no dropout, not drawn.

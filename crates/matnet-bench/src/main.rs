@@ -1,0 +1,148 @@
+//! Our side of `peers/bench`.
+//!
+//! `matnet-bench [ROW…]` times the rows of the table (a name or the beginning of one) and prints them.
+//! `matnet-bench worker` answers requests, one JSON object per line, until its input ends:
+//!
+//! | request | answer |
+//! |---|---|
+//! | `{"do": "info"}` | versions and threads |
+//! | `{"do": "sgemm", "side": 2048}` | GFLOP/s of a large product |
+//! | `{"do": "export", "row": {…}, "file": "…"}` | writes weights, input and target; flops and parameters |
+//! | `{"do": "load", "row": {…}, "variant": "fused"}` | makes a row ready and warm; the first loss |
+//! | `{"do": "run", "repeats": 5}` | milliseconds of each repetition, and memory |
+
+mod composed;
+mod memory;
+mod row;
+mod task;
+
+use std::io::{BufRead, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use burn::tensor::{Device, Tensor};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use row::Row;
+use task::{Task, Variant};
+
+// Large buffers come and go with every step; the system's allocator gives their pages back each time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// What a worker can be asked.
+#[derive(Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+enum Request {
+    Info,
+    Sgemm { side: usize },
+    Export { row: Box<Row>, file: String },
+    Load { row: Box<Row>, variant: Variant },
+    Run { repeats: usize },
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.as_slice() {
+        [word] if word == "worker" => work(),
+        names => print_table(names),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("matnet-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Answers requests until there are no more.
+fn work() -> Result<(), String> {
+    let mut loaded: Option<Box<dyn Task>> = None;
+    let idle = memory::resident();
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|error| error.to_string())?;
+        let answer = serde_json::from_str(&line)
+            .map_err(|error| error.to_string())
+            .and_then(|request| answer(request, &mut loaded, idle))
+            .unwrap_or_else(|error| json!({ "error": error }));
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{answer}").and_then(|()| out.flush()).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+fn answer(request: Request, loaded: &mut Option<Box<dyn Task>>, idle: f64) -> Result<Value, String> {
+    match request {
+        Request::Info => Ok(json!({
+            "matnet": env!("CARGO_PKG_VERSION"),
+            "threads": rayon::current_num_threads(),
+        })),
+        Request::Sgemm { side } => Ok(json!({ "gflops": sgemm(side) })),
+        Request::Export { row, file } => {
+            let task = task::load(&row, Variant::Fused)?;
+            std::fs::write(&file, task.export()).map_err(|error| format!("{file}: {error}"))?;
+            Ok(json!({ "flops": row.flops()?, "parameters": task.parameters() }))
+        }
+        Request::Load { row, variant } => {
+            let mut task = task::load(&row, variant)?;
+            let loss: f32 = task.step().into_scalar();
+            task.step();
+            memory::forget_peak();
+            *loaded = Some(task);
+            Ok(json!({ "loss": loss }))
+        }
+        Request::Run { repeats } => {
+            let task = loaded.as_mut().ok_or("no row is loaded")?;
+            let times = run(task.as_mut(), repeats);
+            Ok(json!({ "ms": times, "memory": memory::peak() - idle }))
+        }
+    }
+}
+
+/// Milliseconds of each repetition.
+fn run(task: &mut dyn Task, repeats: usize) -> Vec<f64> {
+    (0..repeats)
+        .map(|_| {
+            let start = Instant::now();
+            std::hint::black_box(task.step());
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect()
+}
+
+/// The fastest of a few large products, in GFLOP/s.
+fn sgemm(side: usize) -> f64 {
+    let device = Device::flex();
+    let [a, b] = [0, 1].map(|_| Tensor::<2>::ones([side, side], &device) * 0.5);
+    let seconds = (0..6).map(|_| {
+        let start = Instant::now();
+        std::hint::black_box(a.clone().matmul(b.clone()));
+        start.elapsed().as_secs_f64()
+    });
+    2.0 * (side as f64).powi(3) / seconds.fold(f64::INFINITY, f64::min) / 1e9
+}
+
+/// Times the chosen rows, about a second each.
+fn print_table(names: &[String]) -> Result<(), String> {
+    let chosen = |row: &Row| names.is_empty() || names.iter().any(|name| row.id.starts_with(name));
+    let rows: Vec<Row> = row::rows().into_iter().filter(chosen).collect();
+    if rows.is_empty() {
+        let known: Vec<String> = row::rows().into_iter().map(|row| row.id).collect();
+        return Err(format!("no such row; there are {}", known.join(", ")));
+    }
+    let peak = sgemm(2048);
+    println!("{} threads, sgemm {peak:.0} GFLOP/s", rayon::current_num_threads());
+    for row in rows {
+        let mut task = task::load(&row, Variant::Fused)?;
+        task.step();
+        let once = run(task.as_mut(), 1)[0];
+        let mut times = run(task.as_mut(), ((1000.0 / once) as usize).clamp(3, 1000));
+        times.sort_by(f64::total_cmp);
+        let median = times[times.len() / 2];
+        let share = 100.0 * row.flops()? / (median * 1e6) / peak;
+        println!("{:10} {median:9.3} ms {share:5.1} % of sgemm  {}", row.id, row.title);
+    }
+    Ok(())
+}

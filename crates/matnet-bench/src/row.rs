@@ -1,0 +1,159 @@
+//! The rows of the table: which net, on what, and how many floating-point operations that takes.
+
+use matnet::Form;
+use matnet::layer::CellKind;
+use matnet::prelude::{FeedForwardConfig, Seq2SeqConfig, SequenceClassifierConfig};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The table, which the other side of the comparison reads too.
+const ROWS: &str = include_str!("../rows.json");
+
+/// A net at work.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// A short name.
+    pub id: String,
+    /// A line for the table.
+    pub title: String,
+    /// The kind of net.
+    pub net: Kind,
+    /// What is timed.
+    pub mode: Timed,
+    /// Samples.
+    pub batch: usize,
+    /// Time steps; 0 for nets without time.
+    #[serde(default)]
+    pub time: usize,
+    /// The config of the net.
+    pub config: Value,
+}
+
+/// The kinds of net in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Scores for classes, with the cross entropy as loss.
+    Feedforward,
+    /// One logit per sequence, with the binary cross entropy as loss.
+    SequenceClassifier,
+    /// Matrices from matrices, with the mean squared error as loss.
+    Seq2seq,
+}
+
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timed {
+    /// Forward, loss, backward and Adam.
+    Train,
+    /// Forward only, without a graph.
+    Infer,
+}
+
+/// The rows of the table.
+pub fn rows() -> Vec<Row> {
+    serde_json::from_str(ROWS).expect("rows.json fits")
+}
+
+impl Row {
+    /// The config as what it should be.
+    pub fn config<C: serde::de::DeserializeOwned>(&self) -> Result<C, String> {
+        serde_json::from_value(self.config.clone()).map_err(|error| format!("{}: {error}", self.id))
+    }
+
+    /// Floating-point operations of the products of one repetition; elementwise work is not counted.
+    pub fn flops(&self) -> Result<f64, String> {
+        let mut count = Count { total: 0.0, train: self.mode == Timed::Train };
+        let times = self.batch as f64;
+        match self.net {
+            Kind::Feedforward => {
+                let config: FeedForwardConfig<usize> = self.config()?;
+                let shapes = config.hidden.shapes(config.form, config.depth).map_err(|e| e.to_string())?;
+                let mut before = config.form.holding("input", config.input).map_err(|e| e.to_string())?;
+                for (index, &shape) in shapes.iter().enumerate() {
+                    count.map(config.form, before, shape, times, index > 0);
+                    before = shape;
+                }
+                count.product(before[0] * before[1], config.output, 1, times, true);
+            }
+            Kind::SequenceClassifier => {
+                let config: SequenceClassifierConfig = self.config()?;
+                let form = config.form;
+                let input = form.holding("input", config.input).map_err(|e| e.to_string())?;
+                let hidden = form.state("hidden", &config.hidden).map_err(|e| e.to_string())?;
+                let steps = self.time as f64;
+                count.cell(form, config.cell, input, hidden, times, steps, steps, false);
+                let mut last = hidden;
+                if let Some(via) = config.via {
+                    let via = form.state("via", &via).map_err(|e| e.to_string())?;
+                    count.map(form, hidden, via, times, true);
+                    last = via;
+                }
+                count.product(last[0] * last[1], config.output, 1, times, true);
+            }
+            Kind::Seq2seq => {
+                let config: Seq2SeqConfig = self.config()?;
+                let form = config.form;
+                let input = form.holding("input", config.input).map_err(|e| e.to_string())?;
+                let hidden = form.state("hidden", &config.hidden).map_err(|e| e.to_string())?;
+                let (steps, given) = (self.time as f64, config.steps as f64);
+                count.cell(form, config.cell, input, hidden, times, steps, steps, false);
+                // The decoder reads the same matrix at every step: one product is enough.
+                count.cell(form, config.cell, hidden, hidden, times, 1.0, given, true);
+                let output = form.holding("output", config.output.unwrap_or(config.input));
+                count.map(form, hidden, output.map_err(|e| e.to_string())?, times * given, true);
+            }
+        }
+        Ok(count.total)
+    }
+}
+
+struct Count {
+    total: f64,
+    train: bool,
+}
+
+impl Count {
+    /// `[rows, inner] · [inner, cols]`, so many times. While learning each product brings two more, for
+    /// the gradients of its factors; `left` tells whether that of the left one is asked for.
+    fn product(&mut self, inner: usize, cols: usize, rows: usize, times: f64, left: bool) {
+        let products = if !self.train { 1.0 } else { 2.0 + f64::from(u8::from(left)) };
+        self.total += 2.0 * (rows * inner * cols) as f64 * times * products;
+    }
+
+    /// A map between states, in the cheaper of its two orders; `left` as above, for the state that enters.
+    fn map(&mut self, form: Form, [r, c]: [usize; 2], [p, q]: [usize; 2], times: f64, left: bool) {
+        match form {
+            Form::Vector => self.product(r, p, 1, times, left),
+            Form::Matrix if p * r * c + p * c * q <= r * c * q + p * r * q => {
+                self.product(r, p, c, times, left);
+                self.product(c, q, p, times, true);
+            }
+            Form::Matrix => {
+                self.product(c, q, r, times, left);
+                self.product(r, p, q, times, true);
+            }
+        }
+    }
+
+    /// A recurrence: the input's maps `reads` times, those of the state `steps` times.
+    #[allow(clippy::too_many_arguments)]
+    fn cell(
+        &mut self,
+        form: Form,
+        cell: CellKind,
+        input: [usize; 2],
+        hidden: [usize; 2],
+        times: f64,
+        reads: f64,
+        steps: f64,
+        left: bool,
+    ) {
+        let gates = cell.with(matnet::ops::Activation::Tanh).gates() as f64;
+        self.map(form, input, hidden, times * reads * gates, left);
+        // From the zero state there is nothing to map at the first step.
+        self.map(form, hidden, hidden, times * (steps - 1.0) * gates, true);
+    }
+}
