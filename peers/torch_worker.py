@@ -1,4 +1,4 @@
-"""PyTorch's side of `peers/bench`: answers requests, one JSON object per line, as `matnet-bench worker` does.
+"""PyTorch's side of `peers/bench`: answers requests, one JSON object per line, as `matnet bench --worker` does.
 
 The nets are those of `matnet_torch`, and so are their parameters; only the way through them is written for
 speed here, in two layouts. In both, the maps of all gates are joined, and the input's part of a recurrence is

@@ -22,6 +22,22 @@ pub enum Command {
         after_help = "Example:\n  matnet data fetch mnist && matnet data show mnist --png mnist.png"
     )]
     Data(Data),
+    /// Time the nets of the benchmark table on this machine
+    #[command(
+        after_help = "A row is chosen by the beginning of its name. `peers/bench` times PyTorch at the same work beside it.\n\n\
+                      Examples:\n  matnet bench\n  matnet bench a c g"
+    )]
+    Bench(Bench),
+}
+
+/// `matnet bench`
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Only these rows
+    pub rows: Vec<String>,
+    /// Answer requests on standard input, for `peers/bench`
+    #[arg(long, hide = true, conflicts_with = "rows")]
+    pub worker: bool,
 }
 
 /// The verbs of `matnet data`.

@@ -14,6 +14,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+// Large tensors come and go with every step; the system's allocator gives their pages back each time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     interrupt::install();
     let cli = cli::Cli::parse();

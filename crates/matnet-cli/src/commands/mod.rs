@@ -1,5 +1,6 @@
 //! One module per verb.
 
+mod bench;
 mod data;
 
 pub use data::Degrees;
@@ -11,5 +12,6 @@ use crate::failure::Outcome;
 pub fn run(command: Command) -> Outcome {
     match command {
         Command::Data(command) => data::run(command),
+        Command::Bench(command) => bench::run(command),
     }
 }

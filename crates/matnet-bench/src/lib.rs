@@ -1,7 +1,6 @@
-//! Our side of `peers/bench`.
+//! The nets of the benchmark table, timed: `matnet bench`, and our side of `peers/bench`.
 //!
-//! `matnet-bench [ROW…]` times the rows of the table (a name or the beginning of one) and prints them.
-//! `matnet-bench worker` answers requests, one JSON object per line, until its input ends:
+//! [`worker`] answers requests, one JSON object per line, until its input ends:
 //!
 //! | request | answer |
 //! |---|---|
@@ -16,20 +15,15 @@ mod memory;
 mod row;
 mod task;
 
-use std::io::{BufRead, Write};
-use std::process::ExitCode;
+use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
 use burn::tensor::{Device, Tensor};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use row::Row;
+pub use row::{Kind, Row, Timed, rows};
 use task::{Task, Variant};
-
-// Large buffers come and go with every step; the system's allocator gives their pages back each time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What a worker can be asked.
 #[derive(Deserialize)]
@@ -42,33 +36,19 @@ enum Request {
     Run { repeats: usize },
 }
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let result = match arguments.as_slice() {
-        [word] if word == "worker" => work(),
-        names => print_table(names),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("matnet-bench: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Answers requests until there are no more.
-fn work() -> Result<(), String> {
+/// Answers requests on standard input until there are no more.
+pub fn worker() -> io::Result<()> {
     let mut loaded: Option<Box<dyn Task>> = None;
     let idle = memory::resident();
-    for line in std::io::stdin().lock().lines() {
-        let line = line.map_err(|error| error.to_string())?;
+    for line in io::stdin().lock().lines() {
+        let line = line?;
         let answer = serde_json::from_str(&line)
             .map_err(|error| error.to_string())
             .and_then(|request| answer(request, &mut loaded, idle))
             .unwrap_or_else(|error| json!({ "error": error }));
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{answer}").and_then(|()| out.flush()).map_err(|error| error.to_string())?;
+        let mut out = io::stdout().lock();
+        writeln!(out, "{answer}")?;
+        out.flush()?;
     }
     Ok(())
 }
@@ -124,25 +104,38 @@ fn sgemm(side: usize) -> f64 {
     2.0 * (side as f64).powi(3) / seconds.fold(f64::INFINITY, f64::min) / 1e9
 }
 
-/// Times the chosen rows, about a second each.
-fn print_table(names: &[String]) -> Result<(), String> {
+/// The rows whose names begin with one of these, or all; `None` if there is no such row.
+pub fn choose(names: &[String]) -> Option<Vec<Row>> {
     let chosen = |row: &Row| names.is_empty() || names.iter().any(|name| row.id.starts_with(name));
     let rows: Vec<Row> = row::rows().into_iter().filter(chosen).collect();
-    if rows.is_empty() {
-        let known: Vec<String> = row::rows().into_iter().map(|row| row.id).collect();
-        return Err(format!("no such row; there are {}", known.join(", ")));
-    }
+    (!rows.is_empty()).then_some(rows)
+}
+
+/// Times rows, about a second each, and prints a line for each as it is done.
+pub fn table(rows: &[Row], out: &mut impl Write) -> Result<(), BenchError> {
     let peak = sgemm(2048);
-    println!("{} threads, sgemm {peak:.0} GFLOP/s", rayon::current_num_threads());
+    writeln!(out, "{} threads, sgemm {peak:.0} GFLOP/s", rayon::current_num_threads())?;
     for row in rows {
-        let mut task = task::load(&row, Variant::Fused)?;
+        let mut task = task::load(row, Variant::Fused).map_err(BenchError::Row)?;
         task.step();
         let once = run(task.as_mut(), 1)[0];
         let mut times = run(task.as_mut(), ((1000.0 / once) as usize).clamp(3, 1000));
         times.sort_by(f64::total_cmp);
         let median = times[times.len() / 2];
-        let share = 100.0 * row.flops()? / (median * 1e6) / peak;
-        println!("{:10} {median:9.3} ms {share:5.1} % of sgemm  {}", row.id, row.title);
+        let share = 100.0 * row.flops().map_err(BenchError::Row)? / (median * 1e6) / peak;
+        writeln!(out, "{:10} {median:9.3} ms {share:5.1} % of sgemm  {}", row.id, row.title)?;
+        out.flush()?;
     }
     Ok(())
+}
+
+/// Why a table could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The output took no more.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A row could not be made ready.
+    #[error("{0}")]
+    Row(String),
 }
