@@ -78,7 +78,7 @@ fn maps_agree_on_every_level() {
             .map(|(&size, (x, u, v))| Term { size, input: &x[..], row_map: u, col_map: v })
             .collect();
         let map = Map { terms: &terms, bias: Some(&bias), activation };
-        let want = map_all(&map, Level::Portable, &gradient);
+        let want = map_all(&map, Level::PORTABLE, &gradient);
 
         let tensors: Vec<_> = tensors.iter().map(|(x, u, v)| (single(x), single(u), single(v))).collect();
         let (bias, gradient) = (single(&bias), single(&gradient));
@@ -175,7 +175,7 @@ fn recurrences_agree_on_every_level() {
     for case in 0..45 {
         let (batch, most) = (1 + numbers.below([4, 30, 100][case / 3 % 3]), [4, 20, 9][case / 3 % 3]);
         let double = random_recurrence(&mut numbers, case, batch, most);
-        let want = double.everything(Level::Portable);
+        let want = double.everything(Level::PORTABLE);
         let list = double.list.iter().map(|values| single(values)).collect();
         let Tensors { cell, input_size, state_size, steps, reads, all, .. } = double;
         let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all };

@@ -141,9 +141,12 @@ pub trait Kernel<E: Element> {
     fn run<S: Simd<Elem = E>>(self, simd: S) -> Self::Output;
 }
 
-/// What the CPU at hand can do.
+/// What the CPU at hand can do. A level can only be had for a CPU that was asked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(Vectors);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+enum Vectors {
     /// What every CPU of its kind can do.
     Portable,
     /// AVX2 and FMA: 8 lanes of `f32`.
@@ -154,17 +157,26 @@ pub enum Level {
     Avx512,
 }
 
+impl Debug for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl Level {
+    /// Plain arrays, which every CPU has.
+    pub const PORTABLE: Self = Self(Vectors::Portable);
+
     /// The best this CPU offers, found once. `MATNET_SIMD=portable|avx2|avx512` asks for less.
     pub fn best() -> Self {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| {
-            let asked = match std::env::var("MATNET_SIMD").as_deref() {
-                Ok("portable") => Self::Portable,
-                Ok("avx2") => Self::Avx2,
-                _ => Self::Avx512,
+            let most = match std::env::var("MATNET_SIMD").as_deref() {
+                Ok("portable") => Vectors::Portable,
+                Ok("avx2") => Vectors::Avx2,
+                _ => Vectors::Avx512,
             };
-            Self::available().into_iter().rev().find(|level| *level <= asked).unwrap_or(Self::Portable)
+            Self::available().into_iter().rev().find(|level| level.0 <= most).unwrap_or(Self::PORTABLE)
         })
     }
 
@@ -173,11 +185,12 @@ impl Level {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-                return vec![Self::Portable, Self::Avx2, Self::Avx512Half, Self::Avx512];
+                let wide = [Self(Vectors::Avx512Half), Self(Vectors::Avx512)];
+                return [[Self::PORTABLE, Self(Vectors::Avx2)], wide].concat();
             }
-            return vec![Self::Portable, Self::Avx2];
+            return vec![Self::PORTABLE, Self(Vectors::Avx2)];
         }
-        vec![Self::Portable]
+        vec![Self::PORTABLE]
     }
 
     /// The level for `batch` samples, one a lane, whose matrices have at most `largest` entries: 16 lanes
@@ -186,7 +199,7 @@ impl Level {
     /// that results never depend on the number of threads.
     pub(crate) fn for_blocks(self, batch: usize, largest: usize) -> Self {
         let wide = batch >= 64 && 6 * largest * 16 * size_of::<f32>() <= 512 << 10;
-        if self == Self::Avx512 && !wide { Self::Avx512Half } else { self }
+        if self.0 == Vectors::Avx512 && !wide { Self(Vectors::Avx512Half) } else { self }
     }
 
     /// How many numbers a vector holds.
@@ -225,26 +238,26 @@ impl Element for f32 {
     }
 
     fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
-        match level {
+        match level.0 {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => x86::run_avx512(kernel),
+            Vectors::Avx512 => x86::run_avx512(kernel),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512Half => x86::run_avx512_half(kernel),
+            Vectors::Avx512Half => x86::run_avx512_half(kernel),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => x86::run_avx2(kernel),
+            Vectors::Avx2 => x86::run_avx2(kernel),
             _ => kernel.run(Lanes::<f32, 8>::new()),
         }
     }
 
     fn lanes(level: Level) -> usize {
-        if level == Level::Avx512 { 16 } else { 8 }
+        if level.0 == Vectors::Avx512 { 16 } else { 8 }
     }
 
     fn tile_rows(level: Level) -> usize {
-        match level {
-            Level::Portable => 4,
-            Level::Avx2 => 6,
-            Level::Avx512Half | Level::Avx512 => 8,
+        match level.0 {
+            Vectors::Portable => 4,
+            Vectors::Avx2 => 6,
+            Vectors::Avx512Half | Vectors::Avx512 => 8,
         }
     }
 }
@@ -269,9 +282,9 @@ impl Element for f64 {
     }
 
     fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
-        match level {
+        match level.0 {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 | Level::Avx512Half | Level::Avx512 => x86::run_f64_avx2(kernel),
+            Vectors::Avx2 | Vectors::Avx512Half | Vectors::Avx512 => x86::run_f64_avx2(kernel),
             _ => kernel.run(Lanes::<f64, 4>::new()),
         }
     }

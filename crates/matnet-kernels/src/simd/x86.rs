@@ -6,23 +6,23 @@ use super::{Kernel, Lanes, Simd};
 use crate::gemm::{self, InnerArgs, OuterArgs};
 use crate::math;
 
-/// Runs a kernel with AVX-512. Reached only through [`Level`](super::Level), which has looked.
+/// Runs a kernel with AVX-512. Reached only through [`Level`](super::Level), which has asked the CPU.
 pub(super) fn run_avx512<K: Kernel<f32>>(kernel: K) -> K::Output {
     #[target_feature(enable = "avx512f,avx2,fma")]
     fn enter<K: Kernel<f32>>(kernel: K) -> K::Output {
         kernel.run(Avx512(()))
     }
-    // SAFETY: `Level::Avx512` is only handed out after the CPU was asked for these features.
+    // SAFETY: `Vectors::Avx512` is only handed out after the CPU was asked for these features.
     unsafe { enter(kernel) }
 }
 
-/// Runs a kernel with AVX2 and FMA. Reached only through [`Level`](super::Level), which has looked.
+/// Runs a kernel with AVX2 and FMA. Reached only through [`Level`](super::Level), which has asked the CPU.
 pub(super) fn run_avx2<K: Kernel<f32>>(kernel: K) -> K::Output {
     #[target_feature(enable = "avx2,fma")]
     fn enter<K: Kernel<f32>>(kernel: K) -> K::Output {
         kernel.run(Avx2::<false>(()))
     }
-    // SAFETY: `Level::Avx2` is only handed out after the CPU was asked for these features.
+    // SAFETY: `Vectors::Avx2` is only handed out after the CPU was asked for these features.
     unsafe { enter(kernel) }
 }
 
@@ -32,7 +32,7 @@ pub(super) fn run_avx512_half<K: Kernel<f32>>(kernel: K) -> K::Output {
     fn enter<K: Kernel<f32>>(kernel: K) -> K::Output {
         kernel.run(Avx2::<true>(()))
     }
-    // SAFETY: `Level::Avx512Half` is only handed out after the CPU was asked for these features.
+    // SAFETY: `Vectors::Avx512Half` is only handed out after the CPU was asked for these features.
     unsafe { enter(kernel) }
 }
 
