@@ -6,7 +6,11 @@ use clap::{Args, Parser, Subcommand};
 
 /// Deep networks whose states are matrices
 #[derive(Debug, Parser)]
-#[command(name = "matnet", version, after_help = "Example:\n  matnet data show digits")]
+#[command(
+    name = "matnet",
+    version,
+    after_help = "Example:\n  matnet new feedforward --out digits.toml && matnet train digits.toml"
+)]
 pub struct Cli {
     /// What to do
     #[command(subcommand)]
@@ -16,6 +20,21 @@ pub struct Cli {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Train a net as a config says, or go on with a run that was stopped
+    #[command(
+        after_help = "A run is a folder. The same command goes on with one that was stopped, from where it was saved, to the same \
+                      bytes; on a finished one it says so.\n\nExamples:\n  matnet train digits.toml\n  \
+                      matnet train digits.toml --set model.hidden=[50,50] --set train.rate=3e-4 --out runs/wide\n  \
+                      matnet train digits.toml --seeds 5"
+    )]
+    Train(Train),
+    /// Train all variants of a config side by side, or compare runs that are there
+    #[command(
+        after_help = "A config describes a comparison with tables [variant.NAME] that hold other values for some keys.\n\n\
+                      Examples:\n  matnet compare experiments/twins.toml\n  matnet compare experiments/twins.toml --seeds 3\n  \
+                      matnet compare runs/mat runs/vec"
+    )]
+    Compare(Compare),
     /// Datasets: list, fetch, verify, show
     #[command(
         subcommand,
@@ -28,6 +47,81 @@ pub enum Command {
                       Examples:\n  matnet bench\n  matnet bench a c g"
     )]
     Bench(Bench),
+}
+
+/// What changes a config on the way in.
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// Change a key: model.hidden=[50,50], train.rate=3e-4 (may be given again and again)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// How training is done; none of it changes the numbers that come out.
+#[derive(Debug, Args)]
+pub struct TrainArgs {
+    /// Train from so many seeds, and give mean, deviation and best
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: Option<u32>,
+    /// Forget the run that stands there and start again
+    #[arg(long)]
+    pub fresh: bool,
+    /// Go on from the state before the newest, when that is damaged
+    #[arg(long, value_name = "STATE", value_parser = ["previous"], conflicts_with = "fresh")]
+    pub from: Option<String>,
+    /// Seconds of work that a killed run may lose, at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    pub save_every: u64,
+    /// Say only how it ended
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+/// Where the numbers are worked out.
+#[derive(Debug, Args)]
+pub struct MachineArgs {
+    /// flex (the CPU), or wgpu, cuda or rocm where the build has it
+    #[arg(long, value_name = "DEVICE", default_value = "flex")]
+    pub device: String,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// `matnet train`
+#[derive(Debug, Args)]
+pub struct Train {
+    /// A config (see `matnet new`)
+    pub config: PathBuf,
+    /// The run's folder [default: runs/NAME-OF-THE-CONFIG]
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// One of the config's variants
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    #[command(flatten)]
+    pub changes: ConfigArgs,
+    #[command(flatten)]
+    pub how: TrainArgs,
+}
+
+/// `matnet compare`
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// One config, or the folders of runs
+    #[arg(required = true, value_name = "CONFIG|RUN")]
+    pub what: Vec<PathBuf>,
+    /// Where the runs go [default: runs/NAME-OF-THE-CONFIG]
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub changes: ConfigArgs,
+    #[command(flatten)]
+    pub how: TrainArgs,
 }
 
 /// `matnet bench`

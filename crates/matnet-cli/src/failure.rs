@@ -50,6 +50,17 @@ impl From<matnet_data::Error> for Failure {
     }
 }
 
+impl From<matnet_train::Error> for Failure {
+    fn from(error: matnet_train::Error) -> Self {
+        match error {
+            matnet_train::Error::Config(what) => Self::Usage(what),
+            matnet_train::Error::Data(error) => error.into(),
+            matnet_train::Error::Interrupted => Self::Interrupted,
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
 /// Trouble with writing to the terminal or pipe.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {

@@ -31,6 +31,16 @@ pub fn number(x: f64) -> String {
     }
 }
 
+/// Seconds as people say them: 8 s, 3 min 20 s, 2 h 5 min.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
 /// Bytes in the unit that suits them.
 pub fn bytes(bytes: u64) -> String {
     match bytes {

@@ -14,6 +14,13 @@ pub enum Target {
         /// A name per class.
         names: Vec<String>,
     },
+    /// One class per step of each sequence, below `names.len()`.
+    Steps {
+        /// The classes, all steps of a sample after one another.
+        labels: Vec<u32>,
+        /// A name per class.
+        names: Vec<String>,
+    },
     /// One matrix (or sequence of matrices) per sample.
     Matrices(Array),
 }

@@ -3,7 +3,7 @@
 //! | path | what it holds |
 //! |---|---|
 //! | `x.npy` | inputs `[n, rows, cols]` or `[n, time, rows, cols]`; nothing to learn but themselves |
-//! | `data.npz` | `x` as above; `y`, if there: classes `[n]` (whole numbers or texts), matrices `[n, r, c]` or sequences `[n, time, r, c]`; `group`, if there: one whole number or text per sample |
+//! | `data.npz` | `x` as above; `y`, if there: classes `[n]` or, one per step, `[n, time]` (whole numbers or texts), matrices `[n, r, c]` or sequences `[n, time, r, c]`; `group`, if there: one whole number or text per sample |
 //! | `graph.npz` | `features` `[nodes, k]`; `edges` `[m, 2]` or `[2, m]` (2×2 counts as `[m, 2]`), node numbers from 0; `labels`, if there: `[nodes]`, −1 for unknown (or texts, empty for unknown); `train`, `valid`, `test`, if there: node numbers |
 //! | folder of folders | a class per folder: pictures, or one matrix per `.csv`/`.tsv`/`.txt` |
 //! | folder of files | pictures or matrices without classes |
@@ -92,10 +92,14 @@ fn from_npz(mut npz: Npz, path: &Path) -> Result<Samples> {
             }
             match raw.shape() {
                 &[_] | &[_, 1] => classes(&raw, &name)?,
+                &[_, time] if x.shape().len() == 4 && x.shape()[1] == time => {
+                    let (labels, names) = named(&raw, &name)?;
+                    Target::Steps { labels: known(labels, &name)?, names }
+                }
                 &[_, _, _] | &[_, _, _, _] => Target::Matrices(raw.into_array(&name)?),
                 shape => {
                     let what = format!(
-                        "shape {shape:?}; classes [n], matrices [n, r, c] or sequences [n, time, r, c] expected"
+                        "shape {shape:?}; classes [n] or [n, time], matrices [n, r, c] or sequences [n, time, r, c] expected"
                     );
                     return Err(Error::format(name, what));
                 }

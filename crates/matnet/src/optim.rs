@@ -52,13 +52,18 @@ impl Default for AdamConfig {
 impl AdamConfig {
     /// The optimiser for a whole module.
     pub fn init(&self) -> Result<ModuleOptimizer, ConfigError> {
+        self.build().map(ModuleOptimizer::from)
+    }
+
+    /// The optimiser for one parameter at a time.
+    pub fn build(&self) -> Result<Adam, ConfigError> {
         check_rate("beta_1", self.beta_1)?;
         check_rate("beta_2", self.beta_2)?;
         check_finite("epsilon", self.epsilon)?;
         if self.epsilon <= 0.0 {
             return Err(ConfigError::new("epsilon", self.epsilon.to_string(), "must be greater than 0"));
         }
-        Ok(ModuleOptimizer::from(Adam(*self)))
+        Ok(Adam(*self))
     }
 }
 

@@ -78,6 +78,27 @@ pub fn named<M: Module>(module: &M) -> Vec<(String, TensorData)> {
     collect.found
 }
 
+/// The name of every parameter, in the order in which a module is visited.
+pub fn names<M: Module>(module: &M) -> Vec<String> {
+    struct Names(Path, Vec<String>);
+    impl ModuleVisitor for Names {
+        fn enter_module(&mut self, name: &str, container: &str) {
+            self.0.enter(name, container);
+        }
+
+        fn exit_module(&mut self, _name: &str, _container: &str) {
+            self.0.exit();
+        }
+
+        fn visit_float<const D: usize>(&mut self, _param: &Param<Tensor<D>>) {
+            self.1.push(self.0.name());
+        }
+    }
+    let mut names = Names(Path::default(), Vec::new());
+    module.visit(&mut names);
+    names.1
+}
+
 /// How many numbers the module learns; the running statistics of batch norm, which
 /// [`num_params`](Module::num_params) counts too, are not among them.
 pub fn count<M: Module>(module: &M) -> usize {
@@ -103,43 +124,46 @@ pub fn to_safetensors<M: Module>(module: &M) -> Result<Vec<u8>, WeightsError> {
 /// The module with the parameters of a safetensors file, which must be exactly its own.
 pub fn load_safetensors<M: Module>(module: M, bytes: &[u8]) -> Result<M, WeightsError> {
     let file = SafeTensors::deserialize(bytes)?;
-    let mut found: HashMap<String, TensorView> = file.tensors().into_iter().collect();
+    let mut found = HashMap::new();
+    for (name, view) in file.tensors() {
+        let Some(dtype) = burn_dtype(view.dtype()) else {
+            let (expected, found) = ("numbers".to_owned(), format!("{:?}", view.dtype()));
+            return Err(WeightsError::Type { name, expected, found });
+        };
+        let data = TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), dtype);
+        found.insert(name, data);
+    }
+    load(module, found)
+}
+
+/// The module with these parameters, which must be exactly its own.
+pub fn load<M: Module>(module: M, mut numbers: HashMap<String, TensorData>) -> Result<M, WeightsError> {
+    let mut ordered = Vec::new();
     for (name, data) in named(&module) {
-        let view = found.remove(&name).ok_or_else(|| WeightsError::Missing(name.clone()))?;
-        if view.shape() != data.shape().as_slice() {
-            let (expected, found) = (data.shape().to_vec(), view.shape().to_vec());
+        let new = numbers.remove(&name).ok_or_else(|| WeightsError::Missing(name.clone()))?;
+        if new.shape() != data.shape() {
+            let (expected, found) = (data.shape().to_vec(), new.shape().to_vec());
             return Err(WeightsError::Shape { name, expected, found });
         }
-        if dtype(data.dtype()) != Some(view.dtype()) {
-            let (expected, found) = (format!("{:?}", data.dtype()), format!("{:?}", view.dtype()));
+        if new.dtype() != data.dtype() {
+            let (expected, found) = (format!("{:?}", data.dtype()), format!("{:?}", new.dtype()));
             return Err(WeightsError::Type { name, expected, found });
         }
+        ordered.push(new);
     }
-    if let Some(name) = found.into_keys().min() {
+    if let Some(name) = numbers.into_keys().min() {
         return Err(WeightsError::Extra(name));
     }
-    Ok(module.map(&mut Replace { path: Path::default(), file }))
+    Ok(module.map(&mut Replace(ordered.into_iter())))
 }
 
-struct Replace<'a> {
-    path: Path,
-    file: SafeTensors<'a>,
-}
+/// Hands out numbers in the order of the visit; all were compared before.
+struct Replace(std::vec::IntoIter<TensorData>);
 
-impl ModuleMapper for Replace<'_> {
-    fn enter_module(&mut self, name: &str, container: &str) {
-        self.path.enter(name, container);
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.exit();
-    }
-
+impl ModuleMapper for Replace {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        // All names, shapes and types were compared before.
-        let Ok(view) = self.file.tensor(&self.path.name()) else { return param };
+        let Some(data) = self.0.next() else { return param };
         param.map(|old| {
-            let data = TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), old.dtype());
             let new = Tensor::from_data(data, (&old.device(), old.dtype()));
             new.set_require_grad(old.is_require_grad())
         })
@@ -152,6 +176,16 @@ fn dtype(dtype: DType) -> Option<Dtype> {
         DType::F32 => Some(Dtype::F32),
         DType::F16 => Some(Dtype::F16),
         DType::BF16 => Some(Dtype::BF16),
+        _ => None,
+    }
+}
+
+fn burn_dtype(dtype: Dtype) -> Option<DType> {
+    match dtype {
+        Dtype::F64 => Some(DType::F64),
+        Dtype::F32 => Some(DType::F32),
+        Dtype::F16 => Some(DType::F16),
+        Dtype::BF16 => Some(DType::BF16),
         _ => None,
     }
 }

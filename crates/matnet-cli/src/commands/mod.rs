@@ -1,7 +1,13 @@
 //! One module per verb.
 
 mod bench;
+mod compare;
 mod data;
+mod machine;
+mod progress;
+mod report;
+mod table;
+mod train;
 
 pub use data::Degrees;
 
@@ -11,6 +17,8 @@ use crate::failure::Outcome;
 /// Does what was asked.
 pub fn run(command: Command) -> Outcome {
     match command {
+        Command::Train(command) => train::run(command),
+        Command::Compare(command) => compare::run(command),
         Command::Data(command) => data::run(command),
         Command::Bench(command) => bench::run(command),
     }

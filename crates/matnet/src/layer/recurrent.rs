@@ -265,6 +265,7 @@ impl Recurrent {
                     (Tensor::cat(vec![ahead, back], 2), end)
                 }
             };
+            mode.see(|| format!("layer.{index}"), &states);
             ends.push(end);
             output = Some(states);
         }

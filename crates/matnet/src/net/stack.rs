@@ -157,6 +157,7 @@ pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &
             StackLayer::Skip(layer) => layer.forward(state, mode),
             StackLayer::Dense(layer) => layer.forward(&earlier, mode),
         };
+        mode.see(|| format!("layer.{}", index.min(layers.len() - 1)), &state);
         if dense {
             earlier.push(state.clone());
         }

@@ -25,7 +25,7 @@ pub fn run(command: Data) -> Outcome {
 }
 
 /// The cache that was asked for, or the standard one.
-fn cache(args: &CacheArgs) -> Result<Cache, Failure> {
+pub(super) fn cache(args: &CacheArgs) -> Result<Cache, Failure> {
     match &args.cache {
         Some(root) => Ok(Cache::new(root)),
         None => Ok(Cache::standard()?),

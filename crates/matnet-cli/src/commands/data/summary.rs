@@ -18,7 +18,9 @@ pub fn samples(out: &mut impl Write, samples: &Samples) -> io::Result<()> {
     range(out, "range", &samples.inputs)?;
     match &samples.target {
         Target::None => {}
-        Target::Classes { labels, names } => classes(out, labels.iter().copied().map(Some), names)?,
+        Target::Classes { labels, names } | Target::Steps { labels, names } => {
+            classes(out, labels.iter().copied().map(Some), names)?
+        }
         Target::Matrices(targets) => {
             writeln!(out, "targets  {}", text::sides(targets.shape().get(1..).unwrap_or_default()))?;
             range(out, "  range", targets)?;

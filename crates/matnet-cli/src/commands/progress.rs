@@ -1,0 +1,151 @@
+//! How training goes: a bar on a terminal, a line per epoch elsewhere. All of it goes to standard error.
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use matnet_train::run::Score;
+use matnet_train::{Event, Observer};
+
+use crate::{interrupt, text};
+
+/// Seconds between plain lines within a long epoch.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// Tells how a run goes.
+pub struct Teller {
+    quiet: bool,
+    bar: Option<ProgressBar>,
+    epochs: usize,
+    steps: usize,
+    /// Steps done before this process took over.
+    before: u64,
+    began: Instant,
+    told: Instant,
+    /// What the last epoch came to.
+    last: String,
+}
+
+impl Teller {
+    /// One that tells, or is quiet.
+    pub fn new(quiet: bool) -> Self {
+        let now = Instant::now();
+        Self { quiet, bar: None, epochs: 0, steps: 0, before: 0, began: now, told: now, last: String::new() }
+    }
+
+    fn begin(&mut self, folder: &str, parameters: usize, resumed: Option<(usize, usize)>) {
+        let from = match resumed {
+            Some((epoch, step)) => format!(", going on after epoch {epoch}, step {step}"),
+            None => String::new(),
+        };
+        let parameters = text::count(parameters);
+        eprintln!("{folder}: {parameters} parameters, {} epochs of {} steps{from}", self.epochs, self.steps);
+        let (epoch, step) = resumed.unwrap_or((0, 0));
+        self.before = (epoch * self.steps + step) as u64;
+        self.began = Instant::now();
+        self.told = Instant::now();
+        self.last.clear();
+        if io::stderr().is_terminal() {
+            let bar = ProgressBar::new((self.epochs * self.steps) as u64);
+            // If the template did not parse, the default style would do.
+            if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:24}] {msg}") {
+                bar.set_style(style.progress_chars("=> "));
+            }
+            bar.set_position(self.before);
+            self.bar = Some(bar);
+        }
+    }
+
+    fn step(&mut self, epoch: usize, step: usize, loss: f64, error: Option<f64>) {
+        let done = (epoch * self.steps + step) as u64;
+        let score = score(loss, error);
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(done);
+                bar.set_prefix(format!("epoch {}/{}", epoch + 1, self.epochs));
+                bar.set_message(format!("{score}{}  {}", self.last, self.left(done)));
+            }
+            None if self.told.elapsed() > BETWEEN_LINES => {
+                let (epoch, epochs, steps) = (epoch + 1, self.epochs, self.steps);
+                eprintln!("epoch {epoch}/{epochs}, step {step}/{steps}: {score}, {}", self.left(done));
+                self.told = Instant::now();
+            }
+            None => {}
+        }
+    }
+
+    fn epoch(&mut self, epoch: usize, train: Score, valid: Option<Score>, test: Option<Score>, best: bool) {
+        let part = |name: &str, part: Option<Score>| match part {
+            Some(part) => format!(", {name} {}", score(part.loss, part.error)),
+            None => String::new(),
+        };
+        let others = part("valid", valid) + &part("test", test);
+        match &self.bar {
+            Some(_) => self.last = others,
+            None => {
+                let star = if best { " *" } else { "" };
+                let train = score(train.loss, train.error);
+                let left = self.left((epoch * self.steps) as u64);
+                eprintln!("epoch {epoch}/{}: {train}{others}, {left}{star}", self.epochs);
+                self.told = Instant::now();
+            }
+        }
+    }
+
+    /// The pace of this process, and the time left at it.
+    fn left(&self, done: u64) -> String {
+        let (fresh, seconds) = (done.saturating_sub(self.before), self.began.elapsed().as_secs_f64());
+        if fresh == 0 || seconds <= 0.0 {
+            return String::new();
+        }
+        let pace = fresh as f64 / seconds;
+        let left = (self.epochs * self.steps) as f64 - done as f64;
+        format!("{} steps/s, {} left", text::number(pace), text::duration(left.max(0.0) / pace))
+    }
+}
+
+fn score(loss: f64, error: Option<f64>) -> String {
+    let loss = text::number(loss);
+    match error {
+        Some(error) => format!("loss {loss}, error {:.2} %", 100.0 * error),
+        None => format!("loss {loss}"),
+    }
+}
+
+impl Observer for Teller {
+    fn event(&mut self, event: Event) {
+        if self.quiet {
+            return;
+        }
+        match event {
+            Event::Begin { run, parameters, epochs, steps, resumed } => {
+                (self.epochs, self.steps) = (epochs, steps);
+                self.begin(&run.folder().display().to_string(), parameters, resumed);
+            }
+            Event::Step { epoch, step, loss, error, .. } => self.step(epoch, step, loss, error),
+            Event::Epoch { epoch, train, valid, test, best } => self.epoch(epoch, train, valid, test, best),
+            Event::Measuring(part) => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message(format!("measuring the best weights on the {} part", part.name()));
+                }
+            }
+            Event::End => {
+                if let Some(bar) = self.bar.take() {
+                    bar.finish_and_clear();
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self) -> bool {
+        interrupt::asked()
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.abandon();
+        }
+    }
+}

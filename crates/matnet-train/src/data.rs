@@ -1,0 +1,308 @@
+//! Data that are ready to be learnt from: loaded, transformed, divided.
+
+use matnet::random::Stream;
+use matnet_data::cache::Cache;
+use matnet_data::named::{self, Contents, Named, Options};
+use matnet_data::split::{self, Fractions};
+use matnet_data::transform::permute::Permutation;
+use matnet_data::transform::scale::Scaler;
+use matnet_data::transform::stft::Stft;
+use matnet_data::{Array, Samples, Split, Target, catalog, own};
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::config::{DataConfig, SplitRule};
+use crate::sealed::hex;
+use crate::{Error, Result};
+
+/// Moving digits unless the config says how many.
+const SEQUENCES: usize = 10_000;
+
+/// What is done to every input before a net sees it, with the numbers that were fitted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preprocess {
+    /// Signals become spectrograms.
+    pub spectrogram: Option<Stft>,
+    /// Rows and columns change places.
+    pub permutation: Option<Permutation>,
+    /// Numbers are shifted and scaled.
+    pub scaler: Option<Scaler>,
+}
+
+impl Preprocess {
+    /// Does it to inputs of any number.
+    pub fn apply(&self, inputs: Array) -> Result<Array> {
+        let mut inputs = match &self.spectrogram {
+            Some(stft) => stft.apply(&inputs)?,
+            None => inputs,
+        };
+        if let Some(permutation) = &self.permutation {
+            permutation.apply(&mut inputs)?;
+        }
+        if let Some(scaler) = &self.scaler {
+            scaler.apply(&mut inputs)?;
+        }
+        Ok(inputs)
+    }
+}
+
+/// Samples, what is to be learnt from them, and the parts.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The inputs, preprocessed: `[n, rows, cols]` or `[n, time, rows, cols]`.
+    pub inputs: Array,
+    /// What is to be learnt.
+    pub target: Target,
+    /// The parts.
+    pub split: Split,
+    /// What was done to the inputs.
+    pub preprocess: Preprocess,
+    /// The config, with the defaults that the data decided.
+    pub config: DataConfig,
+    /// Over everything as it was loaded.
+    pub checksum: String,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+impl Prepared {
+    /// Loads and prepares the data of a config. `seed` is that of the run, for splits that depend on it.
+    pub fn load(config: &DataConfig, cache: &Cache, seed: u64) -> Result<Self> {
+        config.check()?;
+        let Named { contents, official_test, mut notes } = find(config, cache)?;
+        let Contents::Samples(mut samples) = contents else {
+            return Err(Error::Config(format!(
+                "data.source: `{}` holds no matrices or sequences, which is what these nets take",
+                config.source
+            )));
+        };
+        check_numbers(&samples, config)?;
+        let mut official = official_test;
+        if let Some(limit) = config.limit.filter(|&limit| limit < samples.inputs.len()) {
+            let mut order: Vec<usize> = (0..samples.inputs.len()).collect();
+            order.shuffle(&mut Stream::new(config.seed, "limit"));
+            order.truncate(limit);
+            order.sort_unstable();
+            // What is left of an official test half still stands at the end.
+            official = official.map(|half| {
+                let before = order.iter().filter(|&&at| at < half.start).count();
+                before..order.iter().filter(|&&at| at < half.end).count()
+            });
+            notes.push(format!(
+                "{limit} of {} samples, drawn with seed {}",
+                samples.inputs.len(),
+                config.seed
+            ));
+            samples = take(&samples, &order)?;
+        }
+        let checksum = checksum(&samples);
+        let (split, config) = divide(&samples, official, config, seed)?;
+        let mut preprocess = Preprocess { spectrogram: config.spectrogram, ..Preprocess::default() };
+        let mut inputs = preprocess.apply(samples.inputs)?;
+        let sides = matrix_sides(&inputs);
+        if config.permute {
+            let permutation =
+                Permutation::random(sides[0], sides[1], &mut Stream::new(config.seed, "permute"));
+            permutation.apply(&mut inputs)?;
+            preprocess.permutation = Some(permutation);
+        }
+        if let Some(kind) = config.scale.kind() {
+            let scaler = Scaler::fit(kind, config.scale_per, &inputs, &split.train)?;
+            scaler.apply(&mut inputs)?;
+            preprocess.scaler = Some(scaler);
+        }
+        Ok(Self { inputs, target: samples.target, split, preprocess, config, checksum, notes })
+    }
+
+    /// Rows and columns of the matrices.
+    pub fn sides(&self) -> [usize; 2] {
+        matrix_sides(&self.inputs)
+    }
+
+    /// Matrices per sample, if the samples are sequences.
+    pub fn time(&self) -> Option<usize> {
+        match self.inputs.shape() {
+            &[_, time, _, _] => Some(time),
+            _ => None,
+        }
+    }
+
+    /// A name per class; empty without classes.
+    pub fn class_names(&self) -> &[String] {
+        match &self.target {
+            Target::Classes { names, .. } | Target::Steps { names, .. } => names,
+            Target::None | Target::Matrices(_) => &[],
+        }
+    }
+
+    /// The samples of a part.
+    pub fn part(&self, part: Part) -> &[usize] {
+        match part {
+            Part::Train => &self.split.train,
+            Part::Valid => &self.split.valid,
+            Part::Test => &self.split.test,
+        }
+    }
+}
+
+/// The parts of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// What the net learns from.
+    Train,
+    /// What decides when to stop.
+    Valid,
+    /// What the result is measured on.
+    Test,
+}
+
+impl Part {
+    /// The word in files and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Valid => "valid",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// By name, or else by path.
+fn find(config: &DataConfig, cache: &Cache) -> Result<Named> {
+    if catalog::get(&config.source).is_ok() {
+        let options = Options { seed: config.seed, sequences: config.sequences.unwrap_or(SEQUENCES) };
+        return Ok(named::load(&config.source, cache, options)?);
+    }
+    if !std::path::Path::new(&config.source).exists() {
+        let names: Vec<String> = catalog::all().iter().map(|dataset| dataset.name.to_owned()).collect();
+        let hint = crate::config::suggestion(&config.source, &names);
+        let what = format!("data.source: `{}` is neither a dataset nor a file; {hint}", config.source);
+        return Err(Error::Config(what));
+    }
+    let contents = match own::load(&config.source)? {
+        own::Loaded::Samples(samples) => Contents::Samples(samples),
+        own::Loaded::Graph(graph) => Contents::Graph(graph),
+    };
+    Ok(Named { contents, official_test: None, notes: Vec::new() })
+}
+
+/// A net cannot learn from what is no number.
+fn check_numbers(samples: &Samples, config: &DataConfig) -> Result<()> {
+    let inputs = samples.inputs.data().iter().position(|x| !x.is_finite());
+    let size = samples.inputs.data().len() / samples.inputs.len().max(1);
+    if let Some(at) = inputs {
+        return Err(Error::Config(format!(
+            "data.source: {}: sample {} holds {}; finite numbers expected",
+            config.source,
+            at / size.max(1),
+            samples.inputs.data()[at]
+        )));
+    }
+    if let Target::Matrices(targets) = &samples.target
+        && let Some(at) = targets.data().iter().position(|x| !x.is_finite())
+    {
+        let size = targets.data().len() / targets.len().max(1);
+        return Err(Error::Config(format!(
+            "data.source: {}: the target of sample {} holds {}; finite numbers expected",
+            config.source,
+            at / size.max(1),
+            targets.data()[at]
+        )));
+    }
+    Ok(())
+}
+
+fn divide(
+    samples: &Samples,
+    official: Option<std::ops::Range<usize>>,
+    config: &DataConfig,
+    seed: u64,
+) -> Result<(Split, DataConfig)> {
+    let count = samples.inputs.len();
+    let mut config = config.clone();
+    let rule = config.split.rule.unwrap_or(match official {
+        Some(_) => SplitRule::Official,
+        None => SplitRule::Fraction,
+    });
+    config.split.rule = Some(rule);
+    let wanted = &config.split;
+    let name = if wanted.per_run { format!("split of run {seed}") } else { "split".to_owned() };
+    let mut stream = Stream::new(config.seed, &name);
+    let fractions = || Fractions::new(wanted.valid.share(count), wanted.test.share(count));
+    let wrong = |error: matnet_data::Error| Error::Config(format!("data.split: {error}"));
+    let split = match (rule, official) {
+        (SplitRule::Fraction, _) => split::by_fraction(count, fractions().map_err(wrong)?, &mut stream),
+        (SplitRule::WithinGroups, _) => {
+            split::within_groups(&samples.groups, fractions().map_err(wrong)?, &mut stream)
+        }
+        (SplitRule::BetweenGroups, _) => {
+            split::between_groups(&samples.groups, fractions().map_err(wrong)?, &mut stream)
+        }
+        (SplitRule::Official, Some(half)) => {
+            let valid = wanted.valid.count(count - half.len());
+            split::official_test(count, half, valid, &mut stream)
+        }
+        (SplitRule::Official, None) => Err(matnet_data::Error::Invalid(format!(
+            "{} comes without a test half of its own; rule = \"fraction\" draws one",
+            config.source
+        ))),
+    }
+    .map_err(wrong)?;
+    Ok((split, config))
+}
+
+/// Some of the samples.
+fn take(samples: &Samples, order: &[usize]) -> Result<Samples> {
+    let rows = |array: &Array| {
+        let mut shape = array.shape().to_vec();
+        shape[0] = order.len();
+        let data = order.iter().flat_map(|&at| array.sample(at)).copied().collect();
+        Array::new(shape, data)
+    };
+    let target = match &samples.target {
+        Target::None => Target::None,
+        Target::Classes { labels, names } => {
+            Target::Classes { labels: order.iter().map(|&at| labels[at]).collect(), names: names.clone() }
+        }
+        Target::Steps { labels, names } => {
+            let time = labels.len() / samples.inputs.len().max(1);
+            let labels = order.iter().flat_map(|&at| &labels[at * time..(at + 1) * time]).copied().collect();
+            Target::Steps { labels, names: names.clone() }
+        }
+        Target::Matrices(matrices) => Target::Matrices(rows(matrices)?),
+    };
+    let groups = match samples.groups.is_empty() {
+        true => Vec::new(),
+        false => order.iter().map(|&at| samples.groups[at]).collect(),
+    };
+    Ok(Samples { inputs: rows(&samples.inputs)?, target, groups, group_names: samples.group_names.clone() })
+}
+
+/// Over inputs, targets and groups, and their shapes.
+fn checksum(samples: &Samples) -> String {
+    let mut sha = Sha256::new();
+    let mut numbers = |array: &Array| {
+        sha.update(format!("{:?}", array.shape()));
+        for chunk in array.data().chunks(1 << 14) {
+            let bytes: Vec<u8> = chunk.iter().flat_map(|x| x.to_le_bytes()).collect();
+            sha.update(&bytes);
+        }
+    };
+    numbers(&samples.inputs);
+    if let Target::Matrices(matrices) = &samples.target {
+        numbers(matrices);
+    }
+    if let Target::Classes { labels, names } | Target::Steps { labels, names } = &samples.target {
+        sha.update(format!("{labels:?} {names:?}"));
+    }
+    sha.update(format!("{:?}", samples.groups));
+    hex(&sha.finalize())
+}
+
+fn matrix_sides(inputs: &Array) -> [usize; 2] {
+    let shape = inputs.shape();
+    [shape[shape.len() - 2], shape[shape.len() - 1]]
+}

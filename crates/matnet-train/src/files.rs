@@ -1,0 +1,93 @@
+//! Files that are there whole or not at all.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use crate::{Error, Result};
+
+/// What the names of unfinished files begin with.
+const UNFINISHED: &str = ".unfinished-";
+
+/// Writes a file beside its place, syncs it and moves it there: whatever happens, the old bytes or the new ones stand
+/// under its name, all of them.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = folder_of(path);
+    let failed = |error| Error::io(path, error);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(UNFINISHED);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any file the user makes, the umask taken off.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    sync_folder(folder);
+    Ok(())
+}
+
+/// Moves a file onto another in the same folder.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|error| Error::io(from, error))
+}
+
+/// Reads a file whole.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|error| Error::io(path, error))
+}
+
+/// Takes away what a killed process left unfinished in a folder.
+pub(crate) fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            // One that cannot be removed does no harm.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a rename last through a power cut, where the system lets us.
+fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_old_file_stays_when_the_new_one_cannot_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        write(&path, b"old").unwrap();
+        let missing = folder.path().join("no such folder").join("x");
+        assert!(write(&missing, b"new").is_err());
+        assert_eq!(read(&path).unwrap(), b"old");
+        write(&path, b"new").unwrap();
+        assert_eq!(read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn leftovers_are_swept_away() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".unfinished-abc"), b"half").unwrap();
+        fs::write(folder.path().join("mine"), b"whole").unwrap();
+        sweep(folder.path());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,179 @@
+//! Optimisers over a whole net, with their state kept by the names of the parameters.
+//!
+//! Burn keeps the same state by ids that are drawn anew in every process; a run that is taken up again needs names.
+
+use std::collections::{BTreeMap, HashMap};
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::optim::{AdamState, AdaptiveMomentumState, GradientsParams, Optimizer as _};
+use burn::tensor::{Device, Tensor, TensorData};
+use matnet::optim::{Adam, AdamConfig};
+
+/// How a parameter follows its gradient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// Adam; with a weight decay, AdamW: w −= rate · decay · w beside the step of Adam.
+    Adam { adam: AdamConfig, weight_decay: f64 },
+    /// v = momentum · v + g, w −= rate · v
+    Sgd { momentum: f64, weight_decay: f64 },
+}
+
+/// A rule and where it stands with each parameter.
+#[derive(Clone, Debug)]
+pub struct Optimizer {
+    rule: Rule,
+    adam: Option<Adam>,
+    /// The names of the parameters, in the order in which a net is visited.
+    names: Vec<String>,
+    states: BTreeMap<String, State>,
+}
+
+/// Where the rule stands with a parameter; the moments are flat.
+#[derive(Clone, Debug)]
+struct State {
+    steps: usize,
+    first: Tensor<1>,
+    /// Adam's second moment.
+    second: Option<Tensor<1>>,
+}
+
+impl Optimizer {
+    /// The rule at its beginning, for this net. The numbers of the rule were checked with the config.
+    pub fn new<M: Module>(rule: Rule, net: &M) -> Self {
+        let adam = match rule {
+            Rule::Adam { adam, .. } => adam.build().ok(),
+            Rule::Sgd { .. } => None,
+        };
+        Self { rule, adam, names: matnet::weights::names(net), states: BTreeMap::new() }
+    }
+
+    /// The net after a step.
+    pub fn step<M: Module>(&mut self, rate: f64, net: M, gradients: GradientsParams) -> M {
+        net.map(&mut Step { optimizer: self, rate, gradients, visited: 0 })
+    }
+
+    fn follow(&mut self, name: &str, rate: f64, weights: Tensor<1>, gradient: Tensor<1>) -> Tensor<1> {
+        let state = self.states.remove(name);
+        match (self.rule, &self.adam) {
+            (Rule::Adam { weight_decay, .. }, Some(adam)) => {
+                let weights =
+                    if weight_decay > 0.0 { weights * (1.0 - rate * weight_decay) } else { weights };
+                let before = state.and_then(|state| {
+                    let momentum = AdaptiveMomentumState::new(state.steps, state.first, state.second?);
+                    Some(AdamState::new(momentum))
+                });
+                let (weights, after) = adam.step(rate, weights, gradient, before);
+                if let Some(AdamState { momentum }) = after {
+                    let (first, second) = (momentum.moment_1, Some(momentum.moment_2));
+                    self.states.insert(name.to_owned(), State { steps: momentum.time, first, second });
+                }
+                weights
+            }
+            (Rule::Sgd { momentum, weight_decay }, _) => {
+                let gradient = match weight_decay > 0.0 {
+                    true => gradient + weights.clone() * weight_decay,
+                    false => gradient,
+                };
+                let steps = state.as_ref().map_or(0, |state| state.steps) + 1;
+                let speed = match state {
+                    Some(state) if momentum > 0.0 => state.first * momentum + gradient,
+                    _ => gradient,
+                };
+                if momentum > 0.0 {
+                    let state = State { steps, first: speed.clone(), second: None };
+                    self.states.insert(name.to_owned(), state);
+                }
+                weights - speed * rate
+            }
+            (Rule::Adam { .. }, None) => weights,
+        }
+    }
+
+    /// The state as named tensors and counts.
+    pub fn save(&self) -> (Vec<(String, TensorData)>, BTreeMap<String, usize>) {
+        let (mut tensors, mut steps) = (Vec::new(), BTreeMap::new());
+        for (name, state) in &self.states {
+            tensors.push((format!("first.{name}"), state.first.to_data()));
+            if let Some(second) = &state.second {
+                tensors.push((format!("second.{name}"), second.to_data()));
+            }
+            steps.insert(name.clone(), state.steps);
+        }
+        (tensors, steps)
+    }
+
+    /// Takes over a saved state; what is missing or has another size is an error that says so.
+    pub fn load(
+        &mut self,
+        tensors: &mut HashMap<String, TensorData>,
+        steps: &BTreeMap<String, usize>,
+        device: &Device,
+    ) -> Result<(), String> {
+        self.states.clear();
+        for (name, &count) in steps {
+            if !self.names.contains(name) {
+                return Err(format!("holds the state of {name}, which the net has not"));
+            }
+            let mut take = |kind: &str| {
+                tensors.remove(&format!("{kind}.{name}")).map(|data| Tensor::<1>::from_data(data, device))
+            };
+            let first = take("first").ok_or_else(|| format!("first.{name} is missing"))?;
+            self.states.insert(name.clone(), State { steps: count, first, second: take("second") });
+        }
+        Ok(())
+    }
+}
+
+struct Step<'a> {
+    optimizer: &'a mut Optimizer,
+    rate: f64,
+    gradients: GradientsParams,
+    visited: usize,
+}
+
+impl ModuleMapper for Step<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let name = self.optimizer.names[self.visited].clone();
+        self.visited += 1;
+        let (id, tensor, mapper) = param.consume();
+        let Some(gradient) = self.gradients.remove::<D>(id) else {
+            return Param::from_mapped_value(id, tensor, mapper);
+        };
+        let (shape, learns) = (tensor.dims(), tensor.is_require_grad());
+        let size = shape.iter().product::<usize>();
+        let weights = tensor.inner().reshape([size]);
+        let weights = self.optimizer.follow(&name, self.rate, weights, gradient.reshape([size]));
+        let tensor = Tensor::<D>::from_inner(weights.reshape(shape)).set_require_grad(learns);
+        Param::from_mapped_value(id, tensor, mapper)
+    }
+}
+
+/// The length of all gradients taken as one vector.
+pub fn norm<M: Module>(net: &M, gradients: &GradientsParams) -> f64 {
+    struct Squares<'a>(&'a GradientsParams, f64);
+    impl ModuleVisitor for Squares<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            if let Some(gradient) = self.0.get::<D>(param.id) {
+                self.1 += f64::from(gradient.square().sum().into_scalar::<f32>());
+            }
+        }
+    }
+    let mut squares = Squares(gradients, 0.0);
+    net.visit(&mut squares);
+    squares.1.sqrt()
+}
+
+/// The gradients times a factor.
+pub fn scaled<M: Module>(net: &M, gradients: GradientsParams, factor: f64) -> GradientsParams {
+    struct Scale<'a>(GradientsParams, &'a mut GradientsParams, f64);
+    impl ModuleVisitor for Scale<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            if let Some(gradient) = self.0.remove::<D>(param.id) {
+                self.1.register(param.id, gradient * self.2);
+            }
+        }
+    }
+    let mut after = GradientsParams::new();
+    net.visit(&mut Scale(gradients, &mut after, factor));
+    after
+}

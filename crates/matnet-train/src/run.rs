@@ -1,0 +1,383 @@
+//! The folder of a run, complete in itself.
+//!
+//! ```text
+//! config.toml        everything that decided the run, defaults written out
+//! metrics.csv        one line per epoch and part
+//! times.csv          how long each epoch took
+//! best.safetensors   the weights of the best epoch, and what is done to inputs before they reach the net
+//! last.safetensors   the weights of the newest saved step
+//! last.state         all that exact resume needs; previous.state, the one before
+//! result.json        how it ended; there once the run is finished
+//! report.html        to look at
+//! ```
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use burn::tensor::{Device, Tensor, TensorData};
+use matnet::random::Stream;
+use matnet::{Mode, weights};
+use matnet_data::Array;
+use matnet_data::cache::Cache;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use toml::{Table, Value};
+
+use crate::config::{Document, Loss, Monitor, TrainConfig};
+use crate::data::{Part, Prepared, Preprocess};
+use crate::model::{Input, Model, ModelConfig, Output};
+use crate::sealed::{self, hex};
+use crate::task::{self, SampleTask, Task};
+use crate::{Error, Result, files};
+
+/// Everything that decides a run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The data, loaded; and the net on them.
+    pub task: SampleTask,
+    /// How it is trained, defaults written out.
+    pub train: TrainConfig,
+}
+
+impl Plan {
+    /// Understands a config, loading its data.
+    pub fn new(document: &Document, cache: &Cache) -> Result<Self> {
+        let train = document.train()?;
+        let data = Prepared::load(&document.data()?, cache, train.seed)?;
+        Self::with_data(document, Arc::new(data))
+    }
+
+    /// Understands a config whose data are loaded already.
+    pub fn with_data(document: &Document, data: Arc<Prepared>) -> Result<Self> {
+        let variants = document.variants();
+        if !variants.is_empty() {
+            return Err(Error::Config(format!(
+                "this config has the variants {}: `matnet compare` trains them all, --variant chooses one",
+                variants.join(", ")
+            )));
+        }
+        let train = document.train()?;
+        let model = ModelConfig::read(document, &data)?;
+        let task = SampleTask::new(data, model, &train)?;
+        if task.examples(Part::Train).is_empty() {
+            return Err(Error::Config("data.split: leaves nothing to train on".to_owned()));
+        }
+        if train.patience.is_some() && task.examples(Part::Valid).is_empty() {
+            let what = "train.patience: needs a validation part to look at; data.split.valid is 0";
+            return Err(Error::Config(what.to_owned()));
+        }
+        let monitor = match task.loss() {
+            Loss::CrossEntropy => Monitor::Error,
+            _ => Monitor::Loss,
+        };
+        let train = train.resolved(task.loss(), train.monitor.unwrap_or(monitor));
+        Ok(Self { task, train })
+    }
+
+    /// The config as it stands in the run folder.
+    pub fn config(&self) -> String {
+        let mut run = Table::new();
+        let mut note = |key: &str, text: &str| run.insert(key.to_owned(), Value::String(text.to_owned()));
+        note("version", env!("CARGO_PKG_VERSION"));
+        note("data_sha256", &self.task.data.checksum);
+        let mut table = Table::new();
+        table.insert("run".to_owned(), Value::Table(run));
+        let section = |config: Result<Table, toml::ser::Error>| Value::Table(config.expect("plain values"));
+        table.insert("data".to_owned(), section(Table::try_from(&self.task.data.config)));
+        table.insert("model".to_owned(), Value::Table(self.task.model.table()));
+        table.insert("train".to_owned(), section(Table::try_from(&self.train)));
+        table.to_string()
+    }
+
+    /// The net at its beginning.
+    pub fn net(&self, device: &Device) -> Result<Model> {
+        self.task.model.init(&mut Stream::new(self.train.seed, "init"), device)
+    }
+
+    /// The checksum of the config.
+    pub(crate) fn checksum(&self) -> String {
+        hex(&Sha256::digest(self.config()))
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// feedforward, seq2seq, …
+    pub kind: String,
+    /// matrix or vector.
+    pub form: String,
+    /// How many numbers were learnt.
+    pub parameters: usize,
+    /// The seed.
+    pub seed: u64,
+    /// Epochs gone through.
+    pub epochs: usize,
+    /// The epoch whose weights were kept, from 1.
+    pub best_epoch: usize,
+    /// How well these do on each part.
+    pub train: Option<Score>,
+    /// On what decided when to stop.
+    pub valid: Option<Score>,
+    /// On what nothing was decided with.
+    pub test: Option<Score>,
+}
+
+/// How well a net does on a part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// The mean loss.
+    pub loss: f64,
+    /// The share of wrong answers, where answers are right or wrong.
+    pub error: Option<f64>,
+    /// How many examples.
+    pub examples: usize,
+}
+
+/// A run folder.
+#[derive(Clone, Debug)]
+pub struct Run {
+    folder: PathBuf,
+}
+
+impl Run {
+    /// The folder, which need not exist yet.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A file in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Whether there is a run here, or something that was one.
+    pub fn exists(&self) -> bool {
+        self.path("config.toml").exists()
+    }
+
+    /// How it ended, if it has.
+    pub fn result(&self) -> Result<Option<RunResult>> {
+        let path = self.path("result.json");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text = fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
+        serde_json::from_str(&text).map(Some).map_err(|error| Error::damaged(path, error.to_string()))
+    }
+
+    /// Makes the folder, if need be, and keeps other processes out until what is returned is dropped.
+    pub(crate) fn lock(&self) -> Result<File> {
+        fs::create_dir_all(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
+        let path = self.path(".lock");
+        let file = File::create(&path).map_err(|error| Error::io(&path, error))?;
+        match file.try_lock() {
+            Ok(()) => {
+                files::sweep(&self.folder);
+                Ok(file)
+            }
+            Err(fs::TryLockError::WouldBlock) => {
+                Err(Error::Run(format!("{}: another process is training here", self.folder.display())))
+            }
+            // Some file systems know no locks; a user who starts two runs there can only be asked not to.
+            Err(fs::TryLockError::Error(_)) => Ok(file),
+        }
+    }
+
+    /// Empties the folder of what a run left, and of nothing else.
+    pub fn clear(&self) -> Result<()> {
+        let names = [
+            "config.toml",
+            "metrics.csv",
+            "times.csv",
+            "best.safetensors",
+            "last.safetensors",
+            "last.state",
+            "previous.state",
+            "next.state",
+            "result.json",
+            "report.html",
+        ];
+        for path in names.map(|name| self.path(name)) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io(path, error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The config it was made with.
+    pub fn document(&self) -> Result<Document> {
+        let path = self.path("config.toml");
+        if !path.exists() {
+            let what = format!("{}: there is no run here (no config.toml)", self.folder.display());
+            return Err(Error::Run(what));
+        }
+        Document::read(&path)
+    }
+
+    /// The trained net, from `best.safetensors` (or another file of weights in the folder).
+    pub fn trained(&self, weights_file: &str, device: &Device) -> Result<Trained> {
+        let text = fs::read_to_string(self.path("config.toml")).map_err(|_| {
+            Error::Run(format!("{}: there is no run here (no config.toml)", self.folder.display()))
+        })?;
+        let path = self.path(weights_file);
+        if !path.exists() {
+            let what = format!(
+                "{}: has no {weights_file} yet; `matnet train` goes on with the run",
+                self.folder.display()
+            );
+            return Err(Error::Run(what));
+        }
+        let opened = sealed::open(&path)?;
+        let note: Note = serde_json::from_str(&opened.note)
+            .map_err(|error| Error::damaged(&path, format!("damaged: {error}")))?;
+        let document = Document::parse(&text)
+            .map_err(|error| Error::damaged(self.path("config.toml"), error.to_string()))?;
+        let config = ModelConfig::of_run(&document, &note)?;
+        let net = config.init(&mut Stream::new(0, "init"), device)?;
+        let net = weights::load_safetensors(net, &opened.bytes)
+            .map_err(|error| Error::damaged(&path, format!("does not fit config.toml: {error}")))?;
+        Ok(Trained { net, config, note, device: device.clone() })
+    }
+}
+
+/// What stands beside the weights: all that a user of them needs to know of the data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Note {
+    /// The epoch of these weights, from 1.
+    pub epoch: usize,
+    /// What is done to every input.
+    pub preprocess: Preprocess,
+    /// A name per class; empty without classes.
+    pub classes: Vec<String>,
+    /// Whether the classes are those of steps, or matrices are wanted: what the net was trained for.
+    pub target: Wanted,
+    /// How many matrices of a sequence the net was given, where it predicts the rest.
+    pub past: Option<usize>,
+    /// Whether its matrices stand before a σ.
+    pub logits: bool,
+}
+
+/// What a net was trained to give.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wanted {
+    /// A class per sample.
+    #[default]
+    Classes,
+    /// A class per step.
+    Steps,
+    /// A matrix, or a sequence of them.
+    Matrices,
+}
+
+impl Note {
+    /// The note for the weights of an epoch of this task.
+    pub(crate) fn new(task: &SampleTask, epoch: usize) -> Self {
+        let target = match &task.model {
+            ModelConfig::Classes(_) | ModelConfig::SequenceClasses(_) => Wanted::Classes,
+            ModelConfig::StepClasses(_) => Wanted::Steps,
+            _ => Wanted::Matrices,
+        };
+        let classes = match target {
+            Wanted::Matrices => Vec::new(),
+            _ => task.data.class_names().to_vec(),
+        };
+        let preprocess = task.data.preprocess.clone();
+        let (past, logits) = (task.data.config.past, task.loss() == Loss::Bce);
+        Self { epoch, preprocess, classes, target, past, logits }
+    }
+}
+
+/// A trained net, ready to be used.
+#[derive(Debug)]
+pub struct Trained {
+    /// The net.
+    pub net: Model,
+    /// Its config.
+    pub config: ModelConfig,
+    /// What else there is to know.
+    pub note: Note,
+    device: Device,
+}
+
+/// What a trained net answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answers {
+    /// Probabilities `[n, classes]` (`[n, time, classes]` for classes per step), or matrices `[n, rows, cols]` or
+    /// `[n, time, rows, cols]`.
+    pub numbers: Array,
+    /// The most probable class of each sample or step; empty for matrices.
+    pub classes: Vec<u32>,
+}
+
+impl Trained {
+    /// Answers for raw inputs, as they stand in the user's files.
+    pub fn answer(&self, inputs: Array) -> Result<Answers> {
+        let inputs = self.note.preprocess.apply(inputs)?;
+        let shape = inputs.shape().to_vec();
+        let [rows, cols] = self.config.input();
+        let sequences = matches!(
+            self.config,
+            ModelConfig::SequenceClasses(_)
+                | ModelConfig::StepClasses(_)
+                | ModelConfig::StepMatrices(_)
+                | ModelConfig::Seq2Seq(_)
+        );
+        let sides = &shape[shape.len() - 2..];
+        if shape.len() != 3 + usize::from(sequences) || sides != [rows, cols] {
+            let wanted =
+                if sequences { format!("[n, time, {rows}, {cols}]") } else { format!("[n, {rows}, {cols}]") };
+            return Err(Error::Run(format!("the net takes {wanted}, these inputs are {shape:?}")));
+        }
+        let count = shape[0];
+        let data = TensorData::new(inputs.into_data(), shape.clone());
+        let input = match sequences {
+            false => Input::Matrices(Tensor::from_data(data, &self.device)),
+            true => {
+                let sequences = Tensor::<4>::from_data(data, &self.device);
+                let steps = self.note.past.filter(|_| matches!(self.config, ModelConfig::Seq2Seq(_)));
+                Input::Sequences(match steps {
+                    Some(past) if past < shape[1] => sequences.slice([0..count, 0..past]),
+                    _ => sequences,
+                })
+            }
+        };
+        match self.net.forward(input, &mut Mode::Eval) {
+            Output::Scores(scores) => {
+                let given = scores.dims()[1];
+                let classes = task::answers(&task::numbers(scores.clone()), given);
+                let shares = task::probabilities(scores);
+                let columns = shares.dims()[1];
+                let shape = match self.config {
+                    ModelConfig::StepClasses(_) => vec![count, shape[1], columns],
+                    _ => vec![count, columns],
+                };
+                Ok(Answers { numbers: Array::new(shape, task::numbers(shares))?, classes })
+            }
+            Output::Matrices(matrices) => {
+                let matrices = match self.note.logits {
+                    true => burn::tensor::activation::sigmoid(matrices),
+                    false => matrices,
+                };
+                let [given, rows, cols] = matrices.dims();
+                let shape = match sequences {
+                    true => vec![count, given / count.max(1), rows, cols],
+                    false => vec![count, rows, cols],
+                };
+                Ok(Answers { numbers: Array::new(shape, task::numbers(matrices))?, classes: Vec::new() })
+            }
+        }
+    }
+}

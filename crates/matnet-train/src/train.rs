@@ -1,0 +1,498 @@
+//! The training loop.
+//!
+//! Everything random in a step comes from a stream that the seed and the number of the step name: the order of an
+//! epoch from its number, dropout and noise from the step's. So a state needs no random numbers, and a run taken up
+//! again goes through the same steps as one left alone.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Tensor};
+use matnet::random::Stream;
+use matnet::{Mode, penalty, weights};
+use rand::seq::SliceRandom;
+
+use crate::config::{Monitor, TrainConfig};
+use crate::data::Part;
+use crate::optimizer::{self, Optimizer};
+use crate::run::{Note, Plan, Run, RunResult, Score};
+use crate::state::{self, Best, State, Sums};
+use crate::task::{SampleTask, Task};
+use crate::{Error, Result, files, sealed};
+
+/// What the loop tells while it works.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// It begins, or goes on after so many epochs and steps.
+    Begin {
+        /// The run.
+        run: &'a Run,
+        /// Numbers to be learnt.
+        parameters: usize,
+        /// Epochs in all.
+        epochs: usize,
+        /// Steps per epoch.
+        steps: usize,
+        /// Epochs and steps that a saved state had done already.
+        resumed: Option<(usize, usize)>,
+    },
+    /// A step is done.
+    Step {
+        /// Epochs done before.
+        epoch: usize,
+        /// Steps done in this one.
+        step: usize,
+        /// Its mean loss so far.
+        loss: f64,
+        /// Its share of wrong answers so far.
+        error: Option<f64>,
+        /// The learning rate.
+        rate: f64,
+    },
+    /// An epoch is done and measured.
+    Epoch {
+        /// From 1.
+        epoch: usize,
+        /// On the training part, while it was learning.
+        train: Score,
+        /// On the validation part, if there is one.
+        valid: Option<Score>,
+        /// On the test part, if it is watched.
+        test: Option<Score>,
+        /// Whether it is the best so far.
+        best: bool,
+    },
+    /// The best weights are being measured.
+    Measuring(Part),
+    /// Everything is written.
+    End,
+}
+
+/// Who watches a run and may stop it.
+pub trait Observer {
+    /// Something happened.
+    fn event(&mut self, event: Event);
+
+    /// Whether to save and stop now.
+    fn stop(&mut self) -> bool {
+        false
+    }
+}
+
+/// Nobody.
+impl Observer for () {
+    fn event(&mut self, _event: Event) {}
+}
+
+/// How a run is worked on; none of it changes what comes out.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the net lives.
+    pub device: Device,
+    /// The longest time without saving, within an epoch.
+    pub save_every: Duration,
+    /// Go on from the state before the newest.
+    pub from_previous: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { device: Device::flex(), save_every: Duration::from_secs(30), from_previous: false }
+    }
+}
+
+/// How [`train`] ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The result.
+    pub result: RunResult,
+    /// Whether it had been there before.
+    pub was_finished: bool,
+}
+
+/// Trains the net of a plan in a run folder: from the beginning, or on from where it stopped.
+pub fn train(plan: &Plan, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
+    let _lock = run.lock()?;
+    same_config(plan, run)?;
+    let device = options.device.clone().autodiff();
+    let net = plan.net(&device)?;
+    let optimizer = Optimizer::new(plan.train.rule(), &net);
+    let mut state: State<SampleTask> = State::new(net, optimizer, plan.checksum());
+    let newest = match options.from_previous {
+        true => Some(run.path(state::PREVIOUS)),
+        false => state::newest(run.folder()),
+    };
+    if let Some(path) = &newest {
+        state = state.resume(path, &options.device).map_err(|error| state::advise(run.folder(), error))?;
+    }
+    if state.place.finished
+        && let Some(result) = run.result()?
+    {
+        return Ok(Outcome { result, was_finished: true });
+    }
+    files::write(&run.path("config.toml"), plan.config().as_bytes())?;
+    let mut training = Training::new(plan, run, options, state, observer);
+    training.begin(newest.is_some());
+    training.epochs()?;
+    let result = training.finish()?;
+    observer.event(Event::End);
+    Ok(Outcome { result, was_finished: false })
+}
+
+/// A run that was begun with another config is not gone on with.
+fn same_config(plan: &Plan, run: &Run) -> Result<()> {
+    let path = run.path("config.toml");
+    let Ok(before) = std::fs::read_to_string(&path) else { return Ok(()) };
+    let now = plan.config();
+    if before == now {
+        return Ok(());
+    }
+    let differs = before.lines().zip(now.lines()).find(|(before, now)| before != now);
+    let (before, now) = differs.unwrap_or(("another config", "this one"));
+    Err(Error::Run(format!(
+        "{}: a run with another config stands here ({before}, now {now}); --out chooses another folder, --fresh overwrites it",
+        run.folder().display()
+    )))
+}
+
+/// The loop with all it needs.
+struct Training<'a> {
+    task: &'a SampleTask,
+    config: &'a TrainConfig,
+    run: &'a Run,
+    options: &'a Options,
+    device: Device,
+    state: State<SampleTask>,
+    observer: &'a mut dyn Observer,
+    /// Steps per epoch.
+    steps: usize,
+    /// The best weights, when they have not been written yet.
+    unwritten_best: Option<Vec<u8>>,
+    saved: Instant,
+    /// How long the last save took.
+    saving: Duration,
+    times: Vec<String>,
+    epoch_began: Instant,
+}
+
+impl<'a> Training<'a> {
+    fn new(
+        plan: &'a Plan,
+        run: &'a Run,
+        options: &'a Options,
+        state: State<SampleTask>,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let steps = plan.task.examples(Part::Train).len().div_ceil(plan.train.batch);
+        let times = std::fs::read_to_string(run.path("times.csv")).unwrap_or_default();
+        let times = times.lines().skip(1).take(state.place.epoch).map(str::to_owned).collect();
+        Self {
+            task: &plan.task,
+            config: &plan.train,
+            run,
+            options,
+            device: options.device.clone().autodiff(),
+            state,
+            observer,
+            steps,
+            unwritten_best: None,
+            saved: Instant::now(),
+            saving: Duration::ZERO,
+            times,
+            epoch_began: Instant::now(),
+        }
+    }
+
+    fn begin(&mut self, resumed: bool) {
+        let place = &self.state.place;
+        self.observer.event(Event::Begin {
+            run: self.run,
+            parameters: weights::count(&self.state.net),
+            epochs: self.config.epochs,
+            steps: self.steps,
+            resumed: resumed.then_some((place.epoch, place.step)),
+        });
+    }
+
+    /// All epochs that are left.
+    fn epochs(&mut self) -> Result<()> {
+        while !self.state.place.finished {
+            self.epoch_began = Instant::now();
+            self.steps()?;
+            self.measure_epoch()?;
+            let place = &mut self.state.place;
+            let since_best = place.best.map_or(0, |best| place.epoch - best.epoch);
+            let patient = self.config.patience.is_none_or(|patience| since_best < patience);
+            place.finished = place.epoch >= self.config.epochs || !patient;
+            // Short epochs are not worth a write each: a killed run goes through them again.
+            if self.state.place.finished
+                || self.saved.elapsed() > Duration::from_secs(2).max(20 * self.saving)
+            {
+                self.save()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The steps that are left of an epoch.
+    fn steps(&mut self) -> Result<()> {
+        let mut order = self.task.examples(Part::Train).to_vec();
+        let seed = self.config.seed;
+        order.shuffle(&mut Stream::new(seed, &format!("order of epoch {}", self.state.place.epoch)));
+        let rates = self.config.rates(self.steps);
+        for (step, batch) in order.chunks(self.config.batch).enumerate().skip(self.state.place.step) {
+            let number = self.state.place.epoch as u64 * self.steps as u64 + step as u64;
+            let rate = rates.at(number);
+            let mode = Mode::train(Stream::new(seed, &format!("step {number}")));
+            self.step(batch, rate, mode)?;
+            self.state.place.step = step + 1;
+            let sums = self.state.place.sums;
+            self.observer.event(Event::Step {
+                epoch: self.state.place.epoch,
+                step: step + 1,
+                loss: sums.score(self.task.has_errors()).loss,
+                error: sums.score(self.task.has_errors()).error,
+                rate,
+            });
+            self.stop_if_asked()?;
+            if self.saved.elapsed() > self.options.save_every.max(20 * self.saving) {
+                self.save()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forward, loss, backward, optimiser.
+    fn step(&mut self, batch: &[usize], rate: f64, mut mode: Mode) -> Result<()> {
+        let stream = mode.clone();
+        let measured = self.task.measure(&self.state.net, batch, &mut mode, &self.device);
+        let loss = f64::from(measured.loss.clone().into_scalar::<f32>());
+        if !loss.is_finite() {
+            return Err(self.not_finite(batch, stream, &format!("the loss is {loss}")));
+        }
+        let total = match penalty(&self.state.net, self.config.l1, self.config.l2) {
+            Some(penalty) => measured.loss + penalty,
+            None => measured.loss,
+        };
+        let net = self.state.net.clone();
+        let mut gradients = GradientsParams::from_grads(total.backward(), &net);
+        if let Some(longest) = self.config.clip {
+            let norm = optimizer::norm(&net, &gradients);
+            if norm > longest {
+                gradients = optimizer::scaled(&net, gradients, longest / norm);
+            }
+        }
+        drop(net);
+        self.state.optimize(rate, gradients);
+        let sums = &mut self.state.place.sums;
+        sums.loss += loss * batch.len() as f64;
+        sums.wrong += measured.wrong.unwrap_or(0);
+        sums.answers += measured.answers;
+        sums.examples += batch.len() as u64;
+        Ok(())
+    }
+
+    /// What an epoch came to, for the record and for the choice of the best.
+    fn measure_epoch(&mut self) -> Result<()> {
+        let net = self.state.net.valid();
+        let valid = self.measure(&net, Part::Valid)?;
+        let test = if self.config.watch_test { self.measure(&net, Part::Test)? } else { None };
+        let train = self.state.place.sums.score(self.task.has_errors());
+        let judged = valid.unwrap_or(train);
+        let (first, second) = match (self.config.monitor, judged.error) {
+            (Some(Monitor::Error), Some(error)) => (error, judged.loss),
+            _ => (judged.loss, judged.loss),
+        };
+        let number = self.state.place.epoch + 1;
+        // Without a validation part there is nothing to choose by, and the last epoch counts.
+        let best = valid.is_none()
+            || self.state.place.best.is_none_or(|best| (first, second) < (best.first, best.second));
+        if best {
+            let bytes = self.weights(&net, number)?;
+            self.unwritten_best = Some(bytes);
+            self.state.place.best = Some(Best { epoch: number, first, second });
+        }
+        let rate = self.config.rates(self.steps).at(number as u64 * self.steps as u64 - 1);
+        for (part, score) in [(Part::Train, Some(train)), (Part::Valid, valid), (Part::Test, test)] {
+            if let Some(score) = score {
+                self.state.place.metrics.push(line(number, part, score, rate));
+            }
+        }
+        self.times.push(format!("{number},{:.3}", self.epoch_began.elapsed().as_secs_f64()));
+        let place = &mut self.state.place;
+        place.epoch = number;
+        place.step = 0;
+        place.sums = Sums::default();
+        self.observer.event(Event::Epoch { epoch: number, train, valid, test, best });
+        Ok(())
+    }
+
+    /// How well a net does on a part, unless that is empty.
+    fn measure(&mut self, net: &<SampleTask as Task>::Net, part: Part) -> Result<Option<Score>> {
+        let examples = self.task.examples(part);
+        if examples.is_empty() {
+            return Ok(None);
+        }
+        let mut sums = Sums::default();
+        for batch in examples.chunks(self.config.batch.max(128)) {
+            sums.add(self.task, net, batch, &self.options.device);
+            self.stop_if_asked()?;
+        }
+        Ok(Some(sums.score(self.task.has_errors())))
+    }
+
+    fn stop_if_asked(&mut self) -> Result<()> {
+        if self.observer.stop() {
+            self.save()?;
+            return Err(Error::Interrupted);
+        }
+        Ok(())
+    }
+
+    fn weights(&self, net: &<SampleTask as Task>::Net, epoch: usize) -> Result<Vec<u8>> {
+        self.check_weights(net)?;
+        let note = serde_json::to_string(&Note::new(self.task, epoch)).expect("numbers and words");
+        Ok(sealed::seal(&weights::named(net), &note))
+    }
+
+    fn check_weights<M: Module>(&self, net: &M) -> Result<()> {
+        match first_not_finite(net) {
+            Some(name) => Err(self.went_wrong(&format!("{name} is not finite any more"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the newest state and all that goes with it.
+    fn save(&mut self) -> Result<()> {
+        let begun = Instant::now();
+        self.check_weights(&self.state.net)?;
+        if let Some(bytes) = self.unwritten_best.take() {
+            files::write(&self.run.path("best.safetensors"), &bytes)?;
+        }
+        self.state.save(self.run.folder())?;
+        let newest = self.weights(&self.state.net, self.state.place.epoch)?;
+        files::write(&self.run.path("last.safetensors"), &newest)?;
+        self.write_lines("metrics.csv", "epoch,part,loss,error,rate", &self.state.place.metrics)?;
+        self.write_lines("times.csv", "epoch,seconds", &self.times)?;
+        self.saving = begun.elapsed();
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    fn write_lines(&self, name: &str, header: &str, lines: &[String]) -> Result<()> {
+        let mut text = format!("{header}\n");
+        for line in lines {
+            text += line;
+            text.push('\n');
+        }
+        files::write(&self.run.path(name), text.as_bytes())
+    }
+
+    /// Measures the best weights on every part.
+    fn finish(&mut self) -> Result<RunResult> {
+        let best = self.run.trained("best.safetensors", &self.options.device)?;
+        let mut scores = [None; 3];
+        for (score, part) in scores.iter_mut().zip([Part::Train, Part::Valid, Part::Test]) {
+            self.observer.event(Event::Measuring(part));
+            *score = self.measure(&best.net, part)?;
+        }
+        let model = &self.task.model;
+        let result = RunResult {
+            kind: model.kind().to_owned(),
+            form: format!("{:?}", model.form()).to_lowercase(),
+            parameters: weights::count(&best.net),
+            seed: self.config.seed,
+            epochs: self.state.place.epoch,
+            best_epoch: best.note.epoch,
+            train: scores[0],
+            valid: scores[1],
+            test: scores[2],
+        };
+        let text = serde_json::to_string_pretty(&result).expect("numbers and words");
+        files::write(&self.run.path("result.json"), format!("{text}\n").as_bytes())?;
+        Ok(result)
+    }
+
+    /// Where a number stopped being one.
+    fn not_finite(&self, batch: &[usize], mode: Mode, what: &str) -> Error {
+        if let Some(name) = first_not_finite(&self.state.net) {
+            return self.went_wrong(&format!("{what}: {name} is not finite any more"));
+        }
+        let mut watching = mode.watching();
+        let _ = self.task.measure(&self.state.net, batch, &mut watching, &self.device);
+        match watching.found() {
+            Some(place) => self.went_wrong(&format!("{what}: {place} gives numbers too large for f32")),
+            None => self.went_wrong(what),
+        }
+    }
+
+    fn went_wrong(&self, what: &str) -> Error {
+        let place = &self.state.place;
+        let kept: PathBuf = self.run.path(state::LAST);
+        let state = match kept.exists() {
+            true => format!("the last good state is {}", kept.display()),
+            false => "nothing had been saved yet".to_owned(),
+        };
+        Error::NotFinite(format!(
+            "epoch {}, step {}: {what}; {state}; a smaller train.rate or train.clip would help",
+            place.epoch + 1,
+            place.step + 1
+        ))
+    }
+}
+
+impl State<SampleTask> {
+    fn optimize(&mut self, rate: f64, gradients: GradientsParams) {
+        // The net goes through the optimiser by value.
+        let net = self.net.clone();
+        self.net = self.optimizer.step(rate, net, gradients);
+    }
+}
+
+impl Sums {
+    /// Adds what a net does on a batch, in use.
+    pub(crate) fn add<T: Task>(&mut self, task: &T, net: &T::Net, batch: &[usize], device: &Device) {
+        let measured = task.measure(net, batch, &mut Mode::Eval, device);
+        self.loss += f64::from(measured.loss.into_scalar::<f32>()) * batch.len() as f64;
+        self.wrong += measured.wrong.unwrap_or(0);
+        self.answers += measured.answers;
+        self.examples += batch.len() as u64;
+    }
+
+    /// The means.
+    pub(crate) fn score(self, has_errors: bool) -> Score {
+        let error = has_errors.then(|| self.wrong as f64 / self.answers.max(1) as f64);
+        let examples = self.examples as usize;
+        Score { loss: self.loss / self.examples.max(1) as f64, error, examples }
+    }
+}
+
+/// A line of `metrics.csv`.
+fn line(epoch: usize, part: Part, score: Score, rate: f64) -> String {
+    let error = score.error.map(|error| error.to_string()).unwrap_or_default();
+    format!("{epoch},{},{},{error},{rate}", part.name(), score.loss)
+}
+
+/// The first parameter that holds something else than numbers.
+fn first_not_finite<M: Module>(net: &M) -> Option<String> {
+    use burn::module::{ModuleVisitor, Param};
+    struct Find(usize, Option<usize>);
+    impl ModuleVisitor for Find {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            if self.1.is_none() {
+                let largest = param.val().inner().abs().max().into_scalar::<f32>();
+                // A NaN may hide behind a maximum, but not behind a sum.
+                let sum = param.val().inner().sum().into_scalar::<f32>();
+                if !largest.is_finite() || sum.is_nan() {
+                    self.1 = Some(self.0);
+                }
+            }
+            self.0 += 1;
+        }
+    }
+    let mut find = Find(0, None);
+    net.visit(&mut find);
+    find.1.map(|at| weights::names(net)[at].clone())
+}
