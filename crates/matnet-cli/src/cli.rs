@@ -35,6 +35,18 @@ pub enum Command {
                       matnet compare runs/mat runs/vec"
     )]
     Compare(Compare),
+    /// Say what a net is made of: layers, shapes, parameters, flops, and what a vector net would have
+    #[command(
+        after_help = "Examples:\n  matnet inspect digits.toml\n  matnet inspect digits.toml --set model.hidden=[100,100]\n  \
+                      matnet inspect runs/digits"
+    )]
+    Inspect(Inspect),
+    /// Write a commented config for a kind of net
+    #[command(
+        after_help = "Without --out it goes to standard output.\n\nExamples:\n  matnet new feedforward --out digits.toml\n  \
+                      matnet new seq2seq | less"
+    )]
+    New(New),
     /// Datasets: list, fetch, verify, show
     #[command(
         subcommand,
@@ -47,6 +59,85 @@ pub enum Command {
                       Examples:\n  matnet bench\n  matnet bench a c g"
     )]
     Bench(Bench),
+    /// Print completions for a shell
+    #[command(
+        after_help = "Example:\n  matnet completions bash > ~/.local/share/bash-completion/completions/matnet"
+    )]
+    Completions(Completions),
+    /// Write manual pages
+    #[command(after_help = "Example:\n  matnet man ~/.local/share/man/man1")]
+    Man(Man),
+}
+
+/// `matnet inspect`
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// A config, or the folder of a run
+    #[arg(value_name = "CONFIG|RUN")]
+    pub what: PathBuf,
+    /// One of the config's variants
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    #[command(flatten)]
+    pub changes: ConfigArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+/// `matnet new`
+#[derive(Debug, Args)]
+pub struct New {
+    /// Which net
+    pub kind: NetKind,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// The kinds of net.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum NetKind {
+    /// A class for a matrix, or a matrix for a matrix
+    Feedforward,
+    /// A matrix for itself
+    Autoencoder,
+    /// A class for a sequence
+    SequenceClassifier,
+    /// A class or a matrix for every step
+    SequenceLabeller,
+    /// A sequence for a sequence
+    Seq2seq,
+}
+
+impl NetKind {
+    /// The word in configs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Feedforward => "feedforward",
+            Self::Autoencoder => "autoencoder",
+            Self::SequenceClassifier => "sequence-classifier",
+            Self::SequenceLabeller => "sequence-labeller",
+            Self::Seq2seq => "seq2seq",
+        }
+    }
+}
+
+/// `matnet completions`
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// Which shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `matnet man`
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Where the pages go
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 /// What changes a config on the way in.

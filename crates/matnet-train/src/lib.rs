@@ -16,6 +16,7 @@ pub mod config;
 pub mod data;
 mod error;
 mod files;
+pub mod inspect;
 pub mod model;
 mod optimizer;
 pub mod run;

@@ -3,7 +3,10 @@
 mod bench;
 mod compare;
 mod data;
+mod inspect;
 mod machine;
+mod manual;
+mod new;
 mod progress;
 mod report;
 mod table;
@@ -19,6 +22,10 @@ pub fn run(command: Command) -> Outcome {
     match command {
         Command::Train(command) => train::run(command),
         Command::Compare(command) => compare::run(command),
+        Command::Inspect(command) => inspect::run(command),
+        Command::New(command) => new::run(command),
+        Command::Completions(command) => manual::completions(command),
+        Command::Man(command) => manual::man(command),
         Command::Data(command) => data::run(command),
         Command::Bench(command) => bench::run(command),
     }
