@@ -166,6 +166,9 @@ pub struct TrainArgs {
     /// Say only how it ended
     #[arg(long, short)]
     pub quiet: bool,
+    /// Show learning curves in the terminal while it goes on (in builds with `--features dashboard`)
+    #[arg(long, conflicts_with = "quiet")]
+    pub dashboard: bool,
     #[command(flatten)]
     pub machine: MachineArgs,
     #[command(flatten)]

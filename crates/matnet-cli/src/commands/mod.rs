@@ -2,6 +2,8 @@
 
 mod bench;
 mod compare;
+#[cfg(feature = "dashboard")]
+mod dashboard;
 mod data;
 mod inspect;
 mod machine;
