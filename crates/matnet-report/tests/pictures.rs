@@ -65,7 +65,7 @@ fn ranges_are_shared_or_not() {
         .with_row("", [flat(1.0), flat(2.0)]);
     let each = grid.clone().draw().unwrap();
     assert_eq!((each.get_pixel(6, 5), each.get_pixel(13, 5)), (&Rgb([255; 3]), &Rgb([255; 3])));
-    let shared = grid.with_range(Range::Fixed(0.0, 2.0)).draw().unwrap();
+    let shared = grid.with_range(Range::Shared).draw().unwrap();
     assert_eq!((shared.get_pixel(6, 5), shared.get_pixel(13, 5)), (&Rgb([127; 3]), &Rgb([255; 3])));
 }
 

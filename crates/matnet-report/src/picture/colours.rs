@@ -55,8 +55,11 @@ impl Range {
 pub(super) fn spread<'a>(values: impl Iterator<Item = &'a f32>) -> (f32, f32) {
     let mut sorted: Vec<f32> = values.copied().filter(|x| x.is_finite()).collect();
     sorted.sort_unstable_by(f32::total_cmp);
-    let at = |part: usize| sorted.get(sorted.len().saturating_sub(1) * part / 100).copied().unwrap_or(0.0);
-    if at(99) > at(1) { (at(1), at(99)) } else { (at(0), at(100)) }
+    let last = sorted.len().saturating_sub(1);
+    let at = |place: usize| sorted.get(place).copied().unwrap_or(0.0);
+    // Rounded outwards, so that nothing is cut off where a hundredth is less than one entry.
+    let (low, high) = (at(last / 100), at((last * 99).div_ceil(100)));
+    if high > low { (low, high) } else { (at(0), at(last)) }
 }
 
 impl Colours {
@@ -108,5 +111,6 @@ mod tests {
         // But where nearly all are alike the few are what there is to see.
         assert_eq!(spread([0.0; 500].iter().chain(&[7.0])), (0.0, 7.0));
         assert_eq!(spread([].iter()), (0.0, 0.0));
+        assert_eq!(spread([3.0, 1.0, 2.0].iter()), (1.0, 3.0));
     }
 }
