@@ -10,7 +10,7 @@ use matnet::net::{
 use matnet::random::Stream;
 use matnet::{ConfigError, Form, Mode, Net};
 use matnet_data::Target;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use toml::{Table, Value};
 
 use crate::config::{Document, read_table, suggestion};
@@ -320,28 +320,28 @@ impl ModelConfig {
             Self::Matrices(_) | Self::AutoEncoder(_) | Self::StepMatrices(_) | Self::Seq2Seq(_) => None,
         }
     }
-
-    /// As a table of a config file, `kind` first.
-    pub(crate) fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.insert("kind".to_owned(), Value::String(self.kind().to_owned()));
-        let fields = match self {
-            Self::Classes(config) => fields(config),
-            Self::Matrices(config) => fields(config),
-            Self::AutoEncoder(config) => fields(config),
-            Self::SequenceClasses(config) => fields(config),
-            Self::StepClasses(config) => fields(config),
-            Self::StepMatrices(config) => fields(config),
-            Self::Seq2Seq(config) => fields(config),
-        };
-        table.extend(fields);
-        table
-    }
 }
 
-fn fields(config: &impl Serialize) -> Table {
-    // The configs are plain structs of numbers, words and lists.
-    Table::try_from(config).expect("a config that fits into TOML")
+/// As a table of a config file, `kind` first.
+impl Serialize for ModelConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct WithKind<'a, C: Serialize> {
+            kind: &'static str,
+            #[serde(flatten)]
+            config: &'a C,
+        }
+        let kind = self.kind();
+        match self {
+            Self::Classes(config) => WithKind { kind, config }.serialize(serializer),
+            Self::Matrices(config) => WithKind { kind, config }.serialize(serializer),
+            Self::AutoEncoder(config) => WithKind { kind, config }.serialize(serializer),
+            Self::SequenceClasses(config) => WithKind { kind, config }.serialize(serializer),
+            Self::StepClasses(config) => WithKind { kind, config }.serialize(serializer),
+            Self::StepMatrices(config) => WithKind { kind, config }.serialize(serializer),
+            Self::Seq2Seq(config) => WithKind { kind, config }.serialize(serializer),
+        }
+    }
 }
 
 impl Model {

@@ -22,9 +22,8 @@ use matnet_data::Array;
 use matnet_data::cache::Cache;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use toml::{Table, Value};
 
-use crate::config::{Document, Loss, Monitor, TrainConfig};
+use crate::config::{DataConfig, Document, Loss, Monitor, TrainConfig};
 use crate::data::{Part, Prepared, Preprocess};
 use crate::model::{Input, Model, ModelConfig, Output};
 use crate::sealed::{self, hex};
@@ -77,17 +76,23 @@ impl Plan {
 
     /// The config as it stands in the run folder.
     pub fn config(&self) -> String {
-        let mut run = Table::new();
-        let mut note = |key: &str, text: &str| run.insert(key.to_owned(), Value::String(text.to_owned()));
-        note("version", env!("CARGO_PKG_VERSION"));
-        note("data_sha256", &self.task.data.checksum);
-        let mut table = Table::new();
-        table.insert("run".to_owned(), Value::Table(run));
-        let section = |config: Result<Table, toml::ser::Error>| Value::Table(config.expect("plain values"));
-        table.insert("data".to_owned(), section(Table::try_from(&self.task.data.config)));
-        table.insert("model".to_owned(), Value::Table(self.task.model.table()));
-        table.insert("train".to_owned(), section(Table::try_from(&self.train)));
-        table.to_string()
+        #[derive(Serialize)]
+        struct RunFacts<'a> {
+            version: &'a str,
+            data_sha256: &'a str,
+        }
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            run: RunFacts<'a>,
+            data: &'a DataConfig,
+            model: &'a ModelConfig,
+            train: &'a TrainConfig,
+        }
+        let run = RunFacts { version: env!("CARGO_PKG_VERSION"), data_sha256: &self.task.data.checksum };
+        let (data, model, train) = (&self.task.data.config, &self.task.model, &self.train);
+        // Plain structs of numbers, words and lists.
+        let text = toml::to_string(&Whole { run, data, model, train }).expect("a config that fits into TOML");
+        format!("# Everything that decided this run. `matnet train` takes it as any other config.\n\n{text}")
     }
 
     /// The net at its beginning.

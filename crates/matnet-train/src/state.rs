@@ -18,6 +18,8 @@ use crate::{Error, Result, files};
 const FORMAT: u32 = 1;
 /// The newest state.
 pub const LAST: &str = "last.state";
+/// The one about to become the newest.
+const NEXT: &str = "next.state";
 /// The one before it.
 pub const PREVIOUS: &str = "previous.state";
 
@@ -106,7 +108,7 @@ impl<T: Task> State<T> {
         let (last, previous) = (folder.join(LAST), folder.join(PREVIOUS));
         let bytes = sealed::seal(&tensors, &note);
         // The new state must be safe on the disk before the old one moves aside.
-        let fresh = folder.join("next.state");
+        let fresh = folder.join(NEXT);
         files::write(&fresh, &bytes)?;
         if last.exists() {
             files::rename(&last, &previous)?;
@@ -136,9 +138,14 @@ impl<T: Task> State<T> {
     }
 }
 
-/// The state to go on from, if there is one: the newest, or the one before it if a run was killed between two names.
-pub fn newest(folder: &Path) -> Option<PathBuf> {
-    [LAST, "next.state", PREVIOUS].map(|name| folder.join(name)).into_iter().find(|path| path.exists())
+/// The state to go on from, if there is one. A run killed while names were changing has none called `last`.
+pub fn newest(folder: &Path) -> Result<Option<PathBuf>> {
+    let [last, next, previous] = [LAST, NEXT, PREVIOUS].map(|name| folder.join(name));
+    if next.exists() {
+        // It is complete, or it would not have its name.
+        files::rename(&next, &last)?;
+    }
+    Ok([last, previous].into_iter().find(|path| path.exists()))
 }
 
 /// What to say about a damaged state: whether the one before it is good.

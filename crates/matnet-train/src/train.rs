@@ -37,6 +37,8 @@ pub enum Event<'a> {
         steps: usize,
         /// Epochs and steps that a saved state had done already.
         resumed: Option<(usize, usize)>,
+        /// What a reader should know of the data.
+        notes: &'a [String],
     },
     /// A step is done.
     Step {
@@ -122,7 +124,7 @@ pub fn train(plan: &Plan, run: &Run, options: &Options, observer: &mut dyn Obser
     let mut state: State<SampleTask> = State::new(net, optimizer, plan.checksum());
     let newest = match options.from_previous {
         true => Some(run.path(state::PREVIOUS)),
-        false => state::newest(run.folder()),
+        false => state::newest(run.folder())?,
     };
     if let Some(path) = &newest {
         state = state.resume(path, &options.device).map_err(|error| state::advise(run.folder(), error))?;
@@ -213,6 +215,7 @@ impl<'a> Training<'a> {
             epochs: self.config.epochs,
             steps: self.steps,
             resumed: resumed.then_some((place.epoch, place.step)),
+            notes: &self.task.data.notes,
         });
     }
 
@@ -372,13 +375,18 @@ impl<'a> Training<'a> {
             files::write(&self.run.path("best.safetensors"), &bytes)?;
         }
         self.state.save(self.run.folder())?;
-        let newest = self.weights(&self.state.net, self.state.place.epoch)?;
-        files::write(&self.run.path("last.safetensors"), &newest)?;
-        self.write_lines("metrics.csv", "epoch,part,loss,error,rate", &self.state.place.metrics)?;
-        self.write_lines("times.csv", "epoch,seconds", &self.times)?;
+        self.write_what_follows()?;
         self.saving = begun.elapsed();
         self.saved = Instant::now();
         Ok(())
+    }
+
+    /// What follows from a state, for people to read.
+    fn write_what_follows(&self) -> Result<()> {
+        let newest = self.weights(&self.state.net, self.state.place.epoch)?;
+        files::write(&self.run.path("last.safetensors"), &newest)?;
+        self.write_lines("metrics.csv", "epoch,part,loss,error,rate", &self.state.place.metrics)?;
+        self.write_lines("times.csv", "epoch,seconds", &self.times)
     }
 
     fn write_lines(&self, name: &str, header: &str, lines: &[String]) -> Result<()> {
@@ -392,6 +400,8 @@ impl<'a> Training<'a> {
 
     /// Measures the best weights on every part.
     fn finish(&mut self) -> Result<RunResult> {
+        // A process killed right after its last state has not written these.
+        self.write_what_follows()?;
         let best = self.run.trained("best.safetensors", &self.options.device)?;
         let mut scores = [None; 3];
         for (score, part) in scores.iter_mut().zip([Part::Train, Part::Valid, Part::Test]) {

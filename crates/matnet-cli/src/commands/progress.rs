@@ -118,7 +118,10 @@ impl Observer for Teller {
             return;
         }
         match event {
-            Event::Begin { run, parameters, epochs, steps, resumed } => {
+            Event::Begin { run, parameters, epochs, steps, resumed, notes } => {
+                for note in notes {
+                    eprintln!("data: {note}");
+                }
                 (self.epochs, self.steps) = (epochs, steps);
                 self.begin(&run.folder().display().to_string(), parameters, resumed);
             }

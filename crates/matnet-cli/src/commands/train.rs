@@ -74,8 +74,8 @@ pub fn work(jobs: &[Job], how: &TrainArgs) -> Result<Vec<Series>, Failure> {
         from_previous: how.from.is_some(),
     };
     let mut planner = Planner::default();
-    // Whatever is wrong with the last config should be known before the first net is trained.
-    for job in jobs.iter().filter(|_| jobs.len() > 1) {
+    // Whatever is wrong with the last config should be known before a folder is made for the first.
+    for job in jobs {
         planner.check(&job.document, &cache).map_err(|error| {
             match jobs.iter().any(|other| other.label != job.label) {
                 true => error.about(&format!("variant {}", job.label)),
@@ -90,11 +90,6 @@ pub fn work(jobs: &[Job], how: &TrainArgs) -> Result<Vec<Series>, Failure> {
         let run = Run::at(&job.folder);
         if how.fresh {
             run.clear()?;
-        }
-        if !how.quiet {
-            for note in &plan.task.data.notes {
-                eprintln!("{}: {note}", plan.task.data.config.source);
-            }
         }
         interrupt::watch();
         let outcome = train(&plan, &run, &options, &mut teller)?;

@@ -15,6 +15,8 @@ const TABLES: [&str; 4] = ["data", "model", "train", "variant"];
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     table: Table,
+    /// The variants in the order of the file; a table has forgotten it.
+    variants: Vec<String>,
 }
 
 impl Document {
@@ -45,7 +47,8 @@ impl Document {
                 return Err(Error::Config(format!("{key}: must be a table, [{key}]")));
             }
         }
-        Ok(Self { table })
+        let variants = variants(&table, text);
+        Ok(Self { table, variants })
     }
 
     /// Sets one key: `model.hidden=[50, 50]`. What is no TOML value is taken as a text.
@@ -64,15 +67,19 @@ impl Document {
             .ok()
             .and_then(|mut table| table.remove("value"))
             .unwrap_or_else(|| Value::String(text.to_owned()));
-        put(&mut self.table, &parts, value).map_err(Error::Config)
+        put(&mut self.table, &parts, value).map_err(Error::Config)?;
+        if let [table, name, ..] = parts[..]
+            && table == "variant"
+            && !self.variants.iter().any(|known| known == name)
+        {
+            self.variants.push(name.to_owned());
+        }
+        Ok(())
     }
 
     /// The names of the variants, in the order of the file.
     pub fn variants(&self) -> Vec<String> {
-        match self.table.get("variant") {
-            Some(Value::Table(variants)) => variants.keys().cloned().collect(),
-            _ => Vec::new(),
-        }
+        self.variants.clone()
     }
 
     /// The config with the keys of one variant in place of its own.
@@ -92,7 +99,7 @@ impl Document {
             known(key, &TABLES[..3], &format!("variant.{name}."))?;
         }
         merge(&mut table, changes);
-        Ok(Self { table })
+        Ok(Self { table, variants: Vec::new() })
     }
 
     /// The config of the data.
@@ -123,6 +130,16 @@ impl Document {
             _ => Err(Error::Config(format!("[{name}] is missing"))),
         }
     }
+}
+
+/// The names of the variants, by where they first stand in the text.
+fn variants(table: &Table, text: &str) -> Vec<String> {
+    let Some(Value::Table(variants)) = table.get("variant") else { return Vec::new() };
+    let mut names: Vec<String> = variants.keys().cloned().collect();
+    names.sort_by_key(|name| {
+        ["", "\"", "'"].iter().filter_map(|quote| text.find(&format!("variant.{quote}{name}{quote}"))).min()
+    });
+    names
 }
 
 /// Puts a value where a path of keys leads.

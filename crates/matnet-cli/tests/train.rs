@@ -1,0 +1,312 @@
+//! `matnet train`: that a run is exact whatever happens to it, and what is said when something is wrong.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use tempfile::TempDir;
+
+const CONFIG: &str = "
+[data]
+source = 'digits'
+limit = 300
+split = { valid = 60, test = 60 }
+[model]
+kind = 'feedforward'
+hidden = [8, 8]
+depth = 3
+dropout = 0.1
+[train]
+epochs = 6
+batch = 20
+schedule = 'cosine'
+clip = 5.0
+l2 = 1e-5
+";
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let config = folder.path().join("digits.toml");
+    std::fs::write(&config, CONFIG).unwrap();
+    (folder, config)
+}
+
+fn matnet(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin!("matnet"));
+    command.current_dir(folder).args(args).stdin(Stdio::null());
+    command
+}
+
+/// Exit code, standard output, standard error.
+fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = matnet(folder, args).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+/// The run's files but for how long it took and what is only there to go on.
+fn bytes(run: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(run).unwrap().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !["times.csv", "previous.state", ".lock", "report.html"].contains(&name.as_str()) {
+            files.insert(name, std::fs::read(entry.path()).unwrap());
+        }
+    }
+    files
+}
+
+fn same(a: &Path, b: &Path) {
+    let (a, b) = (bytes(a), bytes(b));
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+    for (name, bytes) in &a {
+        assert!(b[name] == *bytes, "{name} differs");
+    }
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let (folder, _) = folder();
+    for threads in ["1", "2", "5"] {
+        let (code, out, err) =
+            run(folder.path(), &["train", "digits.toml", "--out", threads, "--threads", threads]);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
+    }
+    same(&folder.path().join("1"), &folder.path().join("2"));
+    same(&folder.path().join("1"), &folder.path().join("5"));
+}
+
+#[test]
+fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
+    let (folder, _) = folder();
+    assert_eq!(run(folder.path(), &["train", "digits.toml", "--out", "whole", "-q"]).0, 0);
+    // Saving after every step makes most kills hit a save.
+    let args = ["train", "digits.toml", "--out", "killed", "-q", "--save-every", "0"];
+    let (mut kills, mut wait) = (0, 40);
+    loop {
+        let mut child = matnet(folder.path(), &args).stdout(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        let ended = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break Some(status);
+            }
+            if begun.elapsed() > Duration::from_millis(wait) {
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        match ended {
+            Some(status) => {
+                assert!(status.success());
+                break;
+            }
+            None => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                kills += 1;
+                // Longer each time, so that the run is done in the end however slow the machine.
+                wait += 17 + wait / 20;
+            }
+        }
+    }
+    assert!(kills >= 3, "killed only {kills} times");
+    same(&folder.path().join("whole"), &folder.path().join("killed"));
+    let leftovers = std::fs::read_dir(folder.path().join("killed")).unwrap().flatten();
+    assert!(leftovers.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".unfinished")));
+}
+
+#[cfg(unix)]
+#[test]
+fn control_c_saves_and_exits_130() {
+    let (folder, _) = folder();
+    let args = ["train", "digits.toml", "--out", "x", "-q", "--set", "train.epochs=100000"];
+    let mut child = matnet(folder.path(), &args).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let asked = Instant::now();
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+    let ended = child.wait().unwrap();
+    assert!(asked.elapsed() < Duration::from_secs(5), "took {:?}", asked.elapsed());
+    assert_eq!(ended.code(), Some(130));
+    assert!(folder.path().join("x/last.state").exists());
+    // It goes on from there: with the same config only.
+    let (code, _, err) = run(folder.path(), &["train", "digits.toml", "--out", "x", "--set", "train.epochs=6"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("a run with another config stands here (epochs = 100000, now epochs = 6)"), "{err}");
+}
+
+#[test]
+fn a_finished_run_says_so_and_is_left_alone() {
+    let (folder, _) = folder();
+    assert_eq!(run(folder.path(), &["train", "digits.toml", "-q"]).0, 0);
+    let run_folder = folder.path().join("runs/digits");
+    let before = bytes(&run_folder);
+    let (code, out, err) = run(folder.path(), &["train", "digits.toml"]);
+    assert_eq!(code, 0);
+    assert!(err.contains("finished before; --fresh starts it again"), "{err}");
+    assert!(out.contains("runs/digits: test error"), "{out}");
+    assert!(before == bytes(&run_folder));
+    // Its config is a config like any other, and leads to the same net.
+    let config = run_folder.join("config.toml");
+    let (code, _, err) = run(folder.path(), &["train", config.to_str().unwrap(), "--out", "again", "-q"]);
+    assert_eq!(code, 0, "{err}");
+    same(&run_folder, &folder.path().join("again"));
+}
+
+#[test]
+fn a_damaged_state_is_noticed_and_the_one_before_it_is_good() {
+    let (folder, _) = folder();
+    let args = ["train", "digits.toml", "--out", "x", "-q", "--save-every", "0"];
+    let mut child = matnet(folder.path(), &args).stdout(Stdio::null()).spawn().unwrap();
+    while !folder.path().join("x/previous.state").exists() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let state = folder.path().join("x/last.state");
+    if !state.exists() {
+        // Killed between two names.
+        std::fs::copy(folder.path().join("x/previous.state"), &state).unwrap();
+    }
+    let mut damaged = std::fs::read(&state).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 4;
+    std::fs::write(&state, damaged).unwrap();
+    let (code, _, err) = run(folder.path(), &args);
+    assert_eq!(code, 1);
+    let said = "x/last.state: damaged: its checksum does not fit what it holds; the state before it is good: \
+                --from previous goes on from there";
+    assert!(err.contains(said), "{err}");
+    let (code, _, err) = run(folder.path(), &[&args[..], &["--from", "previous"]].concat());
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(run(folder.path(), &["train", "digits.toml", "--out", "whole", "-q"]).0, 0);
+    same(&folder.path().join("whole"), &folder.path().join("x"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_costs_nothing_that_was_saved() {
+    let (folder, _) = folder();
+    let wide = ["--set", "model.hidden=[60,60]", "--set", "train.epochs=2"];
+    let saved = [&["train", "digits.toml", "--out", "x", "-q"][..], &wide].concat();
+    // A limit on the size of files stands in for the full disk.
+    let script = format!("trap '' XFSZ; ulimit -f 40; exec \"$0\" {}", saved.join(" ").replace('[', "\\[").replace(']', "\\]"));
+    let output = Command::new("bash")
+        .args(["-c", &script])
+        .arg(cargo_bin!("matnet"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("File too large"), "{err}");
+    assert!(!folder.path().join("x/best.safetensors").exists());
+    let (code, _, err) = run(folder.path(), &saved);
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn two_processes_do_not_train_in_one_folder() {
+    let (folder, _) = folder();
+    let args = ["train", "digits.toml", "--out", "x", "-q", "--set", "train.epochs=100000"];
+    let mut child = matnet(folder.path(), &args).spawn().unwrap();
+    while !folder.path().join("x/config.toml").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (code, _, err) = run(folder.path(), &args);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!((code, err.trim()), (1, "error: x: another process is training here"));
+}
+
+#[test]
+fn a_loss_that_is_no_number_stops_the_run_and_names_the_layer() {
+    let (folder, _) = folder();
+    let args = ["train", "digits.toml", "--out", "x", "-q", "--set", "train.optimizer=sgd", "--set", "train.clip=1e30"];
+    let (code, _, err) = run(folder.path(), &[&args[..], &["--set", "train.rate=1e30", "--set", "train.l2=0"]].concat());
+    assert_eq!(code, 1);
+    assert!(err.contains("epoch 1, step 2: the loss is"), "{err}");
+    assert!(err.contains("layer."), "{err}");
+    assert!(err.contains("a smaller train.rate or train.clip would help"), "{err}");
+    assert!(!folder.path().join("x/last.state").exists());
+}
+
+#[test]
+fn seeds_and_variants_become_a_table() {
+    let (folder, config) = folder();
+    let variants = "[variant.matrix]\n[variant.vector]\nmodel.form = 'vector'\nmodel.hidden = [20]\n";
+    std::fs::write(&config, format!("{CONFIG}{variants}")).unwrap();
+    let (code, _, err) = run(folder.path(), &["train", "digits.toml"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("this config has the variants matrix, vector: `matnet compare` trains them all"), "{err}");
+    let (code, out, err) = run(folder.path(), &["compare", "digits.toml", "--seeds", "2", "-q", "--set", "train.epochs=2"]);
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].starts_with("| net ") && lines[0].contains("test error"), "{out}");
+    assert!(lines[2].starts_with("| matrix | ") && lines[2].contains("±") && lines[2].contains("best"), "{out}");
+    assert!(lines[3].starts_with("| vector | "), "{out}");
+    // Runs that are there are compared as well as ones to be trained.
+    let (code, again, _) = run(folder.path(), &["compare", "runs/digits/matrix", "runs/digits/vector"]);
+    assert_eq!(code, 0);
+    assert_eq!(again.lines().nth(2).unwrap().split('|').nth(2), lines[2].split('|').nth(2));
+    let (code, out, _) = run(folder.path(), &["train", "digits.toml", "--variant", "vector", "-q", "--out", "v", "--set", "train.epochs=2"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("v/vector: test error"), "{out}");
+}
+
+/// What is wrong, what is said about it, and the exit code.
+#[test]
+fn every_mistake_gets_one_clear_error() {
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["train", "none.toml"], 2, "none.toml: there is no such config; `matnet new` writes one"),
+        (&["train", "."], 2, ".: is a folder; a config is a TOML file (`matnet new` writes one)"),
+        (&["train", "digits.toml", "--set", "model.hiden=[5,5]"], 2, "model.hiden: no such key; did you mean `hidden`?"),
+        (&["train", "digits.toml", "--set", "modell.hidden=1"], 2, "modell: no such key; did you mean `model`?"),
+        (&["train", "digits.toml", "--set", "hidden"], 2, "--set `hidden`: key=value expected, like model.hidden=[50,50]"),
+        (&["train", "digits.toml", "--set", "train.epochs=soon"], 2, "train.epochs: invalid type: string \"soon\", expected usize"),
+        (&["train", "digits.toml", "--set", "train.epochs=0"], 2, "train.epochs: 0; must be at least 1"),
+        (&["train", "digits.toml", "--set", "train.rate=-1.0"], 2, "train.rate: -1; must be a number above 0"),
+        (&["train", "digits.toml", "--set", "train.momentum=0.9"], 2, "train.momentum: 0.9; only sgd use it"),
+        (&["train", "digits.toml", "--set", "train.drop=0.9"], 2, "train.drop: 0.9; only step schedules use it"),
+        (&["train", "digits.toml", "--set", "train.loss=mse"], 2, "train.loss: mse; classes are learnt with \"cross-entropy\""),
+        (&["train", "digits.toml", "--set", "model.kind=feedfoward"], 2, "model.kind: feedfoward; did you mean `feedforward`?"),
+        (
+            &["train", "digits.toml", "--set", "model.kind=seq2seq"],
+            2,
+            "model.kind: seq2seq; these data are single matrices, which feedforward and autoencoder take",
+        ),
+        (&["train", "digits.toml", "--set", "model.hidden=[5]"], 2, "model.hidden: 5; form = \"matrix\" takes 2 sides, like [50, 50]"),
+        (&["train", "digits.toml", "--set", "model.input=[9,9]"], 2, "model.input: 9×9; the data are 28×28; leave it out"),
+        (&["train", "digits.toml", "--set", "model.output=7"], 2, "model.output: 7; the data have 10 classes"),
+        (&["train", "digits.toml", "--set", "data.source=digit"], 2, "data.source: `digit` is neither a dataset nor a file; did you mean `digits`?"),
+        (&["train", "digits.toml", "--set", "data.source=citations"], 2, "data.source: `citations` holds no matrices or sequences"),
+        (&["train", "digits.toml", "--set", "data.split.valid=1.5"], 2, "data.split.valid: 1.5; a fraction below 1, or a whole number, expected"),
+        (&["train", "digits.toml", "--set", "data.split.test=0.9", "--set", "data.split.valid=0.2"], 2, "data.split: fractions valid = 0.2 and test = 0.9"),
+        (&["train", "digits.toml", "--set", "data.split.rule=official"], 2, "data.split: digits comes without a test half of its own"),
+        (&["train", "digits.toml", "--set", "data.split.rule=within-groups"], 2, "data.split: these data have no groups (subjects) to split by"),
+        (&["train", "digits.toml", "--set", "data.split.valid=0", "--set", "train.patience=3"], 2, "train.patience: needs a validation part to look at"),
+        (&["train", "digits.toml", "--device", "tpu"], 2, "--device tpu: no such device; there are flex, wgpu, cuda, rocm"),
+        (&["train", "digits.toml", "--device", "cuda"], 2, "--device cuda: this build has no cuda"),
+        (&["train", "digits.toml", "--variant", "x"], 2, "variant `x`: no such variant; this config has none"),
+        (&["train", "digits.toml", "--out", "digits.toml/x"], 1, "digits.toml/x: Not a directory"),
+        (&["train", "broken.toml"], 2, "broken.toml: line 2: "),
+        (&["train", "empty.toml"], 2, "[data] is missing"),
+        (&["compare", "digits.toml", "other"], 2, "give one config, or the folders of runs, not both"),
+        (&["compare", "other"], 2, "other: there is no run here"),
+    ];
+    let (folder, _) = folder();
+    std::fs::write(folder.path().join("broken.toml"), "[data]\nsource = digits\n").unwrap();
+    std::fs::write(folder.path().join("empty.toml"), "").unwrap();
+    std::fs::create_dir(folder.path().join("other")).unwrap();
+    for (args, code, said) in cases {
+        let (ended, out, err) = run(folder.path(), args);
+        assert_eq!(ended, *code, "{args:?}: {err}");
+        assert!(err.contains(said), "{args:?}: {err}");
+        assert_eq!(err.lines().count(), 1, "{args:?}: one line expected: {err}");
+        assert!(out.is_empty(), "{args:?}: {out}");
+        assert!(!folder.path().join("runs").exists(), "{args:?} left something behind");
+    }
+}
