@@ -70,33 +70,7 @@ pub struct Prepared {
 impl Prepared {
     /// Loads and prepares the data of a config. `seed` is that of the run, for splits that depend on it.
     pub fn load(config: &DataConfig, cache: &Cache, seed: u64) -> Result<Self> {
-        config.check()?;
-        let Named { contents, official_test, mut notes } = find(config, cache)?;
-        let Contents::Samples(mut samples) = contents else {
-            return Err(Error::Config(format!(
-                "data.source: `{}` holds no matrices or sequences, which is what these nets take",
-                config.source
-            )));
-        };
-        check_numbers(&samples, config)?;
-        let mut official = official_test;
-        if let Some(limit) = config.limit.filter(|&limit| limit < samples.inputs.len()) {
-            let mut order: Vec<usize> = (0..samples.inputs.len()).collect();
-            order.shuffle(&mut Stream::new(config.seed, "limit"));
-            order.truncate(limit);
-            order.sort_unstable();
-            // What is left of an official test half still stands at the end.
-            official = official.map(|half| {
-                let before = order.iter().filter(|&&at| at < half.start).count();
-                before..order.iter().filter(|&&at| at < half.end).count()
-            });
-            notes.push(format!(
-                "{limit} of {} samples, drawn with seed {}",
-                samples.inputs.len(),
-                config.seed
-            ));
-            samples = take(&samples, &order)?;
-        }
+        let Found { samples, official, notes } = Found::load(config, cache)?;
         let checksum = checksum(&samples);
         let (split, config) = divide(&samples, official, config, seed)?;
         let mut preprocess = Preprocess { spectrogram: config.spectrogram, ..Preprocess::default() };
@@ -114,6 +88,37 @@ impl Prepared {
             preprocess.scaler = Some(scaler);
         }
         Ok(Self { inputs, target: samples.target, split, preprocess, config, checksum, notes })
+    }
+
+    /// The same data divided in the same way, but preprocessed as a trained net has it: nothing is fitted anew, which
+    /// matters when the data are not those of the run any more.
+    pub fn load_for(config: &DataConfig, cache: &Cache, seed: u64, preprocess: &Preprocess) -> Result<Self> {
+        let found = Found::load(config, cache)?;
+        let (split, config) = divide(&found.samples, found.official.clone(), config, seed)?;
+        found.prepared(split, config, preprocess)
+    }
+
+    /// Other data, by name or path, prepared as a trained net has it; all of them are the test part. `config` is that of
+    /// the run.
+    pub fn load_whole(
+        source: &str,
+        config: &DataConfig,
+        cache: &Cache,
+        preprocess: &Preprocess,
+    ) -> Result<Self> {
+        let mut config = config.clone();
+        if config.source != source {
+            config.sequences = None;
+        }
+        config.source = source.to_owned();
+        config.limit = None;
+        let found = Found::load(&config, cache).map_err(|error| match error {
+            // What is wrong is not the run's config.
+            Error::Config(what) => Error::Config(what.trim_start_matches("data.source: ").to_owned()),
+            other => other,
+        })?;
+        let test = (0..found.samples.inputs.len()).collect();
+        found.prepared(Split { test, ..Split::default() }, config, preprocess)
     }
 
     /// Rows and columns of the matrices.
@@ -144,6 +149,55 @@ impl Prepared {
             Part::Valid => &self.split.valid,
             Part::Test => &self.split.test,
         }
+    }
+}
+
+/// Data as they were found, before anything is done to them.
+struct Found {
+    samples: Samples,
+    /// The test half that came with them.
+    official: Option<std::ops::Range<usize>>,
+    notes: Vec<String>,
+}
+
+impl Found {
+    fn load(config: &DataConfig, cache: &Cache) -> Result<Self> {
+        config.check()?;
+        let Named { contents, official_test, mut notes } = find(config, cache)?;
+        let Contents::Samples(mut samples) = contents else {
+            return Err(Error::Config(format!(
+                "data.source: `{}` holds no matrices or sequences, which is what these nets take",
+                config.source
+            )));
+        };
+        check_numbers(&samples, config)?;
+        let mut official = official_test;
+        if let Some(limit) = config.limit.filter(|&limit| limit < samples.inputs.len()) {
+            let mut order: Vec<usize> = (0..samples.inputs.len()).collect();
+            order.shuffle(&mut Stream::new(config.seed, "limit"));
+            order.truncate(limit);
+            order.sort_unstable();
+            // What is left of an official test half still stands at the end.
+            official = official.map(|half| {
+                let before = order.iter().filter(|&&at| at < half.start).count();
+                before..order.iter().filter(|&&at| at < half.end).count()
+            });
+            notes.push(format!(
+                "{limit} of {} samples, drawn with seed {}",
+                samples.inputs.len(),
+                config.seed
+            ));
+            samples = take(&samples, &order)?;
+        }
+        Ok(Self { samples, official, notes })
+    }
+
+    fn prepared(self, split: Split, config: DataConfig, preprocess: &Preprocess) -> Result<Prepared> {
+        let Self { samples, notes, .. } = self;
+        let checksum = checksum(&samples);
+        let inputs = preprocess.apply(samples.inputs)?;
+        let preprocess = preprocess.clone();
+        Ok(Prepared { inputs, target: samples.target, split, preprocess, config, checksum, notes })
     }
 }
 

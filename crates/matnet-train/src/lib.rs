@@ -5,6 +5,7 @@
 //! - [`model`]: every net there is behind one type; [`task`]: what it is asked to do with the data.
 //! - [`train()`](train()): the loop, short enough to be read at one sitting.
 //! - [`run`]: the folder of a run, and a trained net taken from it.
+//! - [`evaluate`]: how well it does, class by class and answer by answer.
 //!
 //! A run is exact. All that is random is drawn from streams that the seed and the place in the run name, so a run is
 //! the same bytes whatever the number of threads, and one that was killed ends as if it had been left alone.
@@ -15,6 +16,7 @@ pub mod compare;
 pub mod config;
 pub mod data;
 mod error;
+pub mod evaluate;
 mod files;
 pub mod inspect;
 pub mod model;

@@ -285,6 +285,32 @@ impl ModelConfig {
         }
     }
 
+    /// Whether it takes sequences, not single matrices.
+    pub fn sequences(&self) -> bool {
+        match self {
+            Self::Classes(_) | Self::Matrices(_) | Self::AutoEncoder(_) => false,
+            Self::SequenceClasses(_) | Self::StepClasses(_) | Self::StepMatrices(_) | Self::Seq2Seq(_) => {
+                true
+            }
+        }
+    }
+
+    /// Fails unless inputs of this shape are what it takes.
+    pub fn check_inputs(&self, shape: &[usize]) -> Result<()> {
+        let [rows, cols] = self.input();
+        let (wanted, fits) = match self.sequences() {
+            true => {
+                let fits = matches!(*shape, [_, time, r, c] if time > 0 && [r, c] == [rows, cols]);
+                (format!("[n, time, {rows}, {cols}]"), fits)
+            }
+            false => (format!("[n, {rows}, {cols}]"), matches!(*shape, [_, r, c] if [r, c] == [rows, cols])),
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Run(format!("the net takes {wanted}, these inputs are {shape:?}"))),
+        }
+    }
+
     /// How many scores it gives, if it gives scores.
     pub fn classes(&self) -> Option<usize> {
         match self {

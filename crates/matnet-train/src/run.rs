@@ -28,7 +28,7 @@ use crate::data::{Part, Prepared, Preprocess};
 use crate::model::{Input, Model, ModelConfig, Output};
 use crate::sealed::{self, hex};
 use crate::task::{self, SampleTask, Task};
-use crate::{Error, Result, files};
+use crate::{Error, Result, evaluate, files};
 
 /// Everything that decides a run.
 #[derive(Clone, Debug)]
@@ -220,6 +220,15 @@ impl Run {
         Ok(())
     }
 
+    /// The checksum of the data it was made with.
+    pub fn data_checksum(&self) -> Result<String> {
+        let path = self.path("config.toml");
+        let text = fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
+        let table = text.parse::<Table>().ok();
+        let checksum = table.as_ref().and_then(|table| table.get("run")?.get("data_sha256")?.as_str());
+        checksum.map(str::to_owned).ok_or_else(|| Error::damaged(path, "has no run.data_sha256"))
+    }
+
     /// The config it was made with.
     pub fn document(&self) -> Result<Document> {
         let path = self.path("config.toml");
@@ -328,24 +337,27 @@ pub struct Answers {
 }
 
 impl Trained {
+    /// What the net was trained to do, with these data; fails if they do not fit. Their classes are put in the order of
+    /// the net's, by name.
+    pub fn task(&self, mut data: Prepared, train: &TrainConfig) -> Result<SampleTask> {
+        self.config.check_inputs(data.inputs.shape())?;
+        if self.note.target != Wanted::Matrices {
+            data.target = evaluate::with_classes(data.target, &self.note.classes)?;
+        }
+        evaluate::check_target(&self.config, &data)?;
+        SampleTask::new(Arc::new(data), self.config.clone(), train)
+    }
+
+    /// Where the net lives.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// Answers for raw inputs, as they stand in the user's files.
     pub fn answer(&self, inputs: Array) -> Result<Answers> {
         let inputs = self.note.preprocess.apply(inputs)?;
-        let shape = inputs.shape().to_vec();
-        let [rows, cols] = self.config.input();
-        let sequences = matches!(
-            self.config,
-            ModelConfig::SequenceClasses(_)
-                | ModelConfig::StepClasses(_)
-                | ModelConfig::StepMatrices(_)
-                | ModelConfig::Seq2Seq(_)
-        );
-        let sides = &shape[shape.len() - 2..];
-        if shape.len() != 3 + usize::from(sequences) || sides != [rows, cols] {
-            let wanted =
-                if sequences { format!("[n, time, {rows}, {cols}]") } else { format!("[n, {rows}, {cols}]") };
-            return Err(Error::Run(format!("the net takes {wanted}, these inputs are {shape:?}")));
-        }
+        self.config.check_inputs(inputs.shape())?;
+        let (shape, sequences) = (inputs.shape().to_vec(), self.config.sequences());
         let count = shape[0];
         let data = TensorData::new(inputs.into_data(), shape.clone());
         let input = match sequences {

@@ -140,7 +140,18 @@ impl Task for SampleTask {
     }
 
     fn measure(&self, net: &Model, examples: &[usize], mode: &mut Mode, device: &Device) -> Measured {
-        match net.forward(self.input(examples, device), mode) {
+        self.judge(net.forward(self.input(examples, device), mode), examples, device)
+    }
+
+    fn has_errors(&self) -> bool {
+        self.model.classes().is_some()
+    }
+}
+
+impl SampleTask {
+    /// How good an output is, for these examples.
+    pub(crate) fn judge(&self, output: Output, examples: &[usize], device: &Device) -> Measured {
+        match output {
             Output::Scores(scores) => {
                 let classes = self.classes(examples);
                 let wrong = wrong(&scores, &classes);
@@ -157,10 +168,6 @@ impl Task for SampleTask {
                 Measured { loss, wrong: None, answers: examples.len() as u64 }
             }
         }
-    }
-
-    fn has_errors(&self) -> bool {
-        self.model.classes().is_some()
     }
 }
 

@@ -19,7 +19,7 @@ use crate::data::Part;
 use crate::optimizer::{self, Optimizer};
 use crate::run::{Note, Plan, Run, RunResult, Score};
 use crate::state::{self, Best, State, Sums};
-use crate::task::{SampleTask, Task};
+use crate::task::{Measured, SampleTask, Task};
 use crate::{Error, Result, files, sealed};
 
 /// What the loop tells while it works.
@@ -464,11 +464,15 @@ impl State<SampleTask> {
 impl Sums {
     /// Adds what a net does on a batch, in use.
     pub(crate) fn add<T: Task>(&mut self, task: &T, net: &T::Net, batch: &[usize], device: &Device) {
-        let measured = task.measure(net, batch, &mut Mode::Eval, device);
-        self.loss += f64::from(measured.loss.into_scalar::<f32>()) * batch.len() as f64;
+        self.add_measured(task.measure(net, batch, &mut Mode::Eval, device), batch.len());
+    }
+
+    /// Adds what was measured on so many examples.
+    pub(crate) fn add_measured(&mut self, measured: Measured, examples: usize) {
+        self.loss += f64::from(measured.loss.into_scalar::<f32>()) * examples as f64;
         self.wrong += measured.wrong.unwrap_or(0);
         self.answers += measured.answers;
-        self.examples += batch.len() as u64;
+        self.examples += examples as u64;
     }
 
     /// The means.
