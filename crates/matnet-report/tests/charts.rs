@@ -84,6 +84,14 @@ fn gaps_and_short_series_survive() {
     // The lone fifth point is marked all the same.
     let marks = svg.descendants().rfind(|node| node.attribute("class") == Some("f-c0")).unwrap();
     assert_eq!(marks.attribute("d").unwrap().matches('M').count(), 5);
+    // Of a long series only the points that stand alone are.
+    let mut long = vec![1.0; 60];
+    long[30] = f64::NAN;
+    long[32] = f64::NAN;
+    let chart = LineChart::new("t").with_series(Series::counted("", long)).svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let marks = svg.descendants().rfind(|node| node.attribute("class") == Some("f-c0")).unwrap();
+    assert_eq!(marks.attribute("d").unwrap().matches('M').count(), 1);
 }
 
 #[test]
