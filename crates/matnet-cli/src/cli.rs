@@ -41,6 +41,12 @@ pub enum Command {
                       matnet inspect runs/digits"
     )]
     Inspect(Inspect),
+    /// Write the report of a run, or one about several: one HTML file to look at
+    #[command(
+        after_help = "Training leaves a report in its folder by itself.\n\nExamples:\n  matnet report runs/digits\n  \
+                      matnet report runs/mat runs/vec --out twins.html"
+    )]
+    Report(Report),
     /// Write a commented config for a kind of net
     #[command(
         after_help = "Without --out it goes to standard output.\n\nExamples:\n  matnet new feedforward --out digits.toml\n  \
@@ -80,6 +86,19 @@ pub struct Inspect {
     pub variant: Option<String>,
     #[command(flatten)]
     pub changes: ConfigArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+/// `matnet report`
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The folders of runs
+    #[arg(required = true, value_name = "RUN")]
+    pub what: Vec<PathBuf>,
+    /// The file to write [default: report.html in the folder]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
     pub cache: CacheArgs,
 }

@@ -25,6 +25,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Train(command) => train::run(command),
         Command::Compare(command) => compare::run(command),
         Command::Inspect(command) => inspect::run(command),
+        Command::Report(command) => report::run(command),
         Command::New(command) => new::run(command),
         Command::Completions(command) => manual::completions(command),
         Command::Man(command) => manual::man(command),
