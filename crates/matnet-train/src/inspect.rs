@@ -41,6 +41,28 @@ pub fn layers(net: &Model, config: &ModelConfig, time: Option<usize>) -> Vec<Lay
     order.into_iter().map(|name| layer(&parts[&name], uses(&name, config, time), name)).collect()
 }
 
+/// Layers that differ in their names only, together.
+pub fn alike(parts: &[Layer]) -> Vec<Vec<&Layer>> {
+    let mut runs: Vec<Vec<&Layer>> = Vec::new();
+    for part in parts {
+        let nameless = |part: &Layer| Layer { name: String::new(), ..part.clone() };
+        match runs.last_mut() {
+            Some(run) if nameless(run[0]) == nameless(part) => run.push(part),
+            _ => runs.push(vec![part]),
+        }
+    }
+    runs
+}
+
+/// The names of layers that stand together.
+pub fn name(run: &[&Layer]) -> String {
+    match run {
+        [] => String::new(),
+        [part] => part.name.clone(),
+        [first, .., last] => format!("{} … {}", first.name, last.name),
+    }
+}
+
 fn shapes<M: Module>(net: &M) -> Vec<(String, Vec<usize>)> {
     weights::named(net).into_iter().map(|(name, data)| (name, data.shape().to_vec())).collect()
 }

@@ -90,14 +90,19 @@ impl SampleTask {
         numbers.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
     }
 
+    /// How many matrices of a sequence the net is given; `None` if the data are no sequences.
+    pub fn steps(&self) -> Option<usize> {
+        match (&self.model, &self.data.target) {
+            (ModelConfig::Seq2Seq(_), Target::None | Target::Classes { .. } | Target::Steps { .. }) => {
+                self.data.config.past
+            }
+            _ => self.data.time(),
+        }
+    }
+
     /// The inputs of some examples as the net takes them.
     pub fn input(&self, examples: &[usize], device: &Device) -> Input {
-        let given = match (&self.model, &self.data.target) {
-            (ModelConfig::Seq2Seq(_), Target::Matrices(_)) => None,
-            (ModelConfig::Seq2Seq(_), _) => self.data.config.past,
-            _ => None,
-        };
-        gather(&self.data.inputs, examples, 0..given.unwrap_or(usize::MAX), device)
+        gather(&self.data.inputs, examples, 0..self.steps().unwrap_or(usize::MAX), device)
     }
 
     /// The matrices that are to come out, those of sequences one after another.

@@ -54,7 +54,8 @@ pub fn below(folder: &Path) -> Result<Vec<Series>, Failure> {
         .collect();
     variants.sort();
     // Folders of seeds are the runs of one net, not nets of their own.
-    let seeds = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seed-"));
+    let seeds =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seed-"));
     if variants.iter().any(seeds) {
         return Ok(vec![finished(folder)?]);
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use matnet_train::Run;
 use matnet_train::compare::Planner;
-use matnet_train::inspect::{Layer, layers};
+use matnet_train::inspect::{self, Layer, layers};
 
 use super::{data, train};
 use crate::cli::Inspect;
@@ -28,11 +28,7 @@ pub fn run(args: Inspect) -> Outcome {
     let cache = data::cache(&args.cache)?;
     let plan = Planner::default().plan(&document, &cache)?;
     let net = plan.net(&burn::tensor::Device::flex())?;
-    let time = match (plan.task.data.time(), plan.task.data.config.past) {
-        (Some(_), Some(past)) => Some(past),
-        (time, _) => time,
-    };
-    let parts = layers(&net, &plan.task.model, time);
+    let parts = layers(&net, &plan.task.model, plan.task.steps());
     let mut out = io::stdout().lock();
     let shape = match plan.task.data.time() {
         Some(time) => format!("{time} × {}", sides(&plan.task.data.sides())),
@@ -73,12 +69,9 @@ pub fn run(args: Inspect) -> Outcome {
 fn table(out: &mut impl Write, parts: &[Layer]) -> io::Result<()> {
     let mut rows =
         vec![["layer", "what", "in", "out", "parameters", "vector net", "Mflop"].map(str::to_owned)];
-    for run in alike(parts) {
-        let (part, last) = (run[0], run[run.len() - 1]);
-        let name = match run.len() {
-            1 => part.name.clone(),
-            _ => format!("{} … {}", part.name, last.name),
-        };
+    for run in inspect::alike(parts) {
+        let part = run[0];
+        let name = inspect::name(&run);
         let uses = if part.uses > 1 { format!(" ×{}", part.uses) } else { String::new() };
         let (from, to) =
             part.shapes.map_or(("–".to_owned(), "–".to_owned()), |(a, b)| (sides(&a), sides(&b)));
@@ -106,19 +99,6 @@ fn table(out: &mut impl Write, parts: &[Layer]) -> io::Result<()> {
         writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
     }
     Ok(())
-}
-
-/// Layers that differ in their names only, together.
-fn alike(parts: &[Layer]) -> Vec<Vec<&Layer>> {
-    let mut runs: Vec<Vec<&Layer>> = Vec::new();
-    for part in parts {
-        let nameless = |part: &Layer| Layer { name: String::new(), ..part.clone() };
-        match runs.last_mut() {
-            Some(run) if nameless(run[0]) == nameless(part) => run.push(part),
-            _ => runs.push(vec![part]),
-        }
-    }
-    runs
 }
 
 fn operations(flops: u64) -> String {

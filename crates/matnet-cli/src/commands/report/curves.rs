@@ -41,8 +41,11 @@ pub fn figures(run: &Run) -> Vec<Figure> {
 
 /// One curve for each run, of a part that all of them measured.
 pub fn compared(runs: &[(&str, &Run)], part: Part) -> Vec<Figure> {
-    let parts: Vec<(&str, Vec<Point>)> =
-        runs.iter().map(|(name, run)| (*name, points(run, part))).filter(|(_, points)| !points.is_empty()).collect();
+    let parts: Vec<(&str, Vec<Point>)> = runs
+        .iter()
+        .map(|(name, run)| (*name, points(run, part)))
+        .filter(|(_, points)| !points.is_empty())
+        .collect();
     both(&parts)
 }
 

@@ -31,7 +31,8 @@ pub fn run(args: Report) -> Outcome {
         }
         ([folder], None) => about_several(&compare::below(folder)?, folder.join("report.html"))?,
         (folders, Some(out)) => {
-            let series = folders.iter().map(|folder| compare::finished(folder)).collect::<Result<Vec<_>, _>>()?;
+            let series =
+                folders.iter().map(|folder| compare::finished(folder)).collect::<Result<Vec<_>, _>>()?;
             about_several(&series, out.clone())?
         }
         (_, None) => {

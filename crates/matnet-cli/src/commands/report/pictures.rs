@@ -24,7 +24,8 @@ const MOST_SIDE: usize = 128;
 
 /// The maps of a layer, as they are stored.
 pub fn maps(name: &str, named: &[(String, TensorData)]) -> Result<Vec<Figure>, ReportError> {
-    let find = |leaf: &str| named.iter().find(|(path, _)| *path == format!("{name}.{leaf}")).map(|(_, data)| data);
+    let find =
+        |leaf: &str| named.iter().find(|(path, _)| *path == format!("{name}.{leaf}")).map(|(_, data)| data);
     let mut figures = Vec::new();
     for (row, col, what) in [
         ("row_map", "col_map", ""),
@@ -37,11 +38,17 @@ pub fn maps(name: &str, named: &[(String, TensorData)]) -> Result<Vec<Figure>, R
             .with_row("U", rows.iter().map(|tile| tile.thinned(MOST_SIDE)))
             .with_row("V", cols.iter().map(|tile| tile.thinned(MOST_SIDE)))
             .with_paper(Paper::Light);
-        let caption = format!("{name}: U (from rows to rows) and V (from columns to columns){what}; blue below 0, red above.");
+        let caption = format!(
+            "{name}: U (from rows to rows) and V (from columns to columns){what}; blue below 0, red above."
+        );
         figures.push(Figure::image(&grid.draw()?, caption)?);
         if let ([row], [col]) = (&rows[..], &cols[..]) {
-            let caption = format!("{name}: what its first units look at, the products of a column of U and one of V.");
-            figures.push(Figure::image(&outer_products(row, col, MOST_PRODUCTS).with_paper(Paper::Light).draw()?, caption)?);
+            let caption =
+                format!("{name}: what its first units look at, the products of a column of U and one of V.");
+            figures.push(Figure::image(
+                &outer_products(row, col, MOST_PRODUCTS).with_paper(Paper::Light).draw()?,
+                caption,
+            )?);
         }
     }
     Ok(figures)
@@ -84,7 +91,8 @@ fn frames(task: &SampleTask, example: usize) -> Result<Vec<Tile>, ReportError> {
     match task.data.time() {
         None => Ok(vec![Tile::new(rows, cols, numbers.to_vec())?.thinned(MOST_SIDE)]),
         Some(time) if rows * cols <= 16 => {
-            let turned = (0..rows * cols).flat_map(|entry| (0..time).map(move |at| numbers[at * rows * cols + entry]));
+            let turned =
+                (0..rows * cols).flat_map(|entry| (0..time).map(move |at| numbers[at * rows * cols + entry]));
             Ok(vec![Tile::new(rows * cols, time, turned.collect::<Vec<f32>>())?])
         }
         Some(time) => (0..time)
@@ -121,7 +129,10 @@ pub fn given_and_wanted(
             .with_row("wanted", wanted)
             .with_row("given", given)
             .with_range(Range::Shared);
-        figures.push(Figure::image(&grid.draw()?, "The first test examples: what went in, what was wanted, what came out.")?);
+        figures.push(Figure::image(
+            &grid.draw()?,
+            "The first test examples: what went in, what was wanted, what came out.",
+        )?);
         return Ok(figures);
     }
     for (at, example) in shown.iter().enumerate().take(4) {
@@ -130,7 +141,10 @@ pub fn given_and_wanted(
             .with_row("wanted", wanted[part.clone()].iter().cloned())
             .with_row("given", given[part.clone()].iter().cloned())
             .with_range(Range::Shared);
-        figures.push(Figure::image(&strip.draw()?, format!("Example {example}: the matrices that follow, and those predicted."))?);
+        figures.push(Figure::image(
+            &strip.draw()?,
+            format!("Example {example}: the matrices that follow, and those predicted."),
+        )?);
         let images = part
             .map(|step| {
                 Grid::new(Colours::Grey)
@@ -141,7 +155,10 @@ pub fn given_and_wanted(
             .collect::<Result<Vec<_>, _>>()?;
         if at == 0 {
             let film = gif(&images, Duration::from_millis(200))?;
-            figures.push(Figure::gif(film, format!("Example {example} in motion: wanted left, predicted right.")));
+            figures.push(Figure::gif(
+                film,
+                format!("Example {example} in motion: wanted left, predicted right."),
+            ));
         }
     }
     Ok(figures)

@@ -21,8 +21,9 @@ pub fn page(series: &[Series]) -> Page {
     let spread = |series: &Series| if errors { series.test_error() } else { series.test_loss() };
     let factor = if errors { 100.0 } else { 1.0 };
     let means = series.iter().map(|series| spread(series).map_or(f64::NAN, |spread| factor * spread.mean));
-    let deviations =
-        series.iter().map(|series| factor * spread(series).and_then(|spread| spread.deviation).unwrap_or(0.0));
+    let deviations = series
+        .iter()
+        .map(|series| factor * spread(series).and_then(|spread| spread.deviation).unwrap_or(0.0));
     let bars = Bars::new("test", means).with_deviations(deviations);
     let chart = BarChart::new("In the test", names.iter().copied())
         .with_axes("", unit)
@@ -47,22 +48,27 @@ pub fn page(series: &[Series]) -> Page {
 }
 
 fn table(series: &[Series], errors: bool) -> Table {
-    let unit = if errors { "error (%)" } else { "loss" };
+    let unit = if errors { "%" } else { "loss" };
     let measured = |name: &str| Column::number(format!("{name} {unit}"));
+    let what = if errors { "Wrong answers" } else { "Loss" };
+    let caption =
+        format!("{what}, of the epoch with the best validation; best is the best test of all seeds.");
     let mut table = Table::new([
         Column::text("net"),
         Column::number("parameters").with_best(Best::Lowest),
         Column::number("runs"),
         Column::number("epochs"),
-        measured("training"),
-        measured("validation"),
+        measured("train"),
+        measured("valid"),
         measured("test").with_best(Best::Lowest),
-        measured("best test"),
-    ]);
+        measured("best"),
+    ])
+    .with_caption(caption);
     for series in series {
         let Some((_, first)) = series.runs.first() else { continue };
         let of = |part: fn(&RunResult) -> Option<Score>| {
-            let number = |score: Score| if errors { 100.0 * score.error.unwrap_or(f64::NAN) } else { score.loss };
+            let number =
+                |score: Score| if errors { 100.0 * score.error.unwrap_or(f64::NAN) } else { score.loss };
             Spread::of(series.runs.iter().filter_map(|(_, result)| part(result).map(number)))
         };
         let decimals = if errors { 2 } else { 4 };

@@ -8,7 +8,7 @@ use matnet_report::table::{Cell, Column, Table};
 use matnet_train::Run;
 use matnet_train::data::Part;
 use matnet_train::evaluate::{self, evaluate};
-use matnet_train::inspect::{Layer, layers};
+use matnet_train::inspect::{self, Layer, layers};
 use matnet_train::run::{Plan, RunResult, Score};
 
 use super::{curves, pictures};
@@ -30,7 +30,7 @@ pub fn page(run: &Run, plan: &Plan, device: &Device) -> Result<Page, Failure> {
     let name = run.folder().file_name().unwrap_or(run.folder().as_os_str()).to_string_lossy();
     let form = format!("{:?}", task.model.form()).to_lowercase();
     let mut page = Page::new(name.as_ref()).with_lede(lede(&form, task.model.kind(), result.as_ref()));
-    let parts = layers(&trained.net, &task.model, task.data.time());
+    let parts = layers(&trained.net, &task.model, task.steps());
     facts(&mut page, plan, &parts);
 
     page.heading("Learning");
@@ -48,7 +48,10 @@ pub fn page(run: &Run, plan: &Plan, device: &Device) -> Result<Page, Failure> {
             if confusion.classes().len() <= MOST_CLASSES {
                 let title = format!("Confusions on the {} part", part.name());
                 let chart = ConfusionMatrix::new(title, confusion.classes(), confusion.counts().to_vec());
-                page.figure(Figure::svg(chart.svg(), "Rows are the right classes, columns what the net said."));
+                page.figure(Figure::svg(
+                    chart.svg(),
+                    "Rows are the right classes, columns what the net said.",
+                ));
             }
             let wrong = pictures::wrong_answers(task, &evaluation.wrong)?;
             if !wrong.is_empty() {
@@ -112,17 +115,15 @@ fn facts(page: &mut Page, plan: &Plan, parts: &[Layer]) {
 
 fn scores(result: &RunResult) -> Table {
     let caption = format!("The weights of epoch {}, the best of {}.", result.best_epoch, result.epochs);
-    let mut table = Table::new([
-        Column::text("part"),
-        Column::number("examples"),
-        Column::number("loss"),
-        Column::number("error (%)"),
-    ])
-    .with_caption(caption);
-    for (name, score) in [("training", result.train), ("validation", result.valid), ("test", result.test)] {
+    let parts = [("training", result.train), ("validation", result.valid), ("test", result.test)];
+    let errors = parts.iter().any(|(_, score)| score.is_some_and(|score| score.error.is_some()));
+    let columns = [Column::text("part"), Column::number("examples"), Column::number("loss")];
+    let error = errors.then(|| Column::number("error (%)"));
+    let mut table = Table::new(columns.into_iter().chain(error)).with_caption(caption);
+    for (name, score) in parts {
         let Some(Score { loss, error, examples }) = score else { continue };
-        let error = error.map_or(Cell::Empty, |error| Cell::number(100.0 * error, 2));
-        table.push([name.into(), Cell::count(examples as u64), Cell::number(loss, 4), error]);
+        let cells = [name.into(), Cell::count(examples as u64), Cell::number(loss, 4)];
+        table.push(cells.into_iter().chain(error.map(|error| Cell::number(100.0 * error, 2))));
     }
     table
 }
@@ -138,27 +139,32 @@ fn parameters(parts: &[Layer]) -> Table {
         Column::number("in a vector net"),
         Column::number("Mflop"),
     ]);
-    for part in parts {
+    for run in inspect::alike(parts) {
+        let (part, times) = (run[0], run.len() as u64);
         let (from, to) = match part.shapes {
             Some((from, to)) => (sides(&from).into(), sides(&to).into()),
             None => (Cell::Empty, Cell::Empty),
         };
         table.push([
-            part.name.as_str().into(),
+            inspect::name(&run).into(),
             part.kind.into(),
             from,
             to,
-            Cell::count(part.uses as u64),
-            Cell::count(part.parameters as u64),
-            Cell::count(part.vector_parameters),
-            Cell::number(part.flops as f64 / 1e6, 3),
+            Cell::count(part.uses as u64 * times),
+            Cell::count(part.parameters as u64 * times),
+            Cell::count(part.vector_parameters * times),
+            Cell::number(times as f64 * part.flops as f64 / 1e6, 3),
         ]);
     }
     table
 }
 
 /// U and V: those of the first layers at once, of some more when asked for.
-fn maps(page: &mut Page, parts: &[Layer], named: &[(String, burn::tensor::TensorData)]) -> Result<(), Failure> {
+fn maps(
+    page: &mut Page,
+    parts: &[Layer],
+    named: &[(String, burn::tensor::TensorData)],
+) -> Result<(), Failure> {
     let mut all = Vec::new();
     for part in parts.iter().filter(|part| part.kind.starts_with("matrix")).take(MOST_LAYERS) {
         all.push(pictures::maps(&part.name, named)?);
