@@ -115,7 +115,9 @@ fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     assert!(kills >= 3, "killed only {kills} times");
     same(&folder.path().join("whole"), &folder.path().join("killed"));
     let leftovers = std::fs::read_dir(folder.path().join("killed")).unwrap().flatten();
-    assert!(leftovers.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".unfinished")));
+    assert!(
+        leftovers.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".unfinished"))
+    );
 }
 
 #[cfg(unix)]
@@ -133,7 +135,8 @@ fn control_c_saves_and_exits_130() {
     assert_eq!(ended.code(), Some(130));
     assert!(folder.path().join("x/last.state").exists());
     // It goes on from there: with the same config only.
-    let (code, _, err) = run(folder.path(), &["train", "digits.toml", "--out", "x", "--set", "train.epochs=6"]);
+    let (code, _, err) =
+        run(folder.path(), &["train", "digits.toml", "--out", "x", "--set", "train.epochs=6"]);
     assert_eq!(code, 1);
     assert!(err.contains("a run with another config stands here (epochs = 100000, now epochs = 6)"), "{err}");
 }
@@ -193,7 +196,10 @@ fn a_disk_that_is_full_costs_nothing_that_was_saved() {
     let wide = ["--set", "model.hidden=[60,60]", "--set", "train.epochs=2"];
     let saved = [&["train", "digits.toml", "--out", "x", "-q"][..], &wide].concat();
     // A limit on the size of files stands in for the full disk.
-    let script = format!("trap '' XFSZ; ulimit -f 40; exec \"$0\" {}", saved.join(" ").replace('[', "\\[").replace(']', "\\]"));
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 40; exec \"$0\" {}",
+        saved.join(" ").replace('[', "\\[").replace(']', "\\]")
+    );
     let output = Command::new("bash")
         .args(["-c", &script])
         .arg(cargo_bin!("matnet"))
@@ -225,8 +231,19 @@ fn two_processes_do_not_train_in_one_folder() {
 #[test]
 fn a_loss_that_is_no_number_stops_the_run_and_names_the_layer() {
     let (folder, _) = folder();
-    let args = ["train", "digits.toml", "--out", "x", "-q", "--set", "train.optimizer=sgd", "--set", "train.clip=1e30"];
-    let (code, _, err) = run(folder.path(), &[&args[..], &["--set", "train.rate=1e30", "--set", "train.l2=0"]].concat());
+    let args = [
+        "train",
+        "digits.toml",
+        "--out",
+        "x",
+        "-q",
+        "--set",
+        "train.optimizer=sgd",
+        "--set",
+        "train.clip=1e30",
+    ];
+    let (code, _, err) =
+        run(folder.path(), &[&args[..], &["--set", "train.rate=1e30", "--set", "train.l2=0"]].concat());
     assert_eq!(code, 1);
     assert!(err.contains("epoch 1, step 2: the loss is"), "{err}");
     assert!(err.contains("layer."), "{err}");
@@ -241,18 +258,28 @@ fn seeds_and_variants_become_a_table() {
     std::fs::write(&config, format!("{CONFIG}{variants}")).unwrap();
     let (code, _, err) = run(folder.path(), &["train", "digits.toml"]);
     assert_eq!(code, 2);
-    assert!(err.contains("this config has the variants matrix, vector: `matnet compare` trains them all"), "{err}");
-    let (code, out, err) = run(folder.path(), &["compare", "digits.toml", "--seeds", "2", "-q", "--set", "train.epochs=2"]);
+    assert!(
+        err.contains("this config has the variants matrix, vector: `matnet compare` trains them all"),
+        "{err}"
+    );
+    let (code, out, err) =
+        run(folder.path(), &["compare", "digits.toml", "--seeds", "2", "-q", "--set", "train.epochs=2"]);
     assert_eq!(code, 0, "{err}");
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[0].starts_with("| net ") && lines[0].contains("test error"), "{out}");
-    assert!(lines[2].starts_with("| matrix | ") && lines[2].contains("±") && lines[2].contains("best"), "{out}");
+    assert!(
+        lines[2].starts_with("| matrix | ") && lines[2].contains("±") && lines[2].contains("best"),
+        "{out}"
+    );
     assert!(lines[3].starts_with("| vector | "), "{out}");
     // Runs that are there are compared as well as ones to be trained.
     let (code, again, _) = run(folder.path(), &["compare", "runs/digits/matrix", "runs/digits/vector"]);
     assert_eq!(code, 0);
     assert_eq!(again.lines().nth(2).unwrap().split('|').nth(2), lines[2].split('|').nth(2));
-    let (code, out, _) = run(folder.path(), &["train", "digits.toml", "--variant", "vector", "-q", "--out", "v", "--set", "train.epochs=2"]);
+    let (code, out, _) = run(
+        folder.path(),
+        &["train", "digits.toml", "--variant", "vector", "-q", "--out", "v", "--set", "train.epochs=2"],
+    );
     assert_eq!(code, 0);
     assert!(out.starts_with("v/vector: test error"), "{out}");
 }
@@ -263,34 +290,114 @@ fn every_mistake_gets_one_clear_error() {
     let cases: &[(&[&str], i32, &str)] = &[
         (&["train", "none.toml"], 2, "none.toml: there is no such config; `matnet new` writes one"),
         (&["train", "."], 2, ".: is a folder; a config is a TOML file (`matnet new` writes one)"),
-        (&["train", "digits.toml", "--set", "model.hiden=[5,5]"], 2, "model.hiden: no such key; did you mean `hidden`?"),
-        (&["train", "digits.toml", "--set", "modell.hidden=1"], 2, "modell: no such key; did you mean `model`?"),
-        (&["train", "digits.toml", "--set", "hidden"], 2, "--set `hidden`: key=value expected, like model.hidden=[50,50]"),
-        (&["train", "digits.toml", "--set", "train.epochs=soon"], 2, "train.epochs: invalid type: string \"soon\", expected usize"),
+        (
+            &["train", "digits.toml", "--set", "model.hiden=[5,5]"],
+            2,
+            "model.hiden: no such key; did you mean `hidden`?",
+        ),
+        (
+            &["train", "digits.toml", "--set", "modell.hidden=1"],
+            2,
+            "modell: no such key; did you mean `model`?",
+        ),
+        (
+            &["train", "digits.toml", "--set", "hidden"],
+            2,
+            "--set `hidden`: key=value expected, like model.hidden=[50,50]",
+        ),
+        (
+            &["train", "digits.toml", "--set", "train.epochs=soon"],
+            2,
+            "train.epochs: invalid type: string \"soon\", expected usize",
+        ),
         (&["train", "digits.toml", "--set", "train.epochs=0"], 2, "train.epochs: 0; must be at least 1"),
-        (&["train", "digits.toml", "--set", "train.rate=-1.0"], 2, "train.rate: -1; must be a number above 0"),
+        (
+            &["train", "digits.toml", "--set", "train.rate=-1.0"],
+            2,
+            "train.rate: -1; must be a number above 0",
+        ),
         (&["train", "digits.toml", "--set", "train.momentum=0.9"], 2, "train.momentum: 0.9; only sgd use it"),
-        (&["train", "digits.toml", "--set", "train.drop=0.9"], 2, "train.drop: 0.9; only step schedules use it"),
-        (&["train", "digits.toml", "--set", "train.loss=mse"], 2, "train.loss: mse; classes are learnt with \"cross-entropy\""),
-        (&["train", "digits.toml", "--set", "model.kind=feedfoward"], 2, "model.kind: feedfoward; did you mean `feedforward`?"),
+        (
+            &["train", "digits.toml", "--set", "train.drop=0.9"],
+            2,
+            "train.drop: 0.9; only step schedules use it",
+        ),
+        (
+            &["train", "digits.toml", "--set", "train.loss=mse"],
+            2,
+            "train.loss: mse; classes are learnt with \"cross-entropy\"",
+        ),
+        (
+            &["train", "digits.toml", "--set", "model.kind=feedfoward"],
+            2,
+            "model.kind: feedfoward; did you mean `feedforward`?",
+        ),
         (
             &["train", "digits.toml", "--set", "model.kind=seq2seq"],
             2,
             "model.kind: seq2seq; these data are single matrices, which feedforward and autoencoder take",
         ),
-        (&["train", "digits.toml", "--set", "model.hidden=[5]"], 2, "model.hidden: 5; form = \"matrix\" takes 2 sides, like [50, 50]"),
-        (&["train", "digits.toml", "--set", "model.input=[9,9]"], 2, "model.input: 9×9; the data are 28×28; leave it out"),
-        (&["train", "digits.toml", "--set", "model.output=7"], 2, "model.output: 7; the data have 10 classes"),
-        (&["train", "digits.toml", "--set", "data.source=digit"], 2, "data.source: `digit` is neither a dataset nor a file; did you mean `digits`?"),
-        (&["train", "digits.toml", "--set", "data.source=citations"], 2, "data.source: `citations` holds no matrices or sequences"),
-        (&["train", "digits.toml", "--set", "data.split.valid=1.5"], 2, "data.split.valid: 1.5; a fraction below 1, or a whole number, expected"),
-        (&["train", "digits.toml", "--set", "data.split.test=0.9", "--set", "data.split.valid=0.2"], 2, "data.split: fractions valid = 0.2 and test = 0.9"),
-        (&["train", "digits.toml", "--set", "data.split.rule=official"], 2, "data.split: digits comes without a test half of its own"),
-        (&["train", "digits.toml", "--set", "data.split.rule=within-groups"], 2, "data.split: these data have no groups (subjects) to split by"),
-        (&["train", "digits.toml", "--set", "data.split.valid=0", "--set", "train.patience=3"], 2, "train.patience: needs a validation part to look at"),
-        (&["train", "digits.toml", "--device", "tpu"], 2, "--device tpu: no such device; there are flex, wgpu, cuda, rocm"),
+        (
+            &["train", "digits.toml", "--set", "model.hidden=[5]"],
+            2,
+            "model.hidden: 5; form = \"matrix\" takes 2 sides, like [50, 50]",
+        ),
+        (
+            &["train", "digits.toml", "--set", "model.input=[9,9]"],
+            2,
+            "model.input: 9×9; the data are 28×28; leave it out",
+        ),
+        (
+            &["train", "digits.toml", "--set", "model.output=7"],
+            2,
+            "model.output: 7; the data have 10 classes",
+        ),
+        (
+            &["train", "digits.toml", "--set", "data.source=digit"],
+            2,
+            "data.source: `digit` is neither a dataset nor a file; did you mean `digits`?",
+        ),
+        (
+            &["train", "digits.toml", "--set", "data.source=citations"],
+            2,
+            "data.source: `citations` holds no matrices or sequences",
+        ),
+        (
+            &["train", "digits.toml", "--set", "data.split.valid=1.5"],
+            2,
+            "data.split.valid: 1.5; a fraction below 1, or a whole number, expected",
+        ),
+        (
+            &["train", "digits.toml", "--set", "data.split.test=0.9", "--set", "data.split.valid=0.2"],
+            2,
+            "data.split: fractions valid = 0.2 and test = 0.9",
+        ),
+        (
+            &["train", "digits.toml", "--set", "data.split.rule=official"],
+            2,
+            "data.split: digits comes without a test half of its own",
+        ),
+        (
+            &["train", "digits.toml", "--set", "data.split.rule=within-groups"],
+            2,
+            "data.split: these data have no groups (subjects) to split by",
+        ),
+        (
+            &["train", "digits.toml", "--set", "data.split.valid=0", "--set", "train.patience=3"],
+            2,
+            "train.patience: needs a validation part to look at",
+        ),
+        (
+            &["train", "digits.toml", "--device", "tpu"],
+            2,
+            "--device tpu: no such device; there are flex, wgpu, cuda, rocm",
+        ),
         (&["train", "digits.toml", "--device", "cuda"], 2, "--device cuda: this build has no cuda"),
-        (&["train", "digits.toml", "--variant", "x"], 2, "variant `x`: no such variant; this config has none"),
+        (
+            &["train", "digits.toml", "--variant", "x"],
+            2,
+            "variant `x`: no such variant; this config has none",
+        ),
         (&["train", "digits.toml", "--out", "digits.toml/x"], 1, "digits.toml/x: Not a directory"),
         (&["train", "broken.toml"], 2, "broken.toml: line 2: "),
         (&["train", "empty.toml"], 2, "[data] is missing"),

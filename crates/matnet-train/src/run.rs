@@ -224,7 +224,7 @@ impl Run {
     pub fn data_checksum(&self) -> Result<String> {
         let path = self.path("config.toml");
         let text = fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
-        let table = text.parse::<Table>().ok();
+        let table = text.parse::<toml::Table>().ok();
         let checksum = table.as_ref().and_then(|table| table.get("run")?.get("data_sha256")?.as_str());
         checksum.map(str::to_owned).ok_or_else(|| Error::damaged(path, "has no run.data_sha256"))
     }
