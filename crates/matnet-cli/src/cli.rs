@@ -46,7 +46,8 @@ pub enum Command {
     #[command(
         after_help = "Inputs are .npy or .npz (array `x`) of [n, rows, cols] or [n, time, rows, cols], a picture, a .csv matrix, or a \
                       folder of these, in order of their paths. They are read, answered and written a part at a time, so an .npy may \
-                      be larger than memory. Answers are the probabilities of the classes, or matrices.\n\nExamples:\n  \
+                      be larger than memory. Answers are the probabilities of the classes, or matrices \
+                      in the scale that the net was trained in.\n\nExamples:\n  \
                       matnet predict runs/digits --input x.npy --output y.npy\n  \
                       matnet predict runs/digits --input scans/ --output answers.csv\n  \
                       matnet predict runs/digits --input three.png --output -"

@@ -41,7 +41,10 @@ impl NewFile {
             // As any file the user makes, the umask taken off.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(folder_of(path)).map_err(failed)?;
+        let folder = folder_of(path);
+        fs::metadata(folder).map_err(failed)?;
+        // What tempfile says names a file that the user never asked for.
+        let file = builder.tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
         Ok(Self { path: path.to_owned(), file: BufWriter::with_capacity(1 << 16, file) })
     }
 

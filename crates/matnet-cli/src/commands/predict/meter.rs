@@ -56,9 +56,13 @@ impl Meter {
 
     /// Everything is written.
     pub fn end(&self, output: &Path) {
-        if !self.quiet && output != Path::new("-") {
-            let (total, seconds) = (text::counted(self.total, "answer"), self.began.elapsed().as_secs_f64());
-            eprintln!("{}: {total} in {}", output.display(), text::duration(seconds));
+        if self.quiet || output == Path::new("-") {
+            return;
+        }
+        let total = text::counted(self.total, "answer");
+        match self.began.elapsed() {
+            took if took < MOMENT => eprintln!("{}: {total}", output.display()),
+            took => eprintln!("{}: {total} in {}", output.display(), text::duration(took.as_secs_f64())),
         }
     }
 }
