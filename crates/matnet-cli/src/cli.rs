@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Deep networks whose states are matrices
 #[derive(Debug, Parser)]
@@ -53,6 +53,24 @@ pub enum Command {
                       matnet new seq2seq | less"
     )]
     New(New),
+    /// Measure a trained net: loss, error, classes and confusions
+    #[command(
+        after_help = "On the test part the numbers are those of the run's result.json. With --data the net is measured on all of other \
+                      data, prepared as its own were.\n\nExamples:\n  matnet eval runs/digits\n  \
+                      matnet eval runs/digits --part valid --json\n  matnet eval runs/digits --data mine.npz"
+    )]
+    Eval(Eval),
+    /// Let a trained net answer for inputs of your own
+    #[command(
+        after_help = "Inputs are .npy or .npz (array `x`) of [n, rows, cols] or [n, time, rows, cols], a picture, a .csv matrix, or a \
+                      folder of these, in order of their paths. They are read, answered and written a part at a time, so an .npy may \
+                      be larger than memory. Answers are the probabilities of the classes, or matrices \
+                      in the scale that the net was trained in.\n\nExamples:\n  \
+                      matnet predict runs/digits --input x.npy --output y.npy\n  \
+                      matnet predict runs/digits --input scans/ --output answers.csv\n  \
+                      matnet predict runs/digits --input three.png --output -"
+    )]
+    Predict(Predict),
     /// Datasets: list, fetch, verify, show
     #[command(
         subcommand,
@@ -235,6 +253,62 @@ pub struct Compare {
     pub changes: ConfigArgs,
     #[command(flatten)]
     pub how: TrainArgs,
+}
+
+/// Which weights of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Weights {
+    /// Those of the epoch that did best on the validation part
+    Best,
+    /// The newest that were saved
+    Last,
+}
+
+/// `matnet eval`
+#[derive(Debug, Args)]
+pub struct Eval {
+    /// The folder of a run
+    pub run: PathBuf,
+    /// The part of the run's data: train, valid or test
+    #[arg(long, value_name = "PART", default_value = "test", value_parser = ["train", "valid", "test"])]
+    pub part: String,
+    /// Other data, by name or path, all of them
+    #[arg(long, value_name = "NAME|PATH", conflicts_with = "part")]
+    pub data: Option<String>,
+    /// Which weights
+    #[arg(long, value_enum, default_value_t = Weights::Best)]
+    pub weights: Weights,
+    /// Print everything as JSON, the wrong answers too
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+/// `matnet predict`
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// The folder of a run
+    pub run: PathBuf,
+    /// What to answer for: .npy, .npz, a picture, .csv, or a folder
+    #[arg(long, short, value_name = "PATH")]
+    pub input: PathBuf,
+    /// Where the answers go: .npy or .csv, or - for CSV on standard output
+    #[arg(long, short, value_name = "PATH")]
+    pub output: PathBuf,
+    /// Which weights
+    #[arg(long, value_enum, default_value_t = Weights::Best)]
+    pub weights: Weights,
+    /// Samples at once; changes memory and speed, not the answers [default: as many as 16 MiB hold]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub batch: Option<u32>,
+    /// Say only what went wrong
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// `matnet bench`

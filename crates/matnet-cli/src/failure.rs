@@ -12,6 +12,8 @@ pub enum Failure {
     Failed(String),
     /// It was interrupted, and what was done so far is kept: exit code 130.
     Interrupted,
+    /// It was interrupted, and leaves nothing behind: exit code 130.
+    Stopped,
     /// Whoever read the output has had enough: success.
     PipeClosed,
 }
@@ -34,6 +36,10 @@ impl Failure {
             }
             Self::Interrupted => {
                 eprintln!("interrupted; the same command goes on from here");
+                ExitCode::from(130)
+            }
+            Self::Stopped => {
+                eprintln!("interrupted; nothing was written");
                 ExitCode::from(130)
             }
         }

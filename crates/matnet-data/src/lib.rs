@@ -9,6 +9,7 @@ mod download;
 mod error;
 pub mod fetch;
 pub mod format;
+pub mod inputs;
 pub mod moving_mnist;
 pub mod named;
 pub mod own;

@@ -68,15 +68,21 @@ fn samples(inputs: Array, target: Target) -> Samples {
 }
 
 /// An array of three or four sides.
-fn inputs(raw: Raw, name: &Path) -> Result<Array> {
-    if !(3..=4).contains(&raw.shape().len()) {
-        let what = format!("shape {:?}; [n, rows, cols] or [n, time, rows, cols] expected", raw.shape());
+pub(crate) fn inputs(raw: Raw, name: &Path) -> Result<Array> {
+    check_shape(raw.shape(), name)?;
+    raw.into_array(name)
+}
+
+/// Matrices, or sequences of them, and at least one.
+pub(crate) fn check_shape(shape: &[usize], name: &Path) -> Result<()> {
+    if !(3..=4).contains(&shape.len()) {
+        let what = format!("shape {shape:?}; [n, rows, cols] or [n, time, rows, cols] expected");
         return Err(Error::format(name, what));
     }
-    if raw.shape().contains(&0) {
-        return Err(Error::format(name, format!("shape {:?} holds nothing", raw.shape())));
+    if shape.contains(&0) {
+        return Err(Error::format(name, format!("shape {shape:?} holds nothing")));
     }
-    raw.into_array(name)
+    Ok(())
 }
 
 fn from_npz(mut npz: Npz, path: &Path) -> Result<Samples> {
@@ -219,7 +225,7 @@ fn graph(mut npz: Npz, path: &Path) -> Result<GraphData> {
 }
 
 /// Whether a path is named like a table of numbers.
-fn is_table(path: &Path) -> bool {
+pub(crate) fn is_table(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     [".csv", ".tsv", ".txt"].iter().any(|end| name.ends_with(end))
@@ -245,29 +251,14 @@ fn list(dir: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 }
 
 fn load_folder(dir: &Path) -> Result<Loaded> {
-    let (files, folders) = list(dir)?;
+    let (files, _) = list(dir)?;
     if let Some((edges, nodes)) = graph_files(&files) {
         return edgelist::read(edges, nodes).map(Loaded::Graph);
     }
-    let is_matrix = |path: &PathBuf| images::is_image(path) || is_table(path);
     let mut found = Matrices::default();
-    let mut names = Vec::new();
-    for folder in &folders {
-        let (files, _) = list(folder)?;
-        let files: Vec<_> = files.into_iter().filter(is_matrix).collect();
-        if files.is_empty() {
-            continue;
-        }
-        let class = names.len() as u32;
-        names.push(folder.file_name().unwrap_or_default().to_string_lossy().into_owned());
-        for file in files {
-            found.add(&file, Some(class))?;
-        }
-    }
-    if names.is_empty() {
-        for file in files.iter().filter(|path| is_matrix(path)) {
-            found.add(file, None)?;
-        }
+    let (matrices, names) = matrix_files(dir)?;
+    for (file, class) in &matrices {
+        found.add(file, *class)?;
     }
     let Some((_, [rows, cols])) = found.first else {
         return Err(Error::format(
@@ -279,6 +270,29 @@ fn load_folder(dir: &Path) -> Result<Loaded> {
     let target =
         if names.is_empty() { Target::None } else { Target::Classes { labels: found.labels, names } };
     Ok(Loaded::Samples(samples(inputs, target)))
+}
+
+/// The files of a folder that hold a matrix each, in order, with the class of each, and the classes' names. If there are
+/// folders of such files they are the classes, and files beside them are left out.
+#[allow(clippy::type_complexity)]
+pub(crate) fn matrix_files(dir: &Path) -> Result<(Vec<(PathBuf, Option<u32>)>, Vec<String>)> {
+    let is_matrix = |path: &PathBuf| images::is_image(path) || is_table(path);
+    let (files, folders) = list(dir)?;
+    let (mut found, mut names) = (Vec::new(), Vec::new());
+    for folder in &folders {
+        let (files, _) = list(folder)?;
+        let files: Vec<_> = files.into_iter().filter(is_matrix).collect();
+        if files.is_empty() {
+            continue;
+        }
+        let class = names.len() as u32;
+        names.push(folder.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        found.extend(files.into_iter().map(|file| (file, Some(class))));
+    }
+    if names.is_empty() {
+        found.extend(files.into_iter().filter(is_matrix).map(|file| (file, None)));
+    }
+    Ok((found, names))
 }
 
 /// The list of edges and the table of nodes, if the folder has both.
@@ -297,7 +311,7 @@ fn graph_files(files: &[PathBuf]) -> Option<(&PathBuf, &PathBuf)> {
 
 /// Matrices of one size, as they come in.
 #[derive(Default)]
-struct Matrices {
+pub(crate) struct Matrices {
     data: Vec<f32>,
     labels: Vec<u32>,
     count: usize,
@@ -306,7 +320,15 @@ struct Matrices {
 }
 
 impl Matrices {
-    fn add(&mut self, path: &Path, class: Option<u32>) -> Result<()> {
+    /// Those that came in since the last time, `[n, rows, cols]`; what comes next must be of the same size.
+    pub fn take(&mut self) -> Result<Array> {
+        let [rows, cols] = self.first.as_ref().map_or([0, 0], |(_, size)| *size);
+        let count = std::mem::take(&mut self.count);
+        self.labels.clear();
+        Array::new([count, rows, cols], std::mem::take(&mut self.data))
+    }
+
+    pub fn add(&mut self, path: &Path, class: Option<u32>) -> Result<()> {
         let matrix = read_matrix(path)?;
         let size = [matrix.shape()[0], matrix.shape()[1]];
         let (first, wanted) = self.first.get_or_insert_with(|| (path.to_owned(), size));

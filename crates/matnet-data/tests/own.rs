@@ -169,3 +169,63 @@ fn graphs_as_arrays_and_as_text() {
     let found = graph(&folder);
     assert_eq!((found.edges, found.class_names), (vec![(0, 1)], vec!["x".to_owned(), "y".to_owned()]));
 }
+
+#[test]
+fn inputs_come_in_parts_and_in_order() {
+    use matnet_data::inputs::Inputs;
+    let dir = tempfile::tempdir().unwrap();
+    let numbers: Vec<f32> = (0..12).map(|i| i as f32).collect();
+    let whole = |path: &Path, count: usize| {
+        let mut inputs = Inputs::open(path).unwrap();
+        let (mut sizes, mut data) = (Vec::new(), Vec::new());
+        while let Some(some) = inputs.next(count).unwrap() {
+            sizes.push(some.shape().to_vec());
+            data.extend(some.into_data());
+        }
+        (sizes, data)
+    };
+    let c = dir.path().join("c.npy");
+    std::fs::write(&c, npy_file("<f4", false, "(3, 2, 2)", &f4(&numbers))).unwrap();
+    let wanted = (vec![vec![2, 2, 2], vec![1, 2, 2]], numbers.clone());
+    assert_eq!(whole(&c, 2), wanted);
+    // the same numbers with the first side running fastest
+    let turned: Vec<f32> = [0., 4., 8., 2., 6., 10., 1., 5., 9., 3., 7., 11.].to_vec();
+    let fortran = dir.path().join("f.npy.gz");
+    std::fs::write(&fortran, gzip(&npy_file("<f4", true, "(3, 2, 2)", &f4(&turned)))).unwrap();
+    assert_eq!(whole(&fortran, 2), wanted);
+    let both = dir.path().join("b.npz");
+    npz(&both, &[("x", "<f4", "(3, 2, 2)", f4(&numbers)), ("y", "<i8", "(3,)", i8s(&[0, 1, 2]))]);
+    assert_eq!(whole(&both, 2), wanted);
+
+    let folder = dir.path().join("tables");
+    for (at, name) in ["a/2.csv", "b/1.csv", "b/10.csv"].iter().enumerate() {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let [p, q, r, s] = [0, 1, 2, 3].map(|i| 4 * at + i);
+        std::fs::write(path, format!("{p},{q}\n{r},{s}\n")).unwrap();
+    }
+    assert_eq!(whole(&folder, 2), wanted);
+    let inputs = Inputs::open(&folder).unwrap();
+    assert_eq!((inputs.len(), inputs.sample_size()), (3, None));
+    assert_eq!(inputs.names().unwrap(), ["a/2.csv", "b/1.csv", "b/10.csv"]);
+    let one = folder.join("a/2.csv");
+    assert_eq!(Inputs::open(&one).unwrap().names().unwrap(), ["2.csv"]);
+
+    // of another size, in a later part
+    std::fs::write(folder.join("b/9.csv"), "1,2,3\n").unwrap();
+    let mut inputs = Inputs::open(&folder).unwrap();
+    inputs.next(3).unwrap().unwrap();
+    let error = inputs.next(3).unwrap_err().to_string();
+    let (last, first) = (folder.join("b/9.csv"), folder.join("a/2.csv"));
+    assert_eq!(
+        error,
+        format!("{}: 1x3 where {} is 2x2; all must be of one size", last.display(), first.display())
+    );
+    let error = |path: &Path| Inputs::open(path).err().unwrap().to_string();
+    let empty = dir.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    assert!(error(&empty).ends_with("holds no pictures and no .csv, neither in it nor in folders in it"));
+    assert!(error(&dir.path().join("none.npy")).ends_with("there is no such file or folder"));
+    std::fs::write(dir.path().join("x.doc"), "x").unwrap();
+    assert!(error(&dir.path().join("x.doc")).contains("is of no known kind"));
+}

@@ -195,7 +195,9 @@ impl Found {
     fn prepared(self, split: Split, config: DataConfig, preprocess: &Preprocess) -> Result<Prepared> {
         let Self { samples, notes, .. } = self;
         let checksum = checksum(&samples);
-        let inputs = preprocess.apply(samples.inputs)?;
+        let inputs = preprocess.apply(samples.inputs).map_err(|error| {
+            Error::Run(format!("{} cannot be prepared as the run's data were: {error}", config.source))
+        })?;
         let preprocess = preprocess.clone();
         Ok(Prepared { inputs, target: samples.target, split, preprocess, config, checksum, notes })
     }

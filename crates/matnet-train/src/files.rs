@@ -1,8 +1,10 @@
 //! Files that are there whole or not at all.
 
 use std::fs::{self, File};
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use crate::{Error, Result};
 
@@ -12,22 +14,60 @@ const UNFINISHED: &str = ".unfinished-";
 /// Writes a file beside its place, syncs it and moves it there: whatever happens, the old bytes or the new ones stand
 /// under its name, all of them.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = folder_of(path);
-    let failed = |error| Error::io(path, error);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any file the user makes, the umask taken off.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+    let mut file = NewFile::create(path)?;
+    file.write_all(bytes).map_err(|error| Error::io(path, error))?;
+    file.finish()
+}
+
+/// A file that is written bit by bit and has its name only when it is finished; dropped before that, it was never there.
+#[derive(Debug)]
+pub struct NewFile {
+    path: PathBuf,
+    file: BufWriter<NamedTempFile>,
+}
+
+impl NewFile {
+    /// Begins a file, beside its place.
+    pub fn create(path: &Path) -> Result<Self> {
+        let failed = |error| Error::io(path, error);
+        if path.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(UNFINISHED);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any file the user makes, the umask taken off.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let folder = folder_of(path);
+        fs::metadata(folder).map_err(failed)?;
+        // What tempfile says names a file that the user never asked for.
+        let file = builder.tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
+        Ok(Self { path: path.to_owned(), file: BufWriter::with_capacity(1 << 16, file) })
     }
-    let mut file = builder.tempfile_in(folder).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    sync_folder(folder);
-    Ok(())
+
+    /// Syncs it and gives it its name.
+    pub fn finish(self) -> Result<()> {
+        let Self { path, file } = self;
+        let failed = |error| Error::io(&path, error);
+        let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        sync_folder(folder_of(&path));
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Moves a file onto another in the same folder.
@@ -80,6 +120,18 @@ mod tests {
         write(&path, b"new").unwrap();
         assert_eq!(read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_unfinished_file_was_never_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let mut file = NewFile::create(&path).unwrap();
+        file.write_all(&[7; 100_000]).unwrap();
+        assert!(!path.exists());
+        drop(file);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(NewFile::create(folder.path()).is_err());
     }
 
     #[test]

@@ -29,6 +29,6 @@ pub mod task;
 mod train;
 
 pub use error::{Error, Result};
-pub use files::write as write_file;
+pub use files::{NewFile, write as write_file};
 pub use run::Run;
 pub use train::{Event, Observer, Options, Outcome, train};

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use burn::tensor::{Device, Tensor, TensorData};
 use matnet::random::Stream;
 use matnet::{Mode, weights};
-use matnet_data::Array;
 use matnet_data::cache::Cache;
+use matnet_data::{Array, Target};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -258,6 +258,11 @@ impl Run {
         let document = Document::parse(&text)
             .map_err(|error| Error::damaged(self.path("config.toml"), error.to_string()))?;
         let config = ModelConfig::of_run(&document, &note)?;
+        let classes = config.classes().map_or(0, |classes| classes.max(2));
+        if note.classes.len() != classes {
+            let what = format!("names {} classes where the net has {classes}", note.classes.len());
+            return Err(Error::damaged(&path, what));
+        }
         let net = config.init(&mut Stream::new(0, "init"), device)?;
         let net = weights::load_safetensors(net, &opened.bytes)
             .map_err(|error| Error::damaged(&path, format!("does not fit config.toml: {error}")))?;
@@ -309,7 +314,13 @@ impl Note {
             _ => task.data.class_names().to_vec(),
         };
         let preprocess = task.data.preprocess.clone();
-        let (past, logits) = (task.data.config.past, task.loss() == Loss::Bce);
+        let past = match (&task.model, &task.data.target) {
+            (ModelConfig::Seq2Seq(_), Target::None | Target::Classes { .. } | Target::Steps { .. }) => {
+                task.data.config.past
+            }
+            _ => None,
+        };
+        let logits = task.loss() == Loss::Bce;
         Self { epoch, preprocess, classes, target, past, logits }
     }
 }
@@ -355,6 +366,9 @@ impl Trained {
 
     /// Answers for raw inputs, as they stand in the user's files.
     pub fn answer(&self, inputs: Array) -> Result<Answers> {
+        if self.note.preprocess.spectrogram.is_none() {
+            self.config.check_inputs(inputs.shape())?;
+        }
         let inputs = self.note.preprocess.apply(inputs)?;
         self.config.check_inputs(inputs.shape())?;
         let (shape, sequences) = (inputs.shape().to_vec(), self.config.sequences());
@@ -364,8 +378,7 @@ impl Trained {
             false => Input::Matrices(Tensor::from_data(data, &self.device)),
             true => {
                 let sequences = Tensor::<4>::from_data(data, &self.device);
-                let steps = self.note.past.filter(|_| matches!(self.config, ModelConfig::Seq2Seq(_)));
-                Input::Sequences(match steps {
+                Input::Sequences(match self.note.past {
                     Some(past) if past < shape[1] => sequences.slice([0..count, 0..past]),
                     _ => sequences,
                 })

@@ -5,10 +5,12 @@ mod compare;
 #[cfg(feature = "dashboard")]
 mod dashboard;
 mod data;
+mod eval;
 mod inspect;
 mod machine;
 mod manual;
 mod new;
+mod predict;
 mod progress;
 mod report;
 mod table;
@@ -29,6 +31,8 @@ pub fn run(command: Command) -> Outcome {
         Command::New(command) => new::run(command),
         Command::Completions(command) => manual::completions(command),
         Command::Man(command) => manual::man(command),
+        Command::Eval(command) => eval::run(command),
+        Command::Predict(command) => predict::run(command),
         Command::Data(command) => data::run(command),
         Command::Bench(command) => bench::run(command),
     }

@@ -9,6 +9,7 @@ use matnet_data::Result;
 use matnet_data::format::bounded::Input;
 use matnet_data::format::pickle::Pickle;
 use matnet_data::format::{archive, csv, edgelist, idx, images, matlab, npy, npz};
+use matnet_data::inputs::Inputs;
 use matnet_data::source::{babi, eeg};
 
 /// A sound file of a format.
@@ -32,6 +33,10 @@ pub fn all() -> Vec<Seed> {
     add("npy", "fortran", npy_file(">i2", true, "(3, 2, 2)", &[3; 24]));
     add("npy", "text", npy_file("<U2", false, "(2,)", b"a\0\0\0b\0\0\0c\0\0\0\0\0\0\0"));
     add("npy", "gz", gzip(&npy_file("<f8", false, "(5, 4)", &[0; 160])));
+    add("inputs", "matrices", npy_file("<f4", false, "(5, 2, 3)", &[1; 120]));
+    add("inputs", "sequences", npy_file(">i2", false, "(3, 2, 2, 1)", &[3; 24]));
+    add("inputs", "fortran", npy_file("|u1", true, "(3, 2, 2)", &[3; 12]));
+    add("inputs", "gz", gzip(&npy_file("<f8", false, "(5, 2, 2)", &[0; 160])));
     add("npz", "stored", npz_file());
     add("npz", "deflated", zip_file(&[("x.npy", &npy_file("|u1", false, "(200,)", &[1; 200]))], true));
     add("matlab", "plain", matlab_file(false));
@@ -68,6 +73,11 @@ pub fn run(target: &str, bytes: &[u8]) -> Result<()> {
     match target {
         "idx" => idx::parse(Input::bytes("seed", bytes)?).map(drop),
         "npy" => npy::parse(Input::bytes("seed", bytes)?).map(drop),
+        "inputs" => {
+            let mut inputs = Inputs::npy(Input::bytes("seed", bytes)?)?;
+            while inputs.next(2)?.is_some() {}
+            Ok(())
+        }
         "npz" => npz::parse("seed", bytes).map(drop),
         "matlab" => matlab::parse(Input::bytes("seed", bytes)?).map(drop),
         "pickle" => {

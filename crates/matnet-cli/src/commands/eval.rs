@@ -1,0 +1,255 @@
+//! `matnet eval`
+
+use std::io::{self, Write};
+
+use matnet_train::Run;
+use matnet_train::data::{Part, Prepared};
+use matnet_train::evaluate::{self, Confusion, Evaluation, evaluate};
+use matnet_train::run::Trained;
+use matnet_train::task::{SampleTask, Task};
+use serde::Serialize;
+
+use super::{data, machine};
+use crate::cli::{Eval, Weights};
+use crate::failure::{Failure, Outcome};
+use crate::text;
+
+/// With more classes than this, tables show the worst.
+const SHOWN: usize = 20;
+/// Class names up to this width stand over the columns of a confusion matrix.
+const NARROW: usize = 6;
+
+/// Measures a trained net.
+pub fn run(args: Eval) -> Outcome {
+    let device = machine::set_up(&args.machine)?;
+    let run = Run::at(&args.run);
+    let trained = trained(&run, args.weights, &device)?;
+    let (task, part) = task(&args, &run, &trained)?;
+    let train = run.document()?.train()?;
+    let examples = task.examples(part);
+    if examples.is_empty() {
+        let what = format!("--part {}: this part of the run's data is empty", part.name());
+        return Err(Failure::Usage(what));
+    }
+    unfinished(&run, &trained)?;
+    let found = evaluate(&task, &trained.net, examples, evaluate::batch(&train), &device);
+    let mut out = io::stdout().lock();
+    let about = About {
+        run: args.run.display().to_string(),
+        weights: if args.weights == Weights::Best { "best" } else { "last" },
+        epoch: trained.note.epoch,
+        data: task.data.config.source.clone(),
+        part: if args.data.is_some() { "all" } else { part.name() },
+    };
+    match args.json {
+        true => json(&mut out, about, &found),
+        false => words(&mut out, &about, &found),
+    }?;
+    Ok(())
+}
+
+/// The trained net of a run.
+pub(super) fn trained(
+    run: &Run,
+    weights: Weights,
+    device: &burn::tensor::Device,
+) -> Result<Trained, Failure> {
+    let file = match weights {
+        Weights::Best => "best.safetensors",
+        Weights::Last => "last.safetensors",
+    };
+    Ok(run.trained(file, device)?)
+}
+
+/// Says so if the weights are those of a run that has not come to its end.
+pub(super) fn unfinished(run: &Run, trained: &Trained) -> Result<(), Failure> {
+    if run.result()?.is_none() {
+        let (folder, epoch) = (run.folder().display(), trained.note.epoch);
+        eprintln!("note: {folder} is not finished; these are its weights after epoch {epoch}");
+    }
+    Ok(())
+}
+
+/// The data to measure on.
+fn task(args: &Eval, run: &Run, trained: &Trained) -> Result<(SampleTask, Part), Failure> {
+    let cache = data::cache(&args.cache)?;
+    let document = run.document()?;
+    let (config, train) = (document.data()?, document.train()?);
+    let preprocess = &trained.note.preprocess;
+    if let Some(source) = &args.data {
+        let about = |error: matnet_train::Error| match Failure::from(error) {
+            Failure::Usage(what) => Failure::Usage(format!("--data: {what}")),
+            Failure::Failed(what) => Failure::Failed(format!("--data: {what}")),
+            other => other,
+        };
+        let data = Prepared::load_whole(source, &config, &cache, preprocess).map_err(about)?;
+        return Ok((trained.task(data, &train).map_err(about)?, Part::Test));
+    }
+    let data = Prepared::load_for(&config, &cache, train.seed, preprocess)?;
+    if data.checksum != run.data_checksum()? {
+        eprintln!(
+            "warning: {} is not what the run was trained on (its checksum differs); these are not the run's results",
+            config.source
+        );
+    }
+    let part = match args.part.as_str() {
+        "train" => Part::Train,
+        "valid" => Part::Valid,
+        _ => Part::Test,
+    };
+    Ok((trained.task(data, &train)?, part))
+}
+
+/// What was measured.
+#[derive(Serialize)]
+struct About {
+    run: String,
+    weights: &'static str,
+    epoch: usize,
+    data: String,
+    part: &'static str,
+}
+
+fn json(out: &mut impl Write, about: About, found: &Evaluation) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Class<'a> {
+        name: &'a str,
+        examples: u64,
+        right: u64,
+        given: u64,
+        recall: Option<f64>,
+        precision: Option<f64>,
+    }
+    #[derive(Serialize)]
+    struct Whole<'a> {
+        #[serde(flatten)]
+        about: About,
+        #[serde(flatten)]
+        score: matnet_train::run::Score,
+        classes: Vec<Class<'a>>,
+        confusion: &'a [Vec<u64>],
+        wrong: &'a [evaluate::Wrong],
+    }
+    let class = |confusion: &'_ Confusion, at: usize| {
+        let count = confusion.class(at);
+        (count, count.recall(), count.precision())
+    };
+    let classes = found.confusion.iter().flat_map(|confusion| {
+        confusion.classes().iter().enumerate().map(move |(at, name)| {
+            let (count, recall, precision) = class(confusion, at);
+            let (examples, right, given) = (count.examples, count.right, count.given);
+            Class { name, examples, right, given, recall, precision }
+        })
+    });
+    let whole = Whole {
+        about,
+        score: found.score,
+        classes: classes.collect(),
+        confusion: found.confusion.as_ref().map_or(&[], Confusion::counts),
+        wrong: &found.wrong,
+    };
+    serde_json::to_writer_pretty(&mut *out, &whole)?;
+    writeln!(out)
+}
+
+fn words(out: &mut impl Write, about: &About, found: &Evaluation) -> io::Result<()> {
+    let About { run, weights, epoch, data, part } = about;
+    let part = if *part == "all" { "all".to_owned() } else { format!("the {part} part") };
+    writeln!(out, "{run}: {weights} weights, of epoch {epoch}, on {part} of {data}")?;
+    let score = found.score;
+    let examples = text::counted(score.examples, "example");
+    write!(out, "loss {} over {examples}", text::number(score.loss))?;
+    let Some((error, confusion)) = score.error.zip(found.confusion.as_ref()) else { return writeln!(out) };
+    let answers = confusion.counts().iter().flatten().sum::<u64>() as usize;
+    let wrong = text::count(found.wrong.len());
+    writeln!(out, ", error {:.2} % ({wrong} of {} wrong)", 100.0 * error, text::count(answers))?;
+    writeln!(out)?;
+    class_table(out, confusion)?;
+    writeln!(out)?;
+    match confusion.classes().len() <= SHOWN {
+        true => matrix(out, confusion),
+        false => mistakes(out, confusion),
+    }
+}
+
+/// A line per class; of many, those that are found least often.
+fn class_table(out: &mut impl Write, confusion: &Confusion) -> io::Result<()> {
+    let mut order: Vec<usize> = (0..confusion.classes().len()).collect();
+    if order.len() > SHOWN {
+        let recall = |&class: &usize| confusion.class(class).recall().unwrap_or(f64::INFINITY);
+        order.sort_by(|a, b| recall(a).total_cmp(&recall(b)));
+        order.truncate(SHOWN);
+        let all = text::count(confusion.classes().len());
+        writeln!(out, "the {SHOWN} of {all} classes that are found least often")?;
+    }
+    let percent =
+        |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+    let mut rows =
+        vec![["class", "examples", "right", "found", "answers", "right of them"].map(str::to_owned)];
+    for class in order {
+        let count = confusion.class(class);
+        rows.push([
+            confusion.classes()[class].clone(),
+            text::count(count.examples as usize),
+            text::count(count.right as usize),
+            percent(count.recall()),
+            text::count(count.given as usize),
+            percent(count.precision()),
+        ]);
+    }
+    let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+    columns(out, &rows)
+}
+
+/// Which class (the row) was taken for which (the column).
+fn matrix(out: &mut impl Write, confusion: &Confusion) -> io::Result<()> {
+    let names = confusion.classes();
+    // Long names would draw the columns apart: numbers stand for them.
+    let narrow = names.iter().all(|name| name.chars().count() <= NARROW);
+    let label = |class: usize| match narrow {
+        true => names[class].clone(),
+        false => (class + 1).to_string(),
+    };
+    writeln!(out, "rows: the right class, columns: the answer")?;
+    let mut rows = vec![vec![String::new()]];
+    rows[0].extend((0..names.len()).map(label));
+    for (right, counts) in confusion.counts().iter().enumerate() {
+        let title = if narrow { label(right) } else { format!("{} {}", label(right), names[right]) };
+        let count = |&count: &u64| if count == 0 { "·".to_owned() } else { text::count(count as usize) };
+        rows.push(std::iter::once(title).chain(counts.iter().map(count)).collect());
+    }
+    columns(out, &rows)
+}
+
+/// The mistakes made most often.
+fn mistakes(out: &mut impl Write, confusion: &Confusion) -> io::Result<()> {
+    let mistakes = confusion.mistakes();
+    if mistakes.is_empty() {
+        return writeln!(out, "no class was taken for another");
+    }
+    let mut rows = vec![["right", "answer", "times"].map(str::to_owned).to_vec()];
+    for &(right, given, count) in mistakes.iter().take(SHOWN) {
+        let names = confusion.classes();
+        rows.push(vec![names[right].clone(), names[given].clone(), text::count(count as usize)]);
+    }
+    writeln!(out, "the most frequent mistakes")?;
+    columns(out, &rows)
+}
+
+/// Cells in columns, the first to the left, the others to the right.
+fn columns(out: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
+    let count = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            match column {
+                0 => line += &format!("{cell:<width$}"),
+                _ => line += &format!("  {cell:>width$}"),
+            }
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! Answers as they go out: `.npy`, or CSV into a file or onto standard output.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::{Path, PathBuf};
+
+use matnet_data::format::npy;
+use matnet_train::NewFile;
+use matnet_train::run::Answers;
+
+use crate::failure::{Failure, Outcome};
+
+/// Where answers go. A file has its name only when the last of them is in it.
+pub struct Output {
+    path: PathBuf,
+    place: Place,
+    /// Samples in all, and those that are written.
+    total: usize,
+    done: usize,
+    /// A name per class; empty for matrices.
+    classes: Vec<String>,
+}
+
+enum Place {
+    Npy(NewFile),
+    Csv(NewFile),
+    Standard(BufWriter<StdoutLock<'static>>),
+}
+
+impl Output {
+    /// Fails if no output can have this name.
+    pub fn check(path: &Path) -> Outcome {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match path == Path::new("-") || ["npy", "csv"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+        {
+            true => Ok(()),
+            false => Err(Failure::Usage(format!(
+                "--output {}: a name that ends in .npy or .csv expected, or - for CSV on standard output",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Begins the answers to `total` samples.
+    pub fn create(path: &Path, total: usize, classes: &[String]) -> Result<Self, Failure> {
+        let csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+        let place = match path == Path::new("-") {
+            true => Place::Standard(BufWriter::new(io::stdout().lock())),
+            false if csv => Place::Csv(NewFile::create(path)?),
+            false => Place::Npy(NewFile::create(path)?),
+        };
+        Ok(Self { path: path.to_owned(), place, total, done: 0, classes: classes.to_vec() })
+    }
+
+    /// Writes the next answers; where the samples are files, with their names.
+    pub fn add(&mut self, answers: &Answers, names: Option<&[String]>) -> Outcome {
+        let Self { total, done, classes, .. } = self;
+        let written = match &mut self.place {
+            Place::Npy(file) => npy_part(file, answers, *total, *done),
+            Place::Csv(file) => csv_part(file, answers, names, classes, *done),
+            Place::Standard(out) => csv_part(out, answers, names, classes, *done),
+        };
+        self.done += answers.numbers.len();
+        self.written(written)
+    }
+
+    /// Everything is there: a file gets its name.
+    pub fn finish(self) -> Outcome {
+        match self.place {
+            Place::Npy(file) | Place::Csv(file) => Ok(file.finish()?),
+            Place::Standard(mut out) => Ok(out.flush()?),
+        }
+    }
+
+    fn written(&self, result: io::Result<()>) -> Outcome {
+        result.map_err(|error| match self.place {
+            Place::Standard(_) => error.into(),
+            Place::Npy(_) | Place::Csv(_) => Failure::Failed(format!("{}: {error}", self.path.display())),
+        })
+    }
+}
+
+fn npy_part(out: &mut impl Write, answers: &Answers, total: usize, done: usize) -> io::Result<()> {
+    let numbers = &answers.numbers;
+    if done == 0 {
+        let mut shape = numbers.shape().to_vec();
+        shape[0] = total;
+        npy::write_header(out, "<f4", &shape)?;
+    }
+    numbers.data().iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))
+}
+
+/// A line per sample, or per step where each has a class.
+fn csv_part(
+    out: &mut impl Write,
+    answers: &Answers,
+    names: Option<&[String]>,
+    classes: &[String],
+    done: usize,
+) -> io::Result<()> {
+    let (numbers, shape) = (&answers.numbers, answers.numbers.shape());
+    let steps = if classes.is_empty() { 1 } else { answers.classes.len() / shape[0].max(1) };
+    let by_step = !classes.is_empty() && shape.len() == 3;
+    if done == 0 {
+        let first = if names.is_some() { "file" } else { "sample" };
+        let step = if by_step { ",step" } else { "" };
+        match classes {
+            [] => writeln!(out, "{first}{}", places(&shape[1..]))?,
+            _ => {
+                let shares: String =
+                    classes.iter().map(|name| format!(",{}", field(&format!("p_{name}")))).collect();
+                writeln!(out, "{first}{step},class{shares}")?;
+            }
+        }
+    }
+    for sample in 0..shape[0] {
+        let name = names.map_or_else(|| (done + sample).to_string(), |names| field(&names[sample]));
+        let numbers = numbers.sample(sample);
+        for (step, line) in numbers.chunks((numbers.len() / steps.max(1)).max(1)).enumerate() {
+            write!(out, "{name}")?;
+            if by_step {
+                write!(out, ",{step}")?;
+            }
+            if let Some(&class) = answers.classes.get(sample * steps + step) {
+                write!(out, ",{}", field(&classes[class as usize]))?;
+            }
+            line.iter().try_for_each(|number| write!(out, ",{number}"))?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+/// The names of a matrix's places, row by row: `r0c0`, and `t0r0c0` in sequences.
+fn places(sides: &[usize]) -> String {
+    let mut text = String::new();
+    let (time, rows, cols) = match *sides {
+        [time, rows, cols] => (Some(time), rows, cols),
+        [rows, cols] => (None, rows, cols),
+        _ => (None, 0, 0),
+    };
+    for step in 0..time.unwrap_or(1) {
+        let step = time.map(|_| format!("t{step}")).unwrap_or_default();
+        for row in 0..rows {
+            for col in 0..cols {
+                text += &format!(",{step}r{row}c{col}");
+            }
+        }
+    }
+    text
+}
+
+/// A text as a field of CSV, quoted where it must be.
+fn field(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use matnet_data::Array;
+
+    fn csv(answers: &Answers, names: Option<&[String]>, classes: &[&str]) -> String {
+        let classes: Vec<String> = classes.iter().map(|&name| name.to_owned()).collect();
+        let mut out = Vec::new();
+        csv_part(&mut out, answers, names, &classes, 0).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_line_per_sample_or_step() {
+        let numbers = |shape: &[usize]| {
+            let count = shape.iter().product::<usize>();
+            Array::new(shape.to_vec(), (0..count).map(|i| i as f32 / 4.0).collect()).unwrap()
+        };
+        let answers = Answers { numbers: numbers(&[2, 2]), classes: vec![1, 0] };
+        let names = ["a.png", "b,c.png"].map(str::to_owned);
+        assert_eq!(
+            csv(&answers, Some(&names), &["no", "ja \"!\""]),
+            "file,class,p_no,\"p_ja \"\"!\"\"\"\na.png,\"ja \"\"!\"\"\",0,0.25\n\"b,c.png\",no,0.5,0.75\n"
+        );
+        let answers = Answers { numbers: numbers(&[2, 2, 2]), classes: vec![1, 0, 0, 1] };
+        assert_eq!(
+            csv(&answers, None, &["a", "b"]),
+            "sample,step,class,p_a,p_b\n0,0,b,0,0.25\n0,1,a,0.5,0.75\n1,0,a,1,1.25\n1,1,b,1.5,1.75\n"
+        );
+        let answers = Answers { numbers: numbers(&[1, 2, 1, 2]), classes: Vec::new() };
+        assert_eq!(csv(&answers, None, &[]), "sample,t0r0c0,t0r0c1,t1r0c0,t1r0c1\n0,0,0.25,0.5,0.75\n");
+        let answers = Answers { numbers: numbers(&[2, 1, 2]), classes: Vec::new() };
+        assert_eq!(csv(&answers, None, &[]), "sample,r0c0,r0c1\n0,0,0.25\n1,0.5,0.75\n");
+    }
+}

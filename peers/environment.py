@@ -1,0 +1,48 @@
+"""What the scripts here need: a Python with PyTorch, and the release binary of matnet."""
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+
+
+def interpreter(given: str | None = None) -> str:
+    """A Python that has what the other side needs."""
+    if given:
+        return given
+    folder = HERE / ".venv"
+    python = folder / "bin" / "python"
+    done = folder / "ready"
+    if not done.exists():
+        print("making a virtual environment with PyTorch; this takes a while", flush=True)
+        venv.create(folder, with_pip=True, clear=True)
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run(pip + ["torch", "numpy", "safetensors"], check=True)
+        if subprocess.run(pip + ["torch_geometric"]).returncode != 0:
+            print("PyTorch Geometric could not be installed; no row needs it yet", flush=True)
+        done.touch()
+    return str(python)
+
+
+def need_torch() -> None:
+    """Goes on in peers/.venv if this Python has no PyTorch."""
+    try:
+        import numpy, safetensors, torch  # noqa: F401
+    except ImportError:
+        python = interpreter()
+        if Path(sys.executable).absolute() == Path(python):
+            raise
+        os.execv(python, [python, *sys.argv])
+
+
+def build() -> Path:
+    """The release binary of our side."""
+    command = ["cargo", "build", "--release", "--package", "matnet-cli", "--message-format", "json"]
+    built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    messages = map(json.loads, built.stdout.splitlines())
+    return next(Path(m["executable"]) for m in messages if m.get("executable"))
