@@ -16,9 +16,7 @@ mod simd;
 
 pub use activation::Activation;
 pub use adam::AdamStep;
-pub use graph::{
-    Attention, AttentionGradients, Csr, CsrError, Highway, HighwayGradients, sparse_product,
-};
+pub use graph::{Attention, AttentionGradients, Csr, CsrError, Highway, HighwayGradients, sparse_product};
 pub use map::{Map, MapGradients, Term, TermGradients};
 pub use pair::MapSize;
 pub use pool::Buffer;

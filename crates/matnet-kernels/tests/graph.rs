@@ -232,8 +232,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let (nodes, width, heads) = (3000, 20, 10);
     let graph = numbers.matrix(nodes, nodes, 9);
     let (transposed, _) = graph.transpose();
-    let (query, keys) =
-        (single(&numbers.list(nodes * width * heads)), single(&numbers.list(nodes * width)));
+    let (query, keys) = (single(&numbers.list(nodes * width * heads)), single(&numbers.list(nodes * width)));
     let bias = single(&numbers.list(width * heads));
     let gradient = single(&numbers.list(nodes * width * heads));
     let weights = single(&numbers.list(graph.entries()));

@@ -54,11 +54,25 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
             // matrix that every column is one; `at` and the vectors taken there stay within `width`.
             unsafe {
                 while at + 4 * S::LANES <= width {
-                    columns_of::<S, 4>(s, columns, weights, x.as_ptr().add(at), width, y.as_mut_ptr().add(at));
+                    columns_of::<S, 4>(
+                        s,
+                        columns,
+                        weights,
+                        x.as_ptr().add(at),
+                        width,
+                        y.as_mut_ptr().add(at),
+                    );
                     at += 4 * S::LANES;
                 }
                 while at + S::LANES <= width {
-                    columns_of::<S, 1>(s, columns, weights, x.as_ptr().add(at), width, y.as_mut_ptr().add(at));
+                    columns_of::<S, 1>(
+                        s,
+                        columns,
+                        weights,
+                        x.as_ptr().add(at),
+                        width,
+                        y.as_mut_ptr().add(at),
+                    );
                     at += S::LANES;
                 }
                 if at < width {

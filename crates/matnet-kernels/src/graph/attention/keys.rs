@@ -71,7 +71,8 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
                                 let mut sum = s.load(to);
                                 for t in 0..T {
                                     sum = s.mul_add(p[t], s.load_first(g[t].add(c * heads), count), sum);
-                                    sum = s.mul_add(to_score[t], s.load_first(q[t].add(c * heads), count), sum);
+                                    sum =
+                                        s.mul_add(to_score[t], s.load_first(q[t].add(c * heads), count), sum);
                                 }
                                 s.store(to, sum);
                             }
