@@ -133,15 +133,24 @@ unsafe fn open<S: Simd>(
     let width = highway.width;
     // SAFETY: as the caller vouches; lengths were checked in `Highway::nodes`.
     unsafe {
-        let sum = |half: usize| {
-            let place = 2 * node * width + half * width + at;
-            let own = s.load_first(highway.own.as_ptr().add(place), count);
-            let heard = s.load_first(highway.heard.as_ptr().add(place), count);
-            let bias = s.load_first(highway.bias.as_ptr().add(half * width + at), count);
-            s.add(s.add(own, heard), bias)
-        };
         let state = s.load_first(highway.state.as_ptr().add(node * width + at), count);
-        (s.sigmoid(sum(0)), highway.activation.apply(s, sum(1)), state)
+        let gate = s.sigmoid(sum(s, highway, node, at, count));
+        (gate, highway.activation.apply(s, sum(s, highway, node, width + at, count)), state)
+    }
+}
+
+/// P + Q + b of some numbers of a node.
+///
+/// # Safety
+/// The node is there, and `at + count` is at most twice the width.
+#[inline(always)]
+unsafe fn sum<S: Simd>(s: S, highway: &Highway<S::Elem>, node: usize, at: usize, count: usize) -> S::V {
+    let place = 2 * node * highway.width + at;
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let own = s.load_first(highway.own.as_ptr().add(place), count);
+        let heard = s.load_first(highway.heard.as_ptr().add(place), count);
+        s.add(s.add(own, heard), s.load_first(highway.bias.as_ptr().add(at), count))
     }
 }
 

@@ -2,11 +2,15 @@
 
 use super::Attention;
 use super::tiles::{add_products, add_vectors, dots, in_tiles, rows_of, spread};
-use crate::parallel::with_scratch;
 use crate::simd::{Element, Kernel, Simd};
 
 /// So many neighbours are scored before their states are added up; few nodes have more.
 const GROUP: usize = 32;
+
+/// The lengths of the scratch that [`Rows`] wants.
+pub(super) fn scratch(width: usize, lanes: usize) -> [usize; 4] {
+    [width * lanes, width * lanes, width * lanes, GROUP * lanes]
+}
 
 /// Some rows of Y.
 pub(super) struct Rows<'a, E> {
@@ -14,6 +18,8 @@ pub(super) struct Rows<'a, E> {
     pub(super) first: usize,
     pub(super) output: &'a mut [E],
     pub(super) kept: &'a mut [E],
+    /// As long as [`scratch`] says.
+    pub(super) scratch: [&'a mut [E]; 4],
 }
 
 impl<E: Element> Kernel<E> for Rows<'_, E> {
@@ -21,35 +27,35 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { attention, first, output, kept } = self;
+        let Self { attention, first, output, kept, scratch } = self;
         let Attention { graph, width, heads, query, bias, keys, .. } = attention;
-        let vectors = width * S::LANES;
-        with_scratch([vectors, vectors, vectors, GROUP * S::LANES], |[b, q, sums, scores]| {
-            for head in (0..heads).step_by(S::LANES) {
-                let count = S::LANES.min(heads - head);
-                // SAFETY: `Attention::check` has compared all lengths, the matrix vouches for its columns, and
-                // the scratch is as long as was asked for.
-                unsafe {
-                    spread(s, width, bias.as_ptr().add(head), heads, count, b.as_mut_ptr());
-                    for row in 0..output.len() / (width * heads) {
-                        let columns = graph.row(first + row);
-                        let from = (first + row) * width * heads + head;
-                        spread(s, width, query.as_ptr().add(from), heads, count, q.as_mut_ptr());
-                        add_vectors(s, width, q.as_mut_ptr(), b.as_ptr());
-                        let node = Node { width, keys: keys.as_ptr(), columns, q: q.as_ptr() };
-                        let (most, over) = node.run(s, sums.as_mut_ptr(), scores.as_mut_ptr());
-                        let to = output.as_mut_ptr().add(row * width * heads + head);
-                        for c in 0..width {
-                            let sum = s.mul(s.load(sums.as_ptr().add(c * S::LANES)), over);
-                            s.store_first(to.add(c * heads), sum, count);
-                        }
-                        let kept = kept.as_mut_ptr().add(row * 2 * heads + head);
-                        s.store_first(kept, most, count);
-                        s.store_first(kept.add(heads), over, count);
+        let scratch_lengths = self::scratch(width, S::LANES);
+        let [b, q, sums, scores] = scratch;
+        assert!([b.len(), q.len(), sums.len(), scores.len()] == scratch_lengths, "scratch");
+        for head in (0..heads).step_by(S::LANES) {
+            let count = S::LANES.min(heads - head);
+            // SAFETY: `Attention::check` has compared all lengths, the matrix vouches for its columns, and
+            // the scratch is as long as was asked for.
+            unsafe {
+                spread(s, width, bias.as_ptr().add(head), heads, count, b.as_mut_ptr());
+                for row in 0..output.len() / (width * heads) {
+                    let columns = graph.row(first + row);
+                    let from = (first + row) * width * heads + head;
+                    spread(s, width, query.as_ptr().add(from), heads, count, q.as_mut_ptr());
+                    add_vectors(s, width, q.as_mut_ptr(), b.as_ptr());
+                    let node = Node { width, keys: keys.as_ptr(), columns, q: q.as_ptr() };
+                    let (most, over) = node.run(s, sums.as_mut_ptr(), scores.as_mut_ptr());
+                    let to = output.as_mut_ptr().add(row * width * heads + head);
+                    for c in 0..width {
+                        let sum = s.mul(s.load(sums.as_ptr().add(c * S::LANES)), over);
+                        s.store_first(to.add(c * heads), sum, count);
                     }
+                    let kept = kept.as_mut_ptr().add(row * 2 * heads + head);
+                    s.store_first(kept, most, count);
+                    s.store_first(kept.add(heads), over, count);
                 }
             }
-        });
+        }
     }
 }
 

@@ -11,7 +11,7 @@ mod queries;
 mod tiles;
 
 use super::{Csr, each_group, rows_at_once};
-use crate::parallel::sum_parts;
+use crate::parallel::{sum_parts, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 
@@ -78,8 +78,11 @@ impl<E: Element> Attention<'_, E> {
         }
         let level = level.for_width(heads);
         let at_once = self.at_once(self.graph, 2);
+        let lengths = forward::scratch(self.width, level.lanes::<E>());
         each_pair(&mut output, size, &mut kept, 2 * heads, at_once, |first, output, kept| {
-            level.run(forward::Rows { attention: *self, first, output, kept });
+            with_scratch(lengths, |scratch| {
+                level.run(forward::Rows { attention: *self, first, output, kept, scratch });
+            });
         });
         (output, kept)
     }
@@ -103,12 +106,18 @@ impl<E: Element> Attention<'_, E> {
         // Σⱼ pᵢⱼₖ (Gᵢₖ·hⱼ) = Gᵢₖ·Yᵢₖ: what the softmax takes off every score's gradient.
         let mut shares = Buffer::take(rows * heads);
         let at_once = self.at_once(self.graph, 3);
+        let vectors = self.width * level.lanes::<E>();
         each_pair(&mut query, size, &mut shares, heads, at_once, |first, query, shares| {
-            level.run(queries::Rows { attention: *self, output, kept, gradient, first, query, shares });
+            with_scratch([vectors; 4], |scratch| {
+                let attention = *self;
+                level.run(queries::Rows { attention, output, kept, gradient, first, query, shares, scratch });
+            });
         });
         let shares = &*shares;
         each_group(&mut keys, self.width, self.at_once(self.transposed, 4), |first, keys| {
-            level.run(keys::Rows { attention: *self, kept, shares, gradient, first, keys });
+            with_scratch([vectors; 2], |scratch| {
+                level.run(keys::Rows { attention: *self, kept, shares, gradient, first, keys, scratch });
+            });
         });
         let bias = column_sums(&query, size);
         AttentionGradients { query, bias, keys }
