@@ -32,14 +32,8 @@ fn main() {
         bias: &bias,
         keys: &keys,
     };
-    let highway = Highway {
-        width,
-        own: &own,
-        heard: &heard,
-        bias: &gates,
-        state: &keys,
-        activation: Activation::Relu,
-    };
+    let highway =
+        Highway { width, own: &own, heard: &heard, bias: &gates, state: &keys, activation: Activation::Relu };
     println!("{nodes} nodes of degree {degree}, width {width}, {heads} heads, {level:?}");
     let (output, kept) = attention.forward(level);
     time("sparse product", || drop(sparse_product(level, &graph, None, &keys, width)));

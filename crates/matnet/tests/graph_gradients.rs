@@ -264,7 +264,7 @@ fn check_net<N: Net<Input = GraphInput, Output = Tensor<2>>>(
     (links, inputs): (Links, usize),
     stream: &mut Stream,
 ) {
-    let mode = || if index % 2 == 0 { Mode::Eval } else { Mode::train(Stream::new(1, "mode")) };
+    let mode = || if index.is_multiple_of(2) { Mode::Eval } else { Mode::train(Stream::new(1, "mode")) };
     if index % 5 == 4 {
         let features: Features = matrix(stream, inputs, width).into();
         let net = shaken(net, stream, 0.3);

@@ -10,6 +10,7 @@ const SPARSE: f64 = 0.2;
 
 /// A row of features per node.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // There is one per input, and a box would only hide the tensor.
 pub enum Features {
     /// `[nodes, width]`
     Dense(Tensor<2>),

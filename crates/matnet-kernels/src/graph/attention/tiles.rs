@@ -8,7 +8,7 @@ macro_rules! in_tiles {
         let count = $count;
         let mut next = 0;
         $(
-            while next + $size <= count {
+            while count - next >= $size {
                 const $tile: usize = $size;
                 let $at = next;
                 $work;
