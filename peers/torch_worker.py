@@ -6,6 +6,8 @@ computed for all steps at once.
 """
 
 import json
+import os
+import resource
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +18,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import matnet_torch as peer
+
+try:
+    # Before the idle memory is read, so that the library itself does not count.
+    import matnet_pyg as pyg
+except ImportError:
+    pyg = None
 
 
 class BatchFirst:
@@ -207,7 +215,32 @@ class VectorLstm(nn.Module):
         return self.net.top(h.unsqueeze(-1))
 
 
+class OnGraph(nn.Module):
+    """A net on a graph: along edges with PyG's scatter, or (where there are no heads) with PyTorch's sparse matrices."""
+
+    def __init__(self, row: dict, layout: str, edges: Tensor, nodes: int):
+        super().__init__()
+        self.layout, self.kind = layout, row["net"]
+        config = row["config"]
+        self.net = pyg.Gcn(config, cached=True) if self.kind == "gcn" else pyg.ColumnNet(config)
+        self.links = pyg.relations([edges], directed=False)
+        if layout == "sparse":
+            source, target = self.links[0]
+            weight = torch.ones(len(source))
+            if self.kind == "column_net":
+                weight = 1 / torch.bincount(target, minlength=nodes)[target].float()
+            entries = torch.sparse_coo_tensor(torch.stack([target, source]), weight, (nodes, nodes))
+            self.links = [entries.coalesce().to_sparse_csr()]
+            for layer in self.net.layer if self.kind == "column_net" else []:
+                layer.heard = lambda relation, mean, h: mean @ h
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.net(self.links, x)
+
+
 LOSSES = {
+    "column_net": functional.cross_entropy,
+    "gcn": functional.cross_entropy,
     "feedforward": lambda output, target: functional.cross_entropy(output, target.long()),
     "sequence_classifier": functional.binary_cross_entropy_with_logits,
     "seq2seq": functional.mse_loss,
@@ -221,7 +254,10 @@ class Task:
         stored = load_file(file)
         weights = {key.removeprefix("weight."): stored[key] for key in stored if key.startswith("weight.")}
         self.input, self.target, self.trains = stored["input"], stored["target"], row["mode"] == "train"
-        if row["config"].get("form") == "vector":
+        if "graph" in row:
+            net = OnGraph(row, layout, stored["edges"], len(self.input))
+            net.net.load_state_dict(weights)
+        elif row["config"].get("form") == "vector":
             net = VectorLstm(row, own=layout == "nn.LSTM")
             net.net.load_state_dict(weights)
             if net.lstm is not None:
@@ -301,7 +337,14 @@ def sgemm(side: int) -> float:
     return 2 * side**3 / best / 1e6
 
 
+def limit_memory() -> None:
+    """A row that takes too much memory fails by itself, instead of the machine."""
+    most = int(0.6 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 def main() -> None:
+    limit_memory()
     torch.set_num_threads(int(sys.argv[1]))
     idle = memory("VmRSS:")
     task = None

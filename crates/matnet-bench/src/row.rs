@@ -1,10 +1,14 @@
 //! The rows of the table: which net, on what, and how many floating-point operations that takes.
 
 use matnet::Form;
-use matnet::layer::CellKind;
-use matnet::prelude::{FeedForwardConfig, Seq2SeqConfig, SequenceClassifierConfig};
+use matnet::layer::{CellKind, Pooling};
+use matnet::prelude::{
+    ColumnNetConfig, FeedForwardConfig, GcnConfig, Seq2SeqConfig, SequenceClassifierConfig,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::graph::Source;
 
 /// The table, which the other side of the comparison reads too.
 const ROWS: &str = include_str!("../rows.json");
@@ -21,11 +25,15 @@ pub struct Row {
     pub net: Kind,
     /// What is timed.
     pub mode: Timed,
-    /// Samples.
+    /// Samples; 0 for nets on graphs.
+    #[serde(default)]
     pub batch: usize,
     /// Time steps; 0 for nets without time.
     #[serde(default)]
     pub time: usize,
+    /// The graph, for nets on graphs; all its nodes are one batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Source>,
     /// The config of the net.
     pub config: Value,
 }
@@ -40,6 +48,10 @@ pub enum Kind {
     SequenceClassifier,
     /// Matrices from matrices, with the mean squared error as loss.
     Seq2seq,
+    /// Scores for the nodes of a graph, with the cross entropy as loss.
+    ColumnNet,
+    /// The same.
+    Gcn,
 }
 
 /// What is timed.
@@ -61,6 +73,16 @@ impl Row {
     /// The config as what it should be.
     pub fn config<C: serde::de::DeserializeOwned>(&self) -> Result<C, String> {
         serde_json::from_value(self.config.clone()).map_err(|error| format!("{}: {error}", self.id))
+    }
+
+    /// Whether the data of the row are there; else what is missing.
+    pub fn available(&self) -> Result<(), String> {
+        self.graph.as_ref().map_or(Ok(()), Source::available)
+    }
+
+    /// The graph of the row.
+    pub fn source(&self) -> Result<&Source, String> {
+        self.graph.as_ref().ok_or_else(|| format!("{}: a net on graphs needs a graph", self.id))
     }
 
     /// Floating-point operations of the products of one repetition; elementwise work is not counted.
@@ -104,6 +126,36 @@ impl Row {
                 count.cell(form, config.cell, hidden, hidden, times, 1.0, given, true);
                 let output = form.holding("output", config.output.unwrap_or(config.input));
                 count.map(form, hidden, output.map_err(|e| e.to_string())?, times * given, true);
+            }
+            Kind::ColumnNet => {
+                let config: ColumnNetConfig = self.config()?;
+                let size = self.source()?.size()?;
+                let (nodes, edges, width) = (size.nodes as f64, size.edges as f64, config.hidden);
+                let (height, attends) = (config.height as f64, config.pooling == Pooling::Attention);
+                let heads = if attends { config.heads } else { 1 };
+                count.product(1, width, 1, size.filled as f64, false);
+                count.product(width, 2 * width, 1, height * nodes, true);
+                count.product(heads * width, 2 * width, 1, height * nodes, true);
+                if attends {
+                    count.product(width, heads * width, 1, height * nodes, true);
+                    // Scores, then sums.
+                    count.product(width, heads, 1, height * edges, true);
+                }
+                count.product(width, heads, 1, height * edges, attends);
+                count.product(width, config.classes, 1, nodes, true);
+            }
+            Kind::Gcn => {
+                let config: GcnConfig = self.config()?;
+                let size = self.source()?.size()?;
+                let (nodes, edges) = (size.nodes as f64, (size.edges + size.nodes) as f64);
+                let widths = [&[config.features], &config.hidden[..], &[config.classes]].concat();
+                for (at, pair) in widths.windows(2).enumerate() {
+                    match at {
+                        0 => count.product(1, pair[1], 1, size.filled as f64, false),
+                        _ => count.product(pair[0], pair[1], 1, nodes, true),
+                    }
+                    count.product(1, pair[1], 1, edges, false);
+                }
             }
         }
         Ok(count.total)

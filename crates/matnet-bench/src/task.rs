@@ -10,11 +10,11 @@ use matnet::weights;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 
-use crate::composed;
 use crate::row::{Kind, Row, Timed};
+use crate::{composed, graph};
 
 /// The usual one for Adam, and small enough that repeating a batch does no harm.
-const LEARNING_RATE: f64 = 1e-3;
+pub const LEARNING_RATE: f64 = 1e-3;
 
 /// Fused operations or ordinary ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +99,21 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
                     output.sum()
                 }
             })
+        }
+        Kind::ColumnNet | Kind::Gcn if !fused => {
+            return Err(format!("{}: nets on graphs have no composed side", row.id));
+        }
+        Kind::ColumnNet => {
+            let config: ColumnNetConfig = row.config()?;
+            let net = config.init(stream, &device).map_err(wrong)?;
+            let links = |net: &ColumnNet, graph: &Graph| net.links(graph);
+            graph::task(row, optimiser, net, links, config.features, config.classes, &device)?
+        }
+        Kind::Gcn => {
+            let config: GcnConfig = row.config()?;
+            let net = config.init(stream, &device).map_err(wrong)?;
+            let links = |net: &Gcn, graph: &Graph| net.links(graph);
+            graph::task(row, optimiser, net, links, config.features, config.classes, &device)?
         }
     })
 }

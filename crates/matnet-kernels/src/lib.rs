@@ -4,6 +4,7 @@ mod activation;
 mod adam;
 mod block;
 mod gemm;
+mod graph;
 mod lanes;
 mod map;
 mod math;
@@ -15,6 +16,7 @@ mod simd;
 
 pub use activation::Activation;
 pub use adam::AdamStep;
+pub use graph::{Attention, AttentionGradients, Csr, CsrError, Highway, HighwayGradients, sparse_product};
 pub use map::{Map, MapGradients, Term, TermGradients};
 pub use pair::MapSize;
 pub use pool::Buffer;

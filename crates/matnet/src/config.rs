@@ -13,6 +13,11 @@ macro_rules! setters {
 pub(crate) use setters;
 
 /// For serde defaults.
+pub(crate) fn relu() -> crate::ops::Activation {
+    crate::ops::Activation::Relu
+}
+
+/// For serde defaults.
 pub(crate) fn yes() -> bool {
     true
 }
@@ -20,4 +25,14 @@ pub(crate) fn yes() -> bool {
 /// For serde defaults.
 pub(crate) fn one() -> usize {
     1
+}
+
+/// For serde defaults.
+pub(crate) fn ten() -> usize {
+    10
+}
+
+/// For serde defaults.
+pub(crate) fn fifty() -> usize {
+    50
 }

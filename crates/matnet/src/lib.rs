@@ -7,6 +7,7 @@
 //!   the parameters their first values; [`vector`] holds the vector twins.
 //! - [`net`]: feed-forward nets, auto-encoders, and nets over sequences, all behind one trait, [`Net`],
 //!   whether their states are matrices or vectors ([`Form`]).
+//! - [`graph`]: nodes and edges, for the nets on graphs.
 //! - [`weights`] and [`penalty()`]: the parameters of a net by name, stored, and kept small.
 //!
 //! A config is checked when it becomes a net; what is wrong comes back as a [`ConfigError`] that names the
@@ -49,6 +50,7 @@
 mod config;
 mod error;
 mod form;
+pub mod graph;
 pub mod init;
 pub mod layer;
 mod mode;
@@ -69,12 +71,13 @@ pub use penalty::penalty;
 
 /// What most programs need.
 pub mod prelude {
+    pub use crate::graph::{Features, Graph, GraphInput, Links, Sampler};
     pub use crate::init::Init;
-    pub use crate::layer::{CellKind, Noise, Skip};
+    pub use crate::layer::{CellKind, Noise, Pooling, Skip};
     pub use crate::net::{
-        AutoEncoder, AutoEncoderConfig, Classifier, FeedForward, FeedForwardConfig, Hidden, Net, Seq2Seq,
-        Seq2SeqConfig, SequenceClassifier, SequenceClassifierConfig, SequenceLabeller,
-        SequenceLabellerConfig, Start,
+        AutoEncoder, AutoEncoderConfig, ChebyshevNet, ChebyshevNetConfig, Classifier, ColumnNet,
+        ColumnNetConfig, FeedForward, FeedForwardConfig, Gcn, GcnConfig, Hidden, Net, Seq2Seq, Seq2SeqConfig,
+        SequenceClassifier, SequenceClassifierConfig, SequenceLabeller, SequenceLabellerConfig, Start,
     };
     pub use crate::ops::Activation;
     pub use crate::random::Stream;

@@ -41,6 +41,20 @@ unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
     }
 
     #[inline(always)]
+    unsafe fn load_first(self, from: *const E, count: usize) -> [E; L] {
+        // SAFETY: the caller vouches for `count` readable numbers.
+        array::from_fn(|i| if i < count { unsafe { *from.add(i) } } else { E::ZERO })
+    }
+
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut E, value: [E; L], count: usize) {
+        for (i, &value) in value.iter().enumerate().take(count) {
+            // SAFETY: the caller vouches for `count` writable numbers.
+            unsafe { *to.add(i) = value }
+        }
+    }
+
+    #[inline(always)]
     fn add(self, a: [E; L], b: [E; L]) -> [E; L] {
         array::from_fn(|i| a[i] + b[i])
     }
@@ -58,6 +72,16 @@ unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
     #[inline(always)]
     fn mul_add(self, a: [E; L], b: [E; L], c: [E; L]) -> [E; L] {
         array::from_fn(|i| a[i].mul_add(b[i], c[i]))
+    }
+
+    #[inline(always)]
+    fn max(self, a: [E; L], b: [E; L]) -> [E; L] {
+        array::from_fn(|i| if a[i] > b[i] { a[i] } else { b[i] })
+    }
+
+    #[inline(always)]
+    fn exp(self, a: [E; L]) -> [E; L] {
+        E::exp(a)
     }
 
     #[inline(always)]

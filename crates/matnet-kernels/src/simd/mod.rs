@@ -9,7 +9,7 @@ mod lanes;
 mod x86;
 
 use std::fmt::Debug;
-use std::ops::{Add, AddAssign, Mul, Neg, Sub};
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 use std::sync::OnceLock;
 
 use lanes::Lanes;
@@ -31,6 +31,7 @@ pub trait Element:
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>
+    + Div<Output = Self>
     + Neg<Output = Self>
     + AddAssign
     + 'static
@@ -43,6 +44,13 @@ pub trait Element:
     /// a · b + c, in one rounding where that is as fast as two
     #[doc(hidden)]
     fn mul_add(self, b: Self, c: Self) -> Self;
+
+    /// The same number.
+    #[doc(hidden)]
+    fn from_single(x: f32) -> Self;
+
+    #[doc(hidden)]
+    fn exp<const L: usize>(x: [Self; L]) -> [Self; L];
 
     #[doc(hidden)]
     fn sigmoid<const L: usize>(x: [Self; L]) -> [Self; L];
@@ -87,6 +95,16 @@ pub unsafe trait Simd: Copy {
     /// # Safety
     /// `to` is valid for writing `LANES` numbers.
     unsafe fn store(self, to: *mut Self::Elem, value: Self::V);
+    /// Reads `count` numbers, at most `LANES`; the other lanes are 0.
+    ///
+    /// # Safety
+    /// `from` is valid for reading `count` numbers.
+    unsafe fn load_first(self, from: *const Self::Elem, count: usize) -> Self::V;
+    /// Writes the first `count` lanes, at most `LANES`.
+    ///
+    /// # Safety
+    /// `to` is valid for writing `count` numbers.
+    unsafe fn store_first(self, to: *mut Self::Elem, value: Self::V, count: usize);
     /// a + b
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// a − b
@@ -95,6 +113,10 @@ pub unsafe trait Simd: Copy {
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     /// a · b + c, in one rounding where the CPU can
     fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// The larger of the two.
+    fn max(self, a: Self::V, b: Self::V) -> Self::V;
+    /// exp(a); in `f32` within ±87, and the same beyond.
+    fn exp(self, a: Self::V) -> Self::V;
     /// max(a, 0)
     fn relu(self, a: Self::V) -> Self::V;
     /// a where `y` > 0, else 0: the backward pass of ReLU
@@ -202,6 +224,11 @@ impl Level {
         if self.0 == Vectors::Avx512 && !wide { Self(Vectors::Avx512Half) } else { self }
     }
 
+    /// The level for rows of `width` numbers: 16 lanes only where they are not half empty.
+    pub(crate) fn for_width(self, width: usize) -> Self {
+        if self.0 == Vectors::Avx512 && width <= 8 { Self(Vectors::Avx512Half) } else { self }
+    }
+
     /// How many numbers a vector holds.
     pub fn lanes<E: Element>(self) -> usize {
         E::lanes(self)
@@ -225,6 +252,16 @@ impl Element for f32 {
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
         if ONE_ROUNDING { self.mul_add(b, c) } else { self * b + c }
+    }
+
+    #[inline(always)]
+    fn from_single(x: f32) -> Self {
+        x
+    }
+
+    #[inline(always)]
+    fn exp<const L: usize>(x: [Self; L]) -> [Self; L] {
+        math::exp(Lanes::new(), x)
     }
 
     #[inline(always)]
@@ -269,6 +306,16 @@ impl Element for f64 {
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
         if ONE_ROUNDING { self.mul_add(b, c) } else { self * b + c }
+    }
+
+    #[inline(always)]
+    fn from_single(x: f32) -> Self {
+        x.into()
+    }
+
+    #[inline(always)]
+    fn exp<const L: usize>(x: [Self; L]) -> [Self; L] {
+        x.map(f64::exp)
     }
 
     #[inline(always)]

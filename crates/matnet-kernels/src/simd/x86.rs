@@ -80,6 +80,18 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
     }
 
     #[inline(always)]
+    unsafe fn load_first(self, from: *const f32, count: usize) -> __m256 {
+        // SAFETY: lanes that the mask leaves out are not touched, `self` proves AVX2.
+        unsafe { _mm256_maskload_ps(from, first8(count)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut f32, value: __m256, count: usize) {
+        // SAFETY: lanes that the mask leaves out are not touched, `self` proves AVX2.
+        unsafe { _mm256_maskstore_ps(to, first8(count), value) }
+    }
+
+    #[inline(always)]
     fn add(self, a: __m256, b: __m256) -> __m256 {
         // SAFETY: `self` proves AVX2.
         unsafe { _mm256_add_ps(a, b) }
@@ -101,6 +113,17 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
     fn mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 {
         // SAFETY: `self` proves FMA.
         unsafe { _mm256_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn max(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_max_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn exp(self, a: __m256) -> __m256 {
+        math::exp(self, a)
     }
 
     #[inline(always)]
@@ -229,6 +252,18 @@ unsafe impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn load_first(self, from: *const f32, count: usize) -> __m512 {
+        // SAFETY: lanes that the mask leaves out are not touched, `self` proves AVX-512F.
+        unsafe { _mm512_maskz_loadu_ps(first16(count), from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut f32, value: __m512, count: usize) {
+        // SAFETY: lanes that the mask leaves out are not touched, `self` proves AVX-512F.
+        unsafe { _mm512_mask_storeu_ps(to, first16(count), value) }
+    }
+
+    #[inline(always)]
     fn add(self, a: __m512, b: __m512) -> __m512 {
         // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_add_ps(a, b) }
@@ -250,6 +285,17 @@ unsafe impl Simd for Avx512 {
     fn mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 {
         // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn max(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512F.
+        unsafe { _mm512_max_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn exp(self, a: __m512) -> __m512 {
+        math::exp(self, a)
     }
 
     #[inline(always)]
@@ -339,6 +385,25 @@ impl math::Exponent for Avx512 {
             _mm512_mask_blend_ps(mask, large, small)
         }
     }
+}
+
+/// A mask of the first `count` of 8 lanes.
+///
+/// # Safety
+/// AVX2 is there.
+#[inline(always)]
+unsafe fn first8(count: usize) -> __m256i {
+    // SAFETY: see above.
+    unsafe {
+        let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), lanes)
+    }
+}
+
+/// A mask of the first `count` of 16 lanes.
+#[inline(always)]
+fn first16(count: usize) -> __mmask16 {
+    ((1_u32 << count) - 1) as __mmask16
 }
 
 /// Transposes 8×8 numbers in registers.

@@ -9,9 +9,11 @@
 //! | `skip` | the gated skip: highway, residual, dense |
 //! | `mat_cell`, `recurrent` | RNN, LSTM, GRU: one cell; stacked, in one direction or both |
 //! | `top` | from the last hidden state to a matrix or classes |
+//! | `graph` | along the edges of a graph: attention, columns, convolutions |
 
 mod batch_norm;
 mod dropout;
+mod graph;
 mod map;
 mod mat_cell;
 mod mat_linear;
@@ -22,6 +24,11 @@ mod unit;
 
 pub use batch_norm::{MatBatchNorm, MatBatchNormConfig};
 pub use dropout::{Dropout, Noise};
+pub(crate) use graph::drop_features;
+pub use graph::{
+    Chebyshev, ChebyshevConfig, ColumnLayer, ColumnLayerConfig, EdgeAttention, EdgeAttentionConfig,
+    FeatureMap, GraphConv, GraphConvConfig, Pooling,
+};
 pub use map::{Map, MapConfig};
 pub use mat_cell::{MatCell, MatCellConfig};
 pub use mat_linear::{MatLinear, MatLinearConfig};

@@ -4,10 +4,9 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::feedforward::relu;
 use super::stack::check_layers;
 use super::{Hidden, Net, check_input};
-use crate::config::setters;
+use crate::config::{relu, setters};
 use crate::error::{ConfigError, check_rate};
 use crate::form::Form;
 use crate::init::{Init, constant};

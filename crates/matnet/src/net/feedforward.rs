@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stack::{self, Stack, StackLayer};
 use super::{Hidden, Net, check_input};
-use crate::config::{one, setters};
+use crate::config::{one, relu, setters};
 use crate::error::{ConfigError, check_finite};
 use crate::form::Form;
 use crate::init::Init;
@@ -88,10 +88,6 @@ pub struct FeedForwardConfig<O: Output> {
     /// How the maps start. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
-}
-
-pub(super) fn relu() -> Activation {
-    Activation::Relu
 }
 
 impl<O: Output> FeedForwardConfig<O> {

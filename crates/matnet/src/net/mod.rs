@@ -7,11 +7,13 @@
 //! | [`SequenceClassifier`] | `[batch, time, rows, cols]` | scores `[batch, classes]` |
 //! | [`SequenceLabeller`] | `[batch, time, rows, cols]` | a matrix or scores per step |
 //! | [`Seq2Seq`] | `[batch, time, rows, cols]` | a sequence `[batch, steps, rows, cols]` |
+//! | [`ColumnNet`], [`Gcn`], [`ChebyshevNet`] | features `[nodes, width]` and links | scores `[nodes, classes]` |
 //!
-//! Every net has a vector twin: `form = "vector"` and one side instead of two in `hidden`.
+//! Every net but those on graphs has a vector twin: `form = "vector"` and one side instead of two in `hidden`.
 
 mod autoencoder;
 mod feedforward;
+mod graph;
 mod hidden;
 mod seq2seq;
 mod sequence_classifier;
@@ -27,6 +29,7 @@ use crate::mode::Mode;
 
 pub use autoencoder::{AutoEncoder, AutoEncoderConfig, Decoder};
 pub use feedforward::{Classifier, FeedForward, FeedForwardConfig};
+pub use graph::{ChebyshevNet, ChebyshevNetConfig, ColumnNet, ColumnNetConfig, Gcn, GcnConfig};
 pub use hidden::Hidden;
 pub use seq2seq::{Seq2Seq, Seq2SeqConfig, Start};
 pub use sequence_classifier::{SequenceClassifier, SequenceClassifierConfig};

@@ -4,9 +4,8 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::feedforward::relu;
 use super::{Net, check_input};
-use crate::config::{one, setters};
+use crate::config::{one, relu, setters};
 use crate::error::{ConfigError, MAX_NUMBERS, check_count};
 use crate::form::Form;
 use crate::init::Init;

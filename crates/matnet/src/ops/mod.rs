@@ -7,12 +7,18 @@
 
 mod activation;
 pub mod composed;
+mod edge_attention;
 mod fused;
+mod highway;
 mod mat1;
 mod mat2;
 mod recurrent;
+mod sparse_product;
 
 pub use activation::Activation;
+pub use edge_attention::edge_attention;
+pub use highway::highway;
 pub use mat1::mat1;
 pub use mat2::{Mat2Maps, mat2};
 pub use recurrent::{Cell, Keep, MatState, RecurrentMaps, StateMaps, Steps, recurrent, recurrent_mapped};
+pub use sparse_product::sparse_product;

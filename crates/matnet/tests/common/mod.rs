@@ -4,6 +4,8 @@
 //! parameters and its inputs).
 #![allow(dead_code)] // Each test file uses its own part of this.
 
+pub mod reference;
+
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use matnet::random::Stream;

@@ -16,12 +16,12 @@ type Kept = Either<Buffer<f32>, Buffer<f64>>;
 impl<const N: usize> FusedOp<N> for MapOp {
     type Kept = Kept;
 
-    fn forward(self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Kept) {
+    fn forward(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Kept) {
         forward(inputs, self.0, keep)
     }
 
     fn backward(
-        self,
+        &self,
         inputs: &[FlexTensor; N],
         output: &FlexTensor,
         kept: &Kept,

@@ -3,6 +3,7 @@
 //! Burn routes a custom operation to the backend of its tensors. Only the CPU backend is served here
 //! ([`available`] tells); everything else takes the [`composed`](super::composed) way.
 
+mod graph;
 mod map;
 mod recurrent;
 
@@ -18,6 +19,8 @@ use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use matnet_kernels as kernels;
 
 use super::{Activation, Cell};
+
+pub(super) use graph::FusedGraphOps;
 
 /// Whether the kernels can take this tensor.
 pub(super) fn available<const D: usize>(tensor: &Tensor<D>) -> bool {
@@ -192,16 +195,16 @@ impl<C: CheckpointStrategy> FusedOps for Autodiff<Flex, C> {
 type Tracked = FloatTensor<Autodiff<Flex>>;
 
 /// An operation of `N` tensors with a backward pass of its own.
-trait FusedOp<const N: usize>: Copy + Debug + Send + 'static {
+trait FusedOp<const N: usize>: Clone + Debug + Send + 'static {
     /// What the forward pass keeps for the backward pass, beside inputs and output.
     type Kept: Debug + Send + Sync + 'static;
 
     /// The output; with `keep`, what the backward pass needs.
-    fn forward(self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept);
+    fn forward(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept);
 
     /// The gradient of every input that `need` asks for, from that of the output.
     fn backward(
-        self,
+        &self,
         inputs: &[FlexTensor; N],
         output: &FlexTensor,
         kept: &Self::Kept,
@@ -217,7 +220,7 @@ fn differentiate<C: CheckpointStrategy, const N: usize, O: FusedOp<N>>(
 ) -> Tracked {
     let nodes = inputs.each_ref().map(Tracked::node);
     let inputs = contiguous(inputs.map(Tracked::into_primitive));
-    match Wrapped::<N, O>(op).prepare::<C>(nodes).compute_bound().stateful() {
+    match Wrapped::<N, O>(op.clone()).prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prep) => {
             let (output, kept) = op.forward(&inputs, true);
             prep.finish(Arc::new(State { inputs, output: output.clone(), kept }), output)

@@ -13,12 +13,12 @@ pub(super) struct RecurrentOp(pub(super) Schedule);
 impl<const N: usize> FusedOp<N> for RecurrentOp {
     type Kept = Either<Kept<f32>, Kept<f64>>;
 
-    fn forward(self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept) {
+    fn forward(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept) {
         forward(inputs, self.0, keep)
     }
 
     fn backward(
-        self,
+        &self,
         inputs: &[FlexTensor; N],
         _: &FlexTensor,
         kept: &Self::Kept,

@@ -1,0 +1,90 @@
+//! The backward pass over the nodes that are heard: the gradient of their states.
+
+use super::Attention;
+use super::tiles::{in_tiles, rows_of, spread};
+use crate::simd::{Element, Kernel, Simd};
+
+/// Some rows of the gradient of h.
+pub(super) struct Rows<'a, E> {
+    pub(super) attention: Attention<'a, E>,
+    pub(super) kept: &'a [E],
+    pub(super) shares: &'a [E],
+    pub(super) gradient: &'a [E],
+    pub(super) first: usize,
+    pub(super) keys: &'a mut [E],
+    /// A vector per number of a state, each.
+    pub(super) scratch: [&'a mut [E]; 2],
+}
+
+impl<E: Element> Kernel<E> for Rows<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<Elem = E>>(self, s: S) {
+        let Self { attention, kept, shares, gradient, first, keys: d_keys, scratch } = self;
+        let Attention { transposed, width, heads, query, bias, keys, .. } = attention;
+        let (vectors, size) = (width * S::LANES, width * heads);
+        let zero = s.splat(E::ZERO);
+        let [b, sums] = scratch;
+        assert!([b.len(), sums.len()] == [vectors; 2], "scratch");
+        for head in (0..heads).step_by(S::LANES) {
+            let count = S::LANES.min(heads - head);
+            // SAFETY: `Attention::check` and `backward` have compared all lengths, the matrix vouches for
+            // its columns, and the scratch is as long as was asked for.
+            unsafe {
+                spread(s, width, bias.as_ptr().add(head), heads, count, b.as_mut_ptr());
+                let (query, gradient) = (query.as_ptr().add(head), gradient.as_ptr().add(head));
+                for (row, d_key) in d_keys.chunks_exact_mut(width).enumerate() {
+                    let columns = transposed.row(first + row);
+                    let key = keys.as_ptr().add((first + row) * width);
+                    let mut from_bias = zero;
+                    for c in 0..width {
+                        let b = s.load(b.as_ptr().add(c * S::LANES));
+                        from_bias = s.mul_add(s.splat(*key.add(c)), b, from_bias);
+                        s.store(sums.as_mut_ptr().add(c * S::LANES), zero);
+                    }
+                    let mut to_bias = zero;
+                    in_tiles!(columns.len(), [4, 2, 1], |at, T| {
+                        let q = rows_of::<E, T>(query, size, columns, at);
+                        let g = rows_of::<E, T>(gradient, size, columns, at);
+                        let (mut scores, mut to_p) = ([from_bias; T], [zero; T]);
+                        for c in 0..width {
+                            let key = s.splat(*key.add(c));
+                            for t in 0..T {
+                                let q = s.load_first(q[t].add(c * heads), count);
+                                scores[t] = s.mul_add(key, q, scores[t]);
+                                let g = s.load_first(g[t].add(c * heads), count);
+                                to_p[t] = s.mul_add(key, g, to_p[t]);
+                            }
+                        }
+                        let (mut p, mut to_score) = (to_p, to_p);
+                        for t in 0..T {
+                            let node = columns[at + t] as usize;
+                            let kept = kept.as_ptr().add(node * 2 * heads + head);
+                            let most = s.load_first(kept, count);
+                            let over = s.load_first(kept.add(heads), count);
+                            let share = s.load_first(shares.as_ptr().add(node * heads + head), count);
+                            p[t] = s.mul(s.exp(s.sub(scores[t], most)), over);
+                            to_score[t] = s.mul(p[t], s.sub(to_p[t], share));
+                            to_bias = s.add(to_bias, to_score[t]);
+                        }
+                        for c in 0..width {
+                            let to = sums.as_mut_ptr().add(c * S::LANES);
+                            let mut sum = s.load(to);
+                            for t in 0..T {
+                                sum = s.mul_add(p[t], s.load_first(g[t].add(c * heads), count), sum);
+                                sum = s.mul_add(to_score[t], s.load_first(q[t].add(c * heads), count), sum);
+                            }
+                            s.store(to, sum);
+                        }
+                    });
+                    // The heads are summed once per number, not once per edge.
+                    for (c, d_key) in d_key.iter_mut().enumerate() {
+                        let (sum, b) = (sums.as_ptr().add(c * S::LANES), b.as_ptr().add(c * S::LANES));
+                        *d_key += s.sum(s.mul_add(to_bias, s.load(b), s.load(sum)));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Graph kernels: against sums written out, every level against `f64`, any number of threads against one.
+
+use matnet_kernels::{Activation, Attention, Csr, CsrError, Element, Highway, Level, sparse_product};
+
+/// A small generator, so that the tests need no crate for it.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.next() as usize % limit
+    }
+
+    fn list(&mut self, count: usize) -> Vec<f64> {
+        (0..count).map(|_| self.next() as f64 / (1u64 << 31) as f64 * 2.0 - 1.0).collect()
+    }
+
+    /// Rows of up to `most` entries, now and then many more, repeats and empty rows among them.
+    fn matrix(&mut self, rows: usize, cols: usize, most: usize) -> Csr {
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for _ in 0..rows {
+            let count = if self.below(20) == 0 { 40 + self.below(60) } else { self.below(most + 1) };
+            columns.extend((0..count).map(|_| self.below(cols) as u32));
+            offsets.push(columns.len());
+        }
+        Csr::new(cols, offsets, columns).expect("a matrix")
+    }
+}
+
+fn single(values: &[f64]) -> Vec<f32> {
+    values.iter().map(|&v| v as f32).collect()
+}
+
+fn close(what: &str, got: &[f32], want: &[f64]) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    let scale = want.iter().fold(1.0f64, |most, v| most.max(v.abs()));
+    for (at, (&got, &want)) in got.iter().zip(want).enumerate() {
+        let error = (f64::from(got) - want).abs();
+        assert!(error <= 1e-5 * scale, "{what}[{at}]: {got} instead of {want}");
+    }
+}
+
+#[test]
+fn what_is_no_matrix_is_refused() {
+    assert_eq!(Csr::new(3, vec![], vec![]), Err(CsrError::Offsets));
+    assert_eq!(Csr::new(3, vec![1, 2], vec![0, 1]), Err(CsrError::Offsets));
+    assert_eq!(Csr::new(3, vec![0, 2, 1], vec![0]), Err(CsrError::Offsets));
+    assert_eq!(Csr::new(3, vec![0, 2], vec![0]), Err(CsrError::Offsets));
+    assert_eq!(Csr::new(3, vec![0, 2], vec![0, 3]), Err(CsrError::Column(1)));
+    assert_eq!(Csr::new(1 << 33, vec![0], vec![]), Err(CsrError::TooLarge));
+    let empty = Csr::new(0, vec![0], vec![]).expect("no rows, no columns");
+    assert!(sparse_product::<f32>(Level::best(), &empty, None, &[], 4).is_empty());
+}
+
+#[test]
+fn transposing_twice_changes_nothing_but_order() {
+    let mut numbers = Numbers(1);
+    let matrix = numbers.matrix(30, 20, 5);
+    let (transposed, places) = matrix.transpose();
+    assert_eq!((transposed.rows(), transposed.cols()), (20, 30));
+    for row in 0..20 {
+        for entry in transposed.range(row) {
+            let place = places[entry] as usize;
+            assert_eq!(matrix.columns()[place] as usize, row);
+            assert!(matrix.range(transposed.columns()[entry] as usize).contains(&place));
+        }
+    }
+}
+
+#[test]
+fn sparse_products_are_sums_on_every_level() {
+    let mut numbers = Numbers(2);
+    for width in [1, 3, 7, 8, 15, 16, 20, 33, 64, 100, 133] {
+        let (rows, cols) = (1 + numbers.below(60), 1 + numbers.below(60));
+        let matrix = numbers.matrix(rows, cols, 5);
+        let x = numbers.list(cols * width);
+        let weights = single(&numbers.list(matrix.entries()));
+        for weights in [None, Some(&weights[..])] {
+            let mut want = vec![0.0; rows * width];
+            for row in 0..rows {
+                for place in matrix.range(row) {
+                    let column = matrix.columns()[place] as usize;
+                    let weight = weights.map_or(1.0, |weights| f64::from(weights[place]));
+                    for c in 0..width {
+                        want[row * width + c] += weight * x[column * width + c];
+                    }
+                }
+            }
+            for level in Level::available() {
+                let got = sparse_product(level, &matrix, weights, &single(&x), width);
+                close(&format!("{level:?} width {width}"), &got, &want);
+                let double = sparse_product(level, &matrix, weights, &x, width);
+                close(&format!("{level:?} width {width}"), &single(&double), &want);
+            }
+        }
+    }
+}
+
+/// Output and all gradients.
+fn attend<E: Element>(attention: &Attention<E>, level: Level, gradient: &[E]) -> Vec<Vec<E>> {
+    let (output, kept) = attention.forward(level);
+    let gradients = attention.backward(level, &output, &kept, gradient);
+    vec![output, gradients.query, gradients.bias, gradients.keys]
+}
+
+/// Attention, written out in `f64`.
+fn attention_written_out(attention: &Attention<f64>) -> Vec<f64> {
+    let Attention { graph, width, heads, query, bias, keys, .. } = *attention;
+    let mut output = vec![0.0; graph.rows() * width * heads];
+    for row in 0..graph.rows() {
+        for head in 0..heads {
+            let score = |column: u32| {
+                let dot = |c: usize| {
+                    let q = query[(row * width + c) * heads + head] + bias[c * heads + head];
+                    q * keys[column as usize * width + c]
+                };
+                (0..width).map(dot).sum::<f64>().exp()
+            };
+            let total: f64 = graph.row(row).iter().map(|&column| score(column)).sum();
+            for &column in graph.row(row) {
+                for c in 0..width {
+                    output[(row * width + c) * heads + head] +=
+                        score(column) / total * keys[column as usize * width + c];
+                }
+            }
+        }
+    }
+    output
+}
+
+#[test]
+fn attention_agrees_on_every_level() {
+    let mut numbers = Numbers(3);
+    for case in 0..60 {
+        let (rows, cols) = (1 + numbers.below(50), 1 + numbers.below(50));
+        let (width, heads) = (1 + numbers.below(24), 1 + numbers.below([4, 10, 36][case % 3]));
+        let graph = numbers.matrix(rows, cols, 6);
+        let (transposed, _) = graph.transpose();
+        let query = numbers.list(rows * width * heads);
+        let (bias, keys) = (numbers.list(width * heads), numbers.list(cols * width));
+        let gradient = numbers.list(rows * width * heads);
+        let double = Attention {
+            graph: &graph,
+            transposed: &transposed,
+            width,
+            heads,
+            query: &query,
+            bias: &bias,
+            keys: &keys,
+        };
+        let want = attend(&double, Level::PORTABLE, &gradient);
+        let written_out = attention_written_out(&double);
+        let worst = want[0].iter().zip(&written_out).fold(0.0f64, |worst, (a, b)| worst.max((a - b).abs()));
+        assert!(worst < 1e-12, "case {case}: {worst}");
+        let (query, bias, keys) = (single(&query), single(&bias), single(&keys));
+        let gradient = single(&gradient);
+        let single = Attention {
+            graph: &graph,
+            transposed: &transposed,
+            width,
+            heads,
+            query: &query,
+            bias: &bias,
+            keys: &keys,
+        };
+        for level in Level::available() {
+            for (at, (got, want)) in attend(&single, level, &gradient).iter().zip(&want).enumerate() {
+                close(&format!("{level:?} width {width} heads {heads} tensor {at}"), got, want);
+            }
+        }
+    }
+}
+
+#[test]
+fn large_scores_stay_finite() {
+    let mut numbers = Numbers(4);
+    let graph = numbers.matrix(20, 20, 70);
+    let (transposed, _) = graph.transpose();
+    let (width, heads) = (5, 3);
+    let query: Vec<f32> = single(&numbers.list(20 * width * heads)).iter().map(|x| x * 1e4).collect();
+    let (bias, keys) = (vec![0.0; width * heads], single(&numbers.list(20 * width)));
+    let attention = Attention {
+        graph: &graph,
+        transposed: &transposed,
+        width,
+        heads,
+        query: &query,
+        bias: &bias,
+        keys: &keys,
+    };
+    for level in Level::available() {
+        for tensor in attend(&attention, level, &vec![1.0; query.len()]) {
+            assert!(tensor.iter().all(|x| x.is_finite()), "{level:?}");
+        }
+    }
+}
+
+fn highway<E: Element>(highway: &Highway<E>, level: Level, gradient: &[E]) -> Vec<Vec<E>> {
+    let gradients = highway.backward(level, gradient);
+    vec![highway.forward(level), gradients.sum, gradients.bias, gradients.state]
+}
+
+#[test]
+fn highways_agree_on_every_level() {
+    let mut numbers = Numbers(5);
+    for case in 0..60 {
+        let (nodes, width) = (1 + numbers.below(90), 1 + numbers.below(40));
+        let lists = [2 * nodes * width, 2 * nodes * width, 2 * width, nodes * width, nodes * width]
+            .map(|count| numbers.list(count));
+        let activation = [Activation::Identity, Activation::Tanh, Activation::Sigmoid][case % 3];
+        let [own, heard, bias, state, gradient] = &lists;
+        let double = Highway { width, own, heard, bias, state, activation };
+        let want = highway(&double, Level::PORTABLE, gradient);
+        let lists = lists.each_ref().map(|list| single(list));
+        let [own, heard, bias, state, gradient] = &lists;
+        let single = Highway { width, own, heard, bias, state, activation };
+        for level in Level::available() {
+            for (at, (got, want)) in highway(&single, level, gradient).iter().zip(&want).enumerate() {
+                close(&format!("{level:?} width {width} tensor {at}"), got, want);
+            }
+        }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let mut numbers = Numbers(6);
+    let (nodes, width, heads) = (3000, 20, 10);
+    let graph = numbers.matrix(nodes, nodes, 9);
+    let (transposed, _) = graph.transpose();
+    let (query, keys) = (single(&numbers.list(nodes * width * heads)), single(&numbers.list(nodes * width)));
+    let bias = single(&numbers.list(width * heads));
+    let gradient = single(&numbers.list(nodes * width * heads));
+    let weights = single(&numbers.list(graph.entries()));
+    let [own, heard] = [0, 1].map(|_| single(&numbers.list(2 * nodes * width)));
+    let attention = Attention {
+        graph: &graph,
+        transposed: &transposed,
+        width,
+        heads,
+        query: &query,
+        bias: &bias,
+        keys: &keys,
+    };
+    let gates = Highway {
+        width,
+        own: &own,
+        heard: &heard,
+        bias: &bias[..2 * width],
+        state: &keys,
+        activation: Activation::Relu,
+    };
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            let mut all = attend(&attention, Level::best(), &gradient);
+            all.push(sparse_product(Level::best(), &graph, Some(&weights), &keys, width));
+            all.extend(highway(&gates, Level::best(), &gradient[..nodes * width]));
+            all
+        })
+    };
+    let one = with(1);
+    for threads in [2, 3, 8] {
+        assert!(with(threads) == one, "{threads} threads give other bits than one");
+    }
+}

@@ -1,0 +1,44 @@
+//! What is wrong with a graph.
+
+/// Why edges, features or nodes make no graph.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GraphError {
+    /// There are no nodes.
+    #[error("a graph needs at least one node")]
+    Empty,
+    /// There is no list of edges, not even an empty one.
+    #[error("a graph needs at least one relation")]
+    NoRelation,
+    /// An edge names a node that is not there.
+    #[error("edge {edge} of relation {relation} names node {node}; there are {nodes} nodes, counted from 0")]
+    Node {
+        /// Which list of edges.
+        relation: usize,
+        /// The place of the edge in the list.
+        edge: usize,
+        /// The node it names.
+        node: u32,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// A batch names a node that is not there.
+    #[error("the batch names node {node}; there are {nodes} nodes, counted from 0")]
+    BatchNode {
+        /// The node it names.
+        node: u32,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// A batch names a node twice.
+    #[error("the batch names node {0} twice")]
+    Twice(u32),
+    /// A count that must be at least 1.
+    #[error("{0}: 0; must be at least 1")]
+    Zero(&'static str),
+    /// More nodes or edges than 32 bits can number.
+    #[error("more nodes or edges than 32 bits can number")]
+    TooLarge,
+    /// Offsets, columns or weights do not make a sparse matrix.
+    #[error("{0}")]
+    Matrix(String),
+}

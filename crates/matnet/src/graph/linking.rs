@@ -1,0 +1,113 @@
+//! The matrices that nets multiply their states with.
+
+use serde::{Deserialize, Serialize};
+
+use super::laplacian::scaled_laplacian;
+use super::{Graph, GraphError, LambdaMax, Links, Sparse};
+
+/// How states travel along the edges. A is the adjacency matrix, D the degrees on a diagonal.
+///
+/// | linking | matrix | per |
+/// |---|---|---|
+/// | `Mean` | D⁻¹ A | relation |
+/// | `Heard` | A, for attention | relation |
+/// | `Slots(k)` | row i·k + s has a 1 in the column of the s-th neighbour of i, or nothing | relation |
+/// | `Symmetric` | D^−½ A D^−½ | graph |
+/// | `Renormalised` | D̃^−½ Ã D̃^−½, Ã = A + I | graph |
+/// | `Laplacian` | 2L/λ − I, L = I − D^−½ A D^−½, or I − D⁻¹ A if directed | graph |
+///
+/// Those per graph take all relations as one. Rows of nodes without neighbours are zero, but for the diagonal of
+/// the last two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Linking {
+    /// The mean of the neighbours.
+    Mean,
+    /// The neighbours, each by itself.
+    Heard,
+    /// So many neighbours side by side, in order of their numbers; missing ones are zero, those beyond are left out.
+    Slots(usize),
+    /// The symmetrically normalised adjacency.
+    Symmetric,
+    /// The same with a self loop at every node: the renormalisation trick.
+    Renormalised,
+    /// The Laplacian, scaled so that its eigenvalues lie between −1 and 1.
+    Laplacian(LambdaMax),
+}
+
+impl Linking {
+    /// The matrices for all nodes of a graph.
+    pub fn links(self, graph: &Graph) -> Result<Links, GraphError> {
+        let matrices = self.matrices(graph);
+        let finished = matrices.into_iter().map(|matrix| self.finish(matrix)).collect::<Result<_, _>>()?;
+        Ok(Links::whole(finished))
+    }
+
+    /// The matrices before [`finish`](Self::finish): one row per node, and weights only where they depend on more
+    /// than the row.
+    pub(super) fn matrices(self, graph: &Graph) -> Vec<Sparse> {
+        match self {
+            Self::Mean | Self::Heard | Self::Slots(_) => {
+                (0..graph.relations()).map(|relation| graph.adjacency(relation).clone()).collect()
+            }
+            Self::Symmetric => vec![symmetric(&graph.union())],
+            Self::Renormalised => vec![symmetric(&with_loops(&graph.union()))],
+            Self::Laplacian(lambda) => vec![scaled_laplacian(graph, lambda)],
+        }
+    }
+
+    /// What is left to do for each row, once it is known who is in it.
+    pub(super) fn finish(self, matrix: Sparse) -> Result<Sparse, GraphError> {
+        match self {
+            Self::Mean => {
+                let weight = |row: usize| {
+                    let count = matrix.row(row).0.len();
+                    std::iter::repeat_n(1.0 / count as f32, count)
+                };
+                let weights = (0..matrix.rows()).flat_map(weight).collect();
+                Ok(matrix.with_weights(weights))
+            }
+            Self::Slots(0) => Err(GraphError::Zero("neighbours")),
+            Self::Slots(slots) => {
+                let count = matrix.rows().checked_mul(slots).ok_or(GraphError::TooLarge)?;
+                let (mut offsets, mut columns) = (Vec::with_capacity(count + 1), Vec::new());
+                offsets.push(0);
+                for row in 0..matrix.rows() {
+                    let heard = matrix.row(row).0;
+                    for slot in 0..slots {
+                        columns.extend(heard.get(slot));
+                        offsets.push(columns.len());
+                    }
+                }
+                Sparse::new(matrix.cols(), offsets, columns, None)
+            }
+            Self::Heard | Self::Symmetric | Self::Renormalised | Self::Laplacian(_) => Ok(matrix),
+        }
+    }
+}
+
+/// D^−½ A D^−½, D being the sums of the rows.
+fn symmetric(adjacency: &Sparse) -> Sparse {
+    let degree = |node: usize| adjacency.row(node).0.len() as f64;
+    let weights = (0..adjacency.rows()).flat_map(|row| {
+        // A node that is heard but hears nobody, as there may be in directed graphs, counts as of degree 1.
+        adjacency.row(row).0.iter().map(move |&to| (degree(row) * degree(to as usize).max(1.0)).sqrt())
+    });
+    let weights = weights.map(|product| (1.0 / product) as f32).collect();
+    adjacency.with_weights(weights)
+}
+
+/// A + I, with 1 on the diagonal even where there was a self loop.
+fn with_loops(adjacency: &Sparse) -> Sparse {
+    let (mut offsets, mut columns) = (vec![0], Vec::with_capacity(adjacency.entries() + adjacency.rows()));
+    for node in 0..adjacency.rows() {
+        let row = adjacency.row(node).0;
+        let before = row.partition_point(|&to| (to as usize) < node);
+        let after = row.partition_point(|&to| to as usize <= node);
+        columns.extend_from_slice(&row[..before]);
+        columns.push(node as u32);
+        columns.extend_from_slice(&row[after..]);
+        offsets.push(columns.len());
+    }
+    Sparse::new(adjacency.cols(), offsets, columns, None).expect("a matrix and its diagonal make a matrix")
+}

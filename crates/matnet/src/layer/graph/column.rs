@@ -1,0 +1,239 @@
+//! One layer of a column net: a highway over a node's own state and what it hears.
+
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::{EdgeAttention, EdgeAttentionConfig, first_rows};
+use crate::config::{fifty, one, relu, setters, ten};
+use crate::error::{ConfigError, check_sides};
+use crate::graph::{Linking, Sparse};
+use crate::init::{self, Init};
+use crate::layer::{Dropout, TRANSFORM_START};
+use crate::mode::Mode;
+use crate::ops::{Activation, highway, sparse_product};
+use crate::random::Stream;
+
+/// How a node takes in what its neighbours say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// Several sums, weighted by attention, side by side.
+    Attention,
+    /// A fixed number of them side by side, flattened into a vector; missing ones are zero.
+    Vector,
+}
+
+/// The config of a [`ColumnLayer`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnLayerConfig {
+    /// Numbers in a state.
+    pub width: usize,
+    /// How neighbours are heard. Default: by their mean.
+    #[serde(default)]
+    pub pooling: Pooling,
+    /// How many heads the attention has. Default: 10.
+    #[serde(default = "ten")]
+    pub heads: usize,
+    /// How many neighbours a vector takes. Default: 50.
+    #[serde(default = "fifty")]
+    pub neighbours: usize,
+    /// How many relations the graph has. Default: 1.
+    #[serde(default = "one")]
+    pub relations: usize,
+    /// σ of the candidate. Default: ReLU.
+    #[serde(default = "relu")]
+    pub activation: Activation,
+    /// Dropout of what enters the maps; the state that is carried on stays whole. Default: 0.
+    #[serde(default)]
+    pub dropout: f64,
+    /// How the maps start. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+impl ColumnLayerConfig {
+    /// A layer on states of `width` numbers.
+    pub fn new(width: usize, pooling: Pooling) -> Self {
+        Self {
+            width,
+            pooling,
+            heads: ten(),
+            neighbours: fifty(),
+            relations: 1,
+            activation: relu(),
+            dropout: 0.0,
+            init: Init::default(),
+        }
+    }
+
+    setters! {
+        with_heads(heads: usize);
+        with_neighbours(neighbours: usize);
+        with_relations(relations: usize);
+        with_activation(activation: Activation);
+        with_dropout(dropout: f64);
+        with_init(init: Init);
+    }
+
+    /// How states must travel along the edges for this layer.
+    pub fn linking(&self) -> Linking {
+        match self.pooling {
+            Pooling::Mean => Linking::Mean,
+            Pooling::Attention => Linking::Heard,
+            Pooling::Vector => Linking::Slots(self.neighbours),
+        }
+    }
+
+    /// How many states of a relation's neighbours stand side by side.
+    fn side_by_side(&self) -> usize {
+        match self.pooling {
+            Pooling::Mean => 1,
+            Pooling::Attention => self.heads,
+            Pooling::Vector => self.neighbours,
+        }
+    }
+
+    /// How many numbers the parameters hold; an error if one of them is too large.
+    pub(crate) fn numbers(&self) -> Result<usize, ConfigError> {
+        let Self { width, relations, .. } = *self;
+        check_sides("hidden", &[width])?;
+        check_sides("relations", &[relations])?;
+        check_sides("heads", &[self.heads])?;
+        check_sides("neighbours", &[self.neighbours])?;
+        let key = match self.pooling {
+            Pooling::Mean => "hidden",
+            Pooling::Attention => "heads",
+            Pooling::Vector => "neighbours",
+        };
+        check_sides("hidden", &[2, width, width])?;
+        check_sides(key, &[2, relations, self.side_by_side(), width, width])?;
+        let own = 2 * width * width;
+        let scores = match self.pooling {
+            Pooling::Attention => relations * self.heads * (width * width + width),
+            Pooling::Mean | Pooling::Vector => 0,
+        };
+        Ok(own + own * relations * self.side_by_side() + 2 * width + scores)
+    }
+
+    /// Checks the config and draws the first values from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<ColumnLayer, ConfigError> {
+        self.numbers()?;
+        let Self { width, relations, .. } = *self;
+        let heard = relations * self.side_by_side() * width;
+        // The gate is a sigmoid, the candidate as configured; what is own and what is heard add up.
+        let [gate, candidate] = [Activation::Sigmoid, self.activation].map(|f| init::gain(f) / 2.0);
+        let mut stacked = |from: usize| {
+            let mut numbers = self.init.draw([from, width], gate, stream);
+            numbers.extend(self.init.draw([from, width], candidate, stream));
+            init::parameter(numbers, [2, from, width], device)
+        };
+        let own_map = stacked(width);
+        let neighbour_map = stacked(heard);
+        let bias = [TRANSFORM_START as f32, 0.0].map(|start| vec![start; width]).concat();
+        let attention = match self.pooling {
+            Pooling::Attention => {
+                let config = EdgeAttentionConfig::new(width, self.heads).with_init(self.init);
+                (0..relations).map(|_| config.init(stream, device)).collect::<Result<_, _>>()?
+            }
+            Pooling::Mean | Pooling::Vector => Vec::new(),
+        };
+        Ok(ColumnLayer {
+            own_map,
+            neighbour_map,
+            bias: init::parameter(bias, [2, width], device),
+            attention,
+            pooling: self.pooling,
+            activation: self.activation,
+            dropout: Dropout::new("dropout", self.dropout)?,
+        })
+    }
+}
+
+/// One layer of a column net, made with [`ColumnLayerConfig`]: a highway over \[own, heard\].
+///
+/// Z = sigm(H V₁ + Σᵣ H̃ᵣ Uᵣ₁ + b₁), C = σ(H V₂ + Σᵣ H̃ᵣ Uᵣ₂ + b₂), H′ = (1 − Z) ⊙ H + Z ⊙ C, over relations r. H̃ is the
+/// mean of the neighbours' states, or n weighted sums of them side by side, or the neighbours themselves.
+#[derive(Module, Debug)]
+#[module(custom_display)]
+pub struct ColumnLayer {
+    /// V of the gate and of the candidate: `[2, width, width]`
+    pub own_map: Param<Tensor<3>>,
+    /// U of the gate and of the candidate, relation after relation: `[2, relations · n · width, width]`
+    pub neighbour_map: Param<Tensor<3>>,
+    /// b of the gate and of the candidate: `[2, width]`
+    pub bias: Param<Tensor<2>>,
+    /// The attention of each relation, if there is any.
+    pub attention: Vec<EdgeAttention>,
+    #[module(skip)]
+    pooling: Pooling,
+    #[module(skip)]
+    activation: Activation,
+    #[module(skip)]
+    dropout: Dropout,
+}
+
+impl ColumnLayer {
+    /// H → H′: `[others, width]` → `[nodes, width]`, along one matrix per relation.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many matrices as relations, or they do not fit the state.
+    pub fn forward(&self, hop: &[Sparse], state: Tensor<2>, mode: &mut Mode) -> Tensor<2> {
+        let [_, sources, width] = self.neighbour_map.val().dims();
+        let relations = hop.len();
+        let given = self.attention.len();
+        assert!(
+            relations > 0 && sources % (relations * width) == 0 && (given == 0 || given == relations),
+            "column layer: built for another number of relations than {relations}"
+        );
+        let many = sources / (relations * width);
+        let slots = if self.pooling == Pooling::Vector { many } else { 1 };
+        let nodes = hop[0].rows() / slots;
+        let entering = self.dropout.forward(state.clone(), mode);
+        let state = first_rows(state, nodes);
+
+        let own_map = self.own_map.val().swap_dims(0, 1).reshape([width, 2 * width]);
+        let own = first_rows(entering.clone(), nodes).matmul(own_map);
+        let neighbour_map = self.neighbour_map.val().reshape([2, relations, many, width, width]);
+        let heard = hop.iter().enumerate().map(|(relation, matrix)| {
+            assert_eq!(matrix.rows(), nodes * slots, "column layer: relations differ in nodes");
+            let map = neighbour_map.clone().narrow(1, relation, 1).reshape([2, many, width, width]);
+            match self.pooling {
+                // Rows of the map in the order in which the heads come.
+                Pooling::Attention => {
+                    let map = map.permute([2, 1, 0, 3]).reshape([many * width, 2 * width]);
+                    let heard = self.attention[relation].heard(matrix, entering.clone());
+                    heard.reshape([nodes, many * width]).matmul(map)
+                }
+                Pooling::Mean | Pooling::Vector => {
+                    let map = map.permute([1, 2, 0, 3]).reshape([many * width, 2 * width]);
+                    let heard = sparse_product(matrix, entering.clone());
+                    heard.reshape([nodes, many * width]).matmul(map)
+                }
+            }
+        });
+        let heard = heard.reduce(|sum, relation| sum + relation).expect("at least one relation");
+        highway(own, heard, self.bias.val(), state, self.activation)
+    }
+}
+
+impl ModuleDisplay for ColumnLayer {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        let [_, heard, width] = self.neighbour_map.lazy_shape().dims();
+        content
+            .add("width", &width)
+            .add("heard", &heard)
+            .add_debug_attribute("pooling", &self.pooling)
+            .add_debug_attribute("activation", &self.activation)
+            .optional()
+    }
+}

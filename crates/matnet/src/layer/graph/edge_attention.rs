@@ -1,0 +1,120 @@
+//! Several heads of bilinear attention over each node's neighbours.
+
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{one, setters};
+use crate::error::{ConfigError, check_sides};
+use crate::graph::Sparse;
+use crate::init::{self, Init};
+use crate::ops::edge_attention;
+use crate::random::Stream;
+
+/// The config of an [`EdgeAttention`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdgeAttentionConfig {
+    /// Numbers in a state.
+    pub width: usize,
+    /// How many heads. Default: 1.
+    #[serde(default = "one")]
+    pub heads: usize,
+    /// How W starts. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+impl EdgeAttentionConfig {
+    /// Attention to states of `width` numbers with so many heads.
+    pub fn new(width: usize, heads: usize) -> Self {
+        Self { width, heads, init: Init::default() }
+    }
+
+    setters! {
+        with_heads(heads: usize);
+        with_init(init: Init);
+    }
+
+    /// Draws the first W from `stream`; b starts at 0.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<EdgeAttention, ConfigError> {
+        let Self { width, heads, .. } = *self;
+        check_sides("width", &[width])?;
+        check_sides("heads", &[heads])?;
+        check_sides("heads", &[heads, width, width])?;
+        // xᵀWy sums width² products: this keeps first scores near 1, and the softmax soft.
+        let power = 1.0 / width as f64;
+        Ok(EdgeAttention {
+            score_map: self.init.stacked([heads, width, width], power, stream, device),
+            score_bias: init::constant(0.0, [heads, width], device),
+        })
+    }
+}
+
+/// n heads of attention over each node's neighbours, made with [`EdgeAttentionConfig`]: H̃⁽ᵏ⁾ = Λ⁽ᵏ⁾ H with
+/// Λᵢⱼ = softmax over j ∈ N(i) of g(hᵢ, hⱼ), g(x, y) = xᵀWy + aᵀx + bᵀy + c, and H̃ = \[H̃⁽¹⁾ … H̃⁽ⁿ⁾\].
+///
+/// a and c are not among the parameters: aᵀx + c is the same for all neighbours of a node, a softmax does not change
+/// when all its scores do alike, and their gradients are always 0.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::graph::{Graph, Linking};
+/// use matnet::layer::EdgeAttentionConfig;
+/// use matnet::random::Stream;
+///
+/// let device = Device::flex();
+/// let graph = Graph::new(3, &[(0, 1), (1, 2)], false)?;
+/// let links = Linking::Heard.links(&graph)?;
+/// let attention = EdgeAttentionConfig::new(4, 10).init(&mut Stream::new(42, "init"), &device)?;
+/// let heard = attention.forward(&links.hop(0)[0], Tensor::ones([3, 4], &device));
+/// assert_eq!(heard.dims(), [3, 40]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Module, Debug)]
+#[module(custom_display)]
+pub struct EdgeAttention {
+    /// W of every head: `[heads, width, width]`
+    pub score_map: Param<Tensor<3>>,
+    /// b of every head: `[heads, width]`
+    pub score_bias: Param<Tensor<2>>,
+}
+
+impl EdgeAttention {
+    /// H → H̃, the heads side by side: `[others, width]` → `[nodes, heads · width]`.
+    ///
+    /// # Panics
+    ///
+    /// If the state has another width, or not a row for every column of the matrix.
+    pub fn forward(&self, matrix: &Sparse, state: Tensor<2>) -> Tensor<2> {
+        let heard = self.heard(matrix, state);
+        let [nodes, width, heads] = heard.dims();
+        heard.swap_dims(1, 2).reshape([nodes, heads * width])
+    }
+
+    /// H̃ as the kernels give it: `[nodes, width, heads]`.
+    pub(super) fn heard(&self, matrix: &Sparse, state: Tensor<2>) -> Tensor<3> {
+        let [heads, width, _] = self.score_map.val().dims();
+        let nodes = matrix.rows();
+        // Queries with the heads innermost, as the kernels want them.
+        let map = self.score_map.val().permute([1, 2, 0]).reshape([width, width * heads]);
+        let query = super::first_rows(state.clone(), nodes).matmul(map).reshape([nodes, width, heads]);
+        edge_attention(matrix, query, self.score_bias.val().transpose(), state)
+    }
+
+    /// How many heads.
+    pub fn heads(&self) -> usize {
+        self.score_map.lazy_shape()[0]
+    }
+}
+
+impl ModuleDisplay for EdgeAttention {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        let [heads, width, _] = self.score_map.lazy_shape().dims();
+        content.add("width", &width).add("heads", &heads).optional()
+    }
+}

@@ -1,0 +1,85 @@
+//! The graph convolution of GCN.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::FeatureMap;
+use crate::config::{setters, yes};
+use crate::error::ConfigError;
+use crate::graph::{Features, Sparse};
+use crate::init::Init;
+use crate::ops::{Activation, sparse_product};
+use crate::random::Stream;
+use crate::vector::VecLinearConfig;
+
+/// The config of a [`GraphConv`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphConvConfig {
+    /// Numbers of a node before.
+    pub input: usize,
+    /// Numbers of a node after.
+    pub output: usize,
+    /// Whether there is a bias b. Default: yes.
+    #[serde(default = "yes")]
+    pub bias: bool,
+    /// σ. Default: the identity.
+    #[serde(default)]
+    pub activation: Activation,
+    /// How Θ starts. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+impl GraphConvConfig {
+    /// A convolution between these sizes.
+    pub fn new(input: usize, output: usize) -> Self {
+        Self { input, output, bias: true, activation: Activation::Identity, init: Init::default() }
+    }
+
+    setters! {
+        with_bias(bias: bool);
+        with_activation(activation: Activation);
+        with_init(init: Init);
+    }
+
+    /// Draws the first Θ from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<GraphConv, ConfigError> {
+        let map = VecLinearConfig::new(self.input, self.output)
+            .with_bias(self.bias)
+            .with_activation(self.activation)
+            .with_init(self.init);
+        Ok(GraphConv { map: FeatureMap { map: map.init(stream, device)? } })
+    }
+}
+
+/// Y = σ(Â X Θ + b), made with [`GraphConvConfig`]: `mat1` with a fixed U, Uᵀ = Â = D̃^−½ (A + I) D̃^−½.
+#[derive(Module, Debug)]
+pub struct GraphConv {
+    /// Θ, b and σ.
+    pub map: FeatureMap,
+}
+
+impl GraphConv {
+    /// X → Y: `[others, input]` → `[nodes, output]`.
+    ///
+    /// # Panics
+    ///
+    /// If the features have another width, or not a row for every column of the matrix.
+    pub fn forward(&self, matrix: &Sparse, features: &Features) -> Tensor<2> {
+        let map = &self.map.map;
+        let [input, output] = map.weight.val().dims();
+        // Â(XΘ) or (ÂX)Θ, whichever carries fewer numbers along the edges.
+        let product = match features {
+            Features::Dense(dense) if input < output => {
+                sparse_product(matrix, dense.clone()).matmul(map.weight.val())
+            }
+            _ => sparse_product(matrix, self.map.product(features)),
+        };
+        map.activation.forward(match &map.bias {
+            Some(bias) => product + bias.val().unsqueeze(),
+            None => product,
+        })
+    }
+}

@@ -1,0 +1,24 @@
+//! Layers along the edges of a graph. States are `[nodes, width]`.
+//!
+//! A layer is handed the sparse matrix of its hop ([`Links`](crate::graph::Links)). Where that has fewer rows than
+//! columns, as in mini-batches, the first rows of the state are those of the nodes that go on.
+
+mod chebyshev;
+mod column;
+mod edge_attention;
+mod feature_map;
+mod graph_conv;
+
+use burn::tensor::Tensor;
+
+pub use chebyshev::{Chebyshev, ChebyshevConfig};
+pub use column::{ColumnLayer, ColumnLayerConfig, Pooling};
+pub use edge_attention::{EdgeAttention, EdgeAttentionConfig};
+pub use feature_map::FeatureMap;
+pub(crate) use feature_map::drop_features;
+pub use graph_conv::{GraphConv, GraphConvConfig};
+
+/// The first `rows` rows.
+fn first_rows(state: Tensor<2>, rows: usize) -> Tensor<2> {
+    if state.dims()[0] == rows { state } else { state.narrow(0, 0, rows) }
+}

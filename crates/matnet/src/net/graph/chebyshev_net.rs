@@ -1,0 +1,183 @@
+//! The Chebyshev network.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::{check_nodes, widths};
+use crate::config::{relu, setters};
+use crate::error::{ConfigError, check_total};
+use crate::form::Form;
+use crate::graph::{Graph, GraphError, GraphInput, LambdaMax, Linking, Links};
+use crate::init::Init;
+use crate::layer::{Chebyshev, ChebyshevConfig, Dropout, drop_features};
+use crate::mode::Mode;
+use crate::net::Net;
+use crate::ops::Activation;
+use crate::random::Stream;
+
+/// The config of a [`ChebyshevNet`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::prelude::*;
+///
+/// let device = Device::flex();
+/// let graph = Graph::new(4, &[(0, 1), (1, 2), (2, 0)], false)?;
+/// let net = ChebyshevNetConfig::new(8, [16], 3).with_order(3).init(&mut Stream::new(42, "init"), &device)?;
+/// let links = net.links(&graph)?;
+/// let input = GraphInput::new(Tensor::ones([4, 8], &device), &links);
+/// assert_eq!(net.forward(input, &mut Mode::Eval).dims(), [4, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChebyshevNetConfig {
+    /// How many features a node has.
+    pub features: usize,
+    /// The widths of the hidden layers; none is one layer from features to classes.
+    pub hidden: Vec<usize>,
+    /// How many classes.
+    pub classes: usize,
+    /// The degree of the polynomials. Default: 2.
+    #[serde(default = "two")]
+    pub order: usize,
+    /// The largest eigenvalue of the Laplacian. Default: taken as 2.
+    #[serde(default)]
+    pub lambda_max: LambdaMax,
+    /// σ of the hidden layers. Default: ReLU.
+    #[serde(default = "relu")]
+    pub activation: Activation,
+    /// Dropout of the features. Default: 0.
+    #[serde(default)]
+    pub input_dropout: f64,
+    /// Dropout of what enters the layers after the first. Default: 0.
+    #[serde(default)]
+    pub dropout: f64,
+    /// How the maps start. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+fn two() -> usize {
+    2
+}
+
+impl ChebyshevNetConfig {
+    /// A net with hidden layers of these widths and polynomials of degree 2.
+    pub fn new(features: usize, hidden: impl Into<Vec<usize>>, classes: usize) -> Self {
+        Self {
+            features,
+            hidden: hidden.into(),
+            classes,
+            order: two(),
+            lambda_max: LambdaMax::Two,
+            activation: relu(),
+            input_dropout: 0.0,
+            dropout: 0.0,
+            init: Init::default(),
+        }
+    }
+
+    setters! {
+        with_order(order: usize);
+        with_lambda_max(lambda_max: LambdaMax);
+        with_activation(activation: Activation);
+        with_input_dropout(input_dropout: f64);
+        with_dropout(dropout: f64);
+        with_init(init: Init);
+    }
+
+    /// Checks the config and draws the first values from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<ChebyshevNet, ConfigError> {
+        let widths = widths(self.features, &self.hidden, self.classes)?;
+        let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
+        let dropout = Dropout::new("dropout", self.dropout)?;
+        let layers: Vec<ChebyshevConfig> = widths
+            .windows(2)
+            .enumerate()
+            .map(|(at, pair)| {
+                let last = at + 2 == widths.len();
+                ChebyshevConfig::new(pair[0], pair[1], self.order)
+                    .with_activation(if last { Activation::Identity } else { self.activation })
+                    .with_init(self.init)
+            })
+            .collect();
+        let numbers = layers.iter().map(ChebyshevConfig::numbers).sum::<Result<usize, _>>()?;
+        check_total("order", numbers)?;
+        Ok(ChebyshevNet {
+            layer: layers.iter().map(|layer| layer.init(stream, device)).collect::<Result<_, _>>()?,
+            features: self.features,
+            order: self.order,
+            lambda_max: self.lambda_max,
+            input_dropout,
+            dropout,
+        })
+    }
+}
+
+/// The Chebyshev network, made with [`ChebyshevNetConfig`]: layers Y = σ(Σₖ Tₖ(L̃) X Θₖ + b), the last without σ.
+#[derive(Module, Debug)]
+pub struct ChebyshevNet {
+    /// The layers.
+    pub layer: Vec<Chebyshev>,
+    features: usize,
+    order: usize,
+    #[module(skip)]
+    lambda_max: LambdaMax,
+    #[module(skip)]
+    input_dropout: Dropout,
+    #[module(skip)]
+    dropout: Dropout,
+}
+
+impl ChebyshevNet {
+    /// How states must travel along the edges, for a [`Sampler`](crate::graph::Sampler).
+    pub fn linking(&self) -> Linking {
+        Linking::Laplacian(self.lambda_max)
+    }
+
+    /// How far a node hears: the order times the layers. A net of order 0 still counts as one hop.
+    pub fn hops(&self) -> usize {
+        (self.order * self.layer.len()).max(1)
+    }
+
+    /// The links of a whole graph, made once and used for each pass.
+    pub fn links(&self, graph: &Graph) -> Result<Links, GraphError> {
+        self.linking().links(graph)
+    }
+
+    fn run(&self, input: &GraphInput, depth: usize, mode: &mut Mode) -> Tensor<2> {
+        check_nodes("chebyshev net", input, self.features);
+        let features = drop_features(&input.features, self.input_dropout, mode);
+        let mut state = self.layer[0].forward(&input.links, 0, &features);
+        for at in 1..depth {
+            let dropped = self.dropout.forward(state, mode).into();
+            state = self.layer[at].forward(&input.links, at * self.order, &dropped);
+        }
+        if self.order == 0 {
+            // Nobody was heard, so nobody has been left out yet.
+            state = state.narrow(0, 0, input.links.hop(0)[0].rows());
+        }
+        state
+    }
+
+    /// The last hidden states, `[nodes, hidden]`; of a net of one layer, the scores.
+    pub fn hidden(&self, input: &GraphInput, mode: &mut Mode) -> Tensor<2> {
+        self.run(input, self.layer.len().saturating_sub(1).max(1), mode)
+    }
+}
+
+impl Net for ChebyshevNet {
+    type Input = GraphInput;
+    /// Scores `[nodes, classes]`.
+    type Output = Tensor<2>;
+
+    fn forward(&self, input: GraphInput, mode: &mut Mode) -> Tensor<2> {
+        self.run(&input, self.layer.len(), mode)
+    }
+
+    fn form(&self) -> Form {
+        Form::Matrix
+    }
+}

@@ -1,0 +1,85 @@
+//! Sparse products, edge attention and the highway with ordinary tensor operations.
+
+use burn::tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData, activation};
+
+use crate::graph::Sparse;
+use crate::ops::Activation;
+
+/// See [`sparse_product`](crate::ops::sparse_product).
+pub fn sparse_product(matrix: &Sparse, input: Tensor<2>) -> Tensor<2> {
+    let [_, width] = input.dims();
+    let (device, dtype) = (input.device(), input.dtype());
+    let zeros = Tensor::zeros([matrix.rows(), width], (&device, dtype));
+    if matrix.entries() == 0 {
+        return zeros;
+    }
+    let (from, to) = ends(matrix, &device);
+    let mut heard = input.select(0, from);
+    if let (_, Some(weights)) = matrix.matrix() {
+        let weights = TensorData::new(weights.to_vec(), [weights.len(), 1]);
+        heard = heard * Tensor::from_data(weights, (&device, dtype));
+    }
+    zeros.select_assign(0, to, heard, IndexingUpdateOp::Add)
+}
+
+/// See [`edge_attention`](crate::ops::edge_attention).
+pub fn edge_attention(matrix: &Sparse, query: Tensor<3>, bias: Tensor<2>, keys: Tensor<2>) -> Tensor<3> {
+    let [rows, width, heads] = query.dims();
+    let (device, dtype) = (query.device(), query.dtype());
+    let zeros = |sides: [usize; 3]| Tensor::<3>::zeros(sides, (&device, dtype));
+    if matrix.entries() == 0 {
+        return zeros([rows, width, heads]);
+    }
+    let (from, to) = ends(matrix, &device);
+    // [entries, width, 1]
+    let heard = keys.select(0, from).unsqueeze_dim::<3>(2);
+    let asked = (query + bias.unsqueeze()).select(0, to.clone());
+    let scores = (asked * heard.clone()).sum_dim(1);
+    let exponents = (scores.clone() - largest(matrix, scores)).exp();
+    let add_up = |numbers: Tensor<3>| {
+        let [_, sides, _] = numbers.dims();
+        zeros([rows, sides, heads]).select_assign(0, to.clone(), numbers, IndexingUpdateOp::Add)
+    };
+    let shares = exponents.clone() / add_up(exponents).select(0, to.clone());
+    add_up(shares * heard)
+}
+
+/// See [`highway`](crate::ops::highway).
+pub fn highway(
+    own: Tensor<2>,
+    heard: Tensor<2>,
+    bias: Tensor<2>,
+    state: Tensor<2>,
+    activation: Activation,
+) -> Tensor<2> {
+    let [_, width] = state.dims();
+    let sum = own + heard + bias.reshape([1, 2 * width]);
+    let gate = activation::sigmoid(sum.clone().narrow(1, 0, width));
+    let candidate = activation.forward(sum.narrow(1, width, width));
+    state.clone() + gate * (candidate - state)
+}
+
+/// Column and row of every entry, for selecting.
+fn ends(matrix: &Sparse, device: &Device) -> (Tensor<1, Int>, Tensor<1, Int>) {
+    let rows = (0..matrix.rows()).flat_map(|row| std::iter::repeat_n(row as i64, matrix.row(row).0.len()));
+    let columns = matrix.matrix().0.columns().iter().map(|&column| column.into());
+    let tensor = |places: Vec<i64>| Tensor::from_data(TensorData::new(places, [matrix.entries()]), device);
+    (tensor(columns.collect()), tensor(rows.collect()))
+}
+
+/// For every entry the largest score of its row: a softmax is the same whatever is taken off all scores of a row,
+/// so no gradient flows here.
+fn largest(matrix: &Sparse, scores: Tensor<3>) -> Tensor<3> {
+    let (shape, device, dtype) = (scores.dims(), scores.device(), scores.dtype());
+    let mut numbers: Vec<f64> = scores.detach().into_data().iter::<f64>().collect();
+    let heads = shape[2];
+    for row in 0..matrix.rows() {
+        let range = matrix.matrix().0.range(row);
+        let row = &mut numbers[range.start * heads..range.end * heads];
+        for head in 0..heads {
+            let most = row.iter().skip(head).step_by(heads).fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+            row.iter_mut().skip(head).step_by(heads).for_each(|score| *score = most);
+        }
+    }
+    Tensor::from_data(TensorData::new(numbers, shape), (&device, dtype))
+}

@@ -1,0 +1,50 @@
+//! Attention along the edges of a graph.
+
+use burn::backend::Dispatch;
+use burn::tensor::Tensor;
+
+use super::composed;
+use super::fused::{self, FusedGraphOps};
+use crate::graph::Sparse;
+
+/// Yᵢₖ = Σⱼ Λᵢⱼₖ hⱼ with Λᵢⱼₖ = softmax over j ∈ N(i) of (qᵢₖ + bₖ)ᵀ hⱼ, for heads k.
+///
+/// With qᵢₖ = Wₖᵀ hᵢ this is the paper's bilinear score g(x, y) = xᵀWy + aᵀx + bᵀy + c: aᵀx and c are the same
+/// for all neighbours y of x, and a softmax does not see what all its scores share. Every head's Λ stands in the
+/// place of Uᵀ of a [`mat1`](super::mat1()). A node without neighbours gets 0.
+///
+/// Nothing of the size of the edges is kept: on the CPU each node's scores, softmax and sums are done in one go,
+/// forward and backward.
+///
+/// # Shapes
+///
+/// - `matrix`: `[nodes, others]`; the entries of row i are N(i), their weights are not looked at
+/// - `query` (q): `[nodes, width, heads]`
+/// - `bias` (b): `[width, heads]`
+/// - `keys` (h): `[others, width]`
+/// - output (Y): `[nodes, width, heads]`
+///
+/// # Panics
+///
+/// If the shapes do not fit together.
+pub fn edge_attention(matrix: &Sparse, query: Tensor<3>, bias: Tensor<2>, keys: Tensor<2>) -> Tensor<3> {
+    let ([rows, width, heads], [others, key_width]) = (query.dims(), keys.dims());
+    let op = "edge_attention";
+    assert!(rows == matrix.rows(), "{op}: the matrix has {} rows, the query {rows}", matrix.rows());
+    assert!(others == matrix.cols(), "{op}: the matrix has {} columns, {others} keys", matrix.cols());
+    assert!(width == key_width, "{op}: the query asks for {width} numbers, keys have {key_width}");
+    assert!(bias.dims() == [width, heads], "{op}: bias is {:?}, not {:?}", bias.dims(), [width, heads]);
+    assert!(
+        query.dtype() == keys.dtype() && bias.dtype() == keys.dtype(),
+        "{op}: query, bias and keys hold different numbers"
+    );
+    if !fused::available(&query) {
+        return composed::edge_attention(matrix, query, bias, keys);
+    }
+    Tensor::from_dispatch(Dispatch::edge_attention(
+        query.into_dispatch(),
+        bias.into_dispatch(),
+        keys.into_dispatch(),
+        matrix.clone(),
+    ))
+}

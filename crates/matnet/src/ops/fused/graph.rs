@@ -1,0 +1,250 @@
+//! Sparse products, edge attention and the highway on the kernels.
+
+use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
+use burn::backend::flex::FlexTensor;
+use burn::backend::{Autodiff, Backend, Flex, backend_extension, tensor::FloatTensor};
+use matnet_kernels::{Attention, Buffer, Highway, Level, sparse_product};
+
+use super::{Either, FusedOp, Number, Tracked, contiguous, differentiate, dims, is_double, numbers, tensor};
+use crate::graph::Sparse;
+use crate::ops::Activation;
+
+/// The operations on graphs that have CPU kernels.
+#[backend_extension(Flex, Autodiff)]
+pub trait FusedGraphOps: Backend {
+    /// A X
+    fn sparse_product(input: FloatTensor<Self>, matrix: Sparse) -> FloatTensor<Self>;
+
+    /// Σⱼ softmax((q + b)ᵀ hⱼ) hⱼ
+    fn edge_attention(
+        query: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        keys: FloatTensor<Self>,
+        matrix: Sparse,
+    ) -> FloatTensor<Self>;
+
+    /// H + Z ⊙ (C − H)
+    fn highway(
+        own: FloatTensor<Self>,
+        heard: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        state: FloatTensor<Self>,
+        activation: Activation,
+    ) -> FloatTensor<Self>;
+}
+
+impl FusedGraphOps for Flex {
+    fn sparse_product(input: FlexTensor, matrix: Sparse) -> FlexTensor {
+        ProductOp(matrix).forward(&contiguous([input]), false).0
+    }
+
+    fn edge_attention(query: FlexTensor, bias: FlexTensor, keys: FlexTensor, matrix: Sparse) -> FlexTensor {
+        AttentionOp(matrix).forward(&contiguous([query, bias, keys]), false).0
+    }
+
+    fn highway(
+        own: FlexTensor,
+        heard: FlexTensor,
+        bias: FlexTensor,
+        state: FlexTensor,
+        activation: Activation,
+    ) -> FlexTensor {
+        HighwayOp(activation).forward(&contiguous([own, heard, bias, state]), false).0
+    }
+}
+
+impl<C: CheckpointStrategy> FusedGraphOps for Autodiff<Flex, C> {
+    fn sparse_product(input: Tracked, matrix: Sparse) -> Tracked {
+        differentiate::<C, 1, _>([input], ProductOp(matrix))
+    }
+
+    fn edge_attention(query: Tracked, bias: Tracked, keys: Tracked, matrix: Sparse) -> Tracked {
+        differentiate::<C, 3, _>([query, bias, keys], AttentionOp(matrix))
+    }
+
+    fn highway(
+        own: Tracked,
+        heard: Tracked,
+        bias: Tracked,
+        state: Tracked,
+        activation: Activation,
+    ) -> Tracked {
+        differentiate::<C, 4, _>([own, heard, bias, state], HighwayOp(activation))
+    }
+}
+
+/// A X for a tensor X.
+#[derive(Clone, Debug)]
+struct ProductOp(Sparse);
+
+impl FusedOp<1> for ProductOp {
+    type Kept = ();
+
+    fn forward(&self, [input]: &[FlexTensor; 1], _: bool) -> (FlexTensor, ()) {
+        let (matrix, weights) = self.0.matrix();
+        let [_, width] = dims(input);
+        let shape = [matrix.rows(), width];
+        let output = match is_double(input) {
+            true => {
+                tensor(sparse_product::<f64>(Level::best(), matrix, weights, numbers(input), width), &shape)
+            }
+            false => {
+                tensor(sparse_product::<f32>(Level::best(), matrix, weights, numbers(input), width), &shape)
+            }
+        };
+        (output, ())
+    }
+
+    fn backward(
+        &self,
+        _: &[FlexTensor; 1],
+        _: &FlexTensor,
+        _: &(),
+        gradient: FlexTensor,
+        _: [bool; 1],
+    ) -> [Option<FlexTensor>; 1] {
+        let (matrix, weights) = self.0.transposed();
+        let [_, width] = dims(&gradient);
+        let shape = [matrix.rows(), width];
+        [Some(match is_double(&gradient) {
+            true => tensor(
+                sparse_product::<f64>(Level::best(), matrix, weights, numbers(&gradient), width),
+                &shape,
+            ),
+            false => tensor(
+                sparse_product::<f32>(Level::best(), matrix, weights, numbers(&gradient), width),
+                &shape,
+            ),
+        })]
+    }
+}
+
+/// Attention for tensors q, b, h.
+#[derive(Clone, Debug)]
+struct AttentionOp(Sparse);
+
+impl AttentionOp {
+    fn view<'a, E: Number>(&'a self, [query, bias, keys]: &'a [FlexTensor; 3]) -> Attention<'a, E> {
+        let [_, width, heads] = dims(query);
+        Attention {
+            graph: self.0.matrix().0,
+            transposed: self.0.transposed().0,
+            width,
+            heads,
+            query: numbers(query),
+            bias: numbers(bias),
+            keys: numbers(keys),
+        }
+    }
+
+    fn run<E: Number>(&self, inputs: &[FlexTensor; 3]) -> (FlexTensor, Buffer<E>) {
+        let (output, kept) = self.view::<E>(inputs).forward(Level::best());
+        (tensor(output, &dims::<3>(&inputs[0])), kept)
+    }
+
+    fn run_back<E: Number>(
+        &self,
+        inputs: &[FlexTensor; 3],
+        output: &FlexTensor,
+        kept: &[E],
+        gradient: &FlexTensor,
+    ) -> [Option<FlexTensor>; 3] {
+        let gradients =
+            self.view::<E>(inputs).backward(Level::best(), numbers(output), kept, numbers(gradient));
+        let [query, bias, keys] = inputs;
+        [
+            Some(tensor(gradients.query, &dims::<3>(query))),
+            Some(tensor(gradients.bias, &dims::<2>(bias))),
+            Some(tensor(gradients.keys, &dims::<2>(keys))),
+        ]
+    }
+}
+
+impl FusedOp<3> for AttentionOp {
+    type Kept = Either<Buffer<f32>, Buffer<f64>>;
+
+    fn forward(&self, inputs: &[FlexTensor; 3], _: bool) -> (FlexTensor, Self::Kept) {
+        if is_double(&inputs[0]) {
+            let (output, kept) = self.run(inputs);
+            (output, Either::Double(kept))
+        } else {
+            let (output, kept) = self.run(inputs);
+            (output, Either::Single(kept))
+        }
+    }
+
+    fn backward(
+        &self,
+        inputs: &[FlexTensor; 3],
+        output: &FlexTensor,
+        kept: &Self::Kept,
+        gradient: FlexTensor,
+        _: [bool; 3],
+    ) -> [Option<FlexTensor>; 3] {
+        match kept {
+            Either::Single(kept) => self.run_back(inputs, output, kept, &gradient),
+            Either::Double(kept) => self.run_back(inputs, output, kept, &gradient),
+        }
+    }
+}
+
+/// The highway for tensors P, Q, b, H.
+#[derive(Clone, Debug)]
+struct HighwayOp(Activation);
+
+impl HighwayOp {
+    fn view<'a, E: Number>(&self, [own, heard, bias, state]: &'a [FlexTensor; 4]) -> Highway<'a, E> {
+        let [_, width] = dims(state);
+        Highway {
+            width,
+            own: numbers(own),
+            heard: numbers(heard),
+            bias: numbers(bias),
+            state: numbers(state),
+            activation: self.0.into(),
+        }
+    }
+
+    fn run_back<E: Number>(
+        &self,
+        inputs: &[FlexTensor; 4],
+        gradient: &FlexTensor,
+    ) -> [Option<FlexTensor>; 4] {
+        let gradients = self.view::<E>(inputs).backward(Level::best(), numbers(gradient));
+        let [own, _, bias, state] = inputs;
+        let sum = tensor(gradients.sum, &dims::<2>(own));
+        [
+            Some(sum.clone()),
+            Some(sum),
+            Some(tensor(gradients.bias, &dims::<2>(bias))),
+            Some(tensor(gradients.state, &dims::<2>(state))),
+        ]
+    }
+}
+
+impl FusedOp<4> for HighwayOp {
+    type Kept = ();
+
+    fn forward(&self, inputs: &[FlexTensor; 4], _: bool) -> (FlexTensor, ()) {
+        let shape = dims::<2>(&inputs[3]);
+        let output = match is_double(&inputs[3]) {
+            true => tensor(self.view::<f64>(inputs).forward(Level::best()), &shape),
+            false => tensor(self.view::<f32>(inputs).forward(Level::best()), &shape),
+        };
+        (output, ())
+    }
+
+    fn backward(
+        &self,
+        inputs: &[FlexTensor; 4],
+        _: &FlexTensor,
+        _: &(),
+        gradient: FlexTensor,
+        _: [bool; 4],
+    ) -> [Option<FlexTensor>; 4] {
+        match is_double(&gradient) {
+            true => self.run_back::<f64>(inputs, &gradient),
+            false => self.run_back::<f32>(inputs, &gradient),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! A fixed sparse matrix times a dense one.
+
+use burn::backend::Dispatch;
+use burn::tensor::Tensor;
+
+use super::composed;
+use super::fused::{self, FusedGraphOps};
+use crate::graph::Sparse;
+
+/// Y = A X for a fixed sparse A: every row of Y is a weighted sum of rows of X.
+///
+/// With A in the place of Uᵀ this is [`mat1`](super::mat1()) without V and B: means over neighbours, GCN and sparse
+/// features are all of this kind.
+///
+/// # Shapes
+///
+/// - `matrix` (A): `[rows, cols]`
+/// - `input` (X): `[cols, width]`
+/// - output: `[rows, width]`
+///
+/// # Panics
+///
+/// If `input` does not have a row for every column of the matrix.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::graph::Sparse;
+/// use matnet::ops::sparse_product;
+///
+/// let matrix = Sparse::from_rows(3, &[0.5, 0.0, 0.5, 0.0, 0.0, 2.0])?;
+/// let input = Tensor::<2>::from_floats([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], &Device::flex());
+/// let output = sparse_product(&matrix, input).into_data();
+/// assert_eq!(output.as_slice::<f32>().unwrap(), [3.0, 4.0, 10.0, 12.0]);
+/// # Ok::<(), matnet::graph::GraphError>(())
+/// ```
+pub fn sparse_product(matrix: &Sparse, input: Tensor<2>) -> Tensor<2> {
+    let [rows, _] = input.dims();
+    assert!(
+        rows == matrix.cols(),
+        "sparse_product: the matrix has {} columns, the input {rows} rows",
+        matrix.cols()
+    );
+    if !fused::available(&input) {
+        return composed::sparse_product(matrix, input);
+    }
+    Tensor::from_dispatch(Dispatch::sparse_product(input.into_dispatch(), matrix.clone()))
+}
