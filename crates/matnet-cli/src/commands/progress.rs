@@ -56,18 +56,20 @@ impl Teller {
         }
     }
 
-    fn step(&mut self, epoch: usize, step: usize, loss: f64, error: Option<f64>) {
+    fn step(&mut self, epoch: usize, step: usize, score: &str, rate: f64) {
         let done = (epoch * self.steps + step) as u64;
-        let score = score(loss, error);
         match &self.bar {
             Some(bar) => {
                 bar.set_position(done);
                 bar.set_prefix(format!("epoch {}/{}", epoch + 1, self.epochs));
-                bar.set_message(format!("{score}{}  {}", self.last, self.left(done)));
+                bar.set_message(format!("{score}{}, rate {rate:.1e}, {}", self.last, self.left(done)));
             }
             None if self.told.elapsed() > BETWEEN_LINES => {
                 let (epoch, epochs, steps) = (epoch + 1, self.epochs, self.steps);
-                eprintln!("epoch {epoch}/{epochs}, step {step}/{steps}: {score}, {}", self.left(done));
+                eprintln!(
+                    "epoch {epoch}/{epochs}, step {step}/{steps}: {score}, rate {rate:.1e}, {}",
+                    self.left(done)
+                );
                 self.told = Instant::now();
             }
             None => {}
@@ -125,7 +127,9 @@ impl Observer for Teller {
                 (self.epochs, self.steps) = (epochs, steps);
                 self.begin(&run.folder().display().to_string(), parameters, resumed);
             }
-            Event::Step { epoch, step, loss, error, .. } => self.step(epoch, step, loss, error),
+            Event::Step { epoch, step, loss, error, rate } => {
+                self.step(epoch, step, &score(loss, error), rate)
+            }
             Event::Epoch { epoch, train, valid, test, best } => self.epoch(epoch, train, valid, test, best),
             Event::Measuring(part) => {
                 if let Some(bar) = &self.bar {

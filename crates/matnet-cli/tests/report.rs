@@ -1,0 +1,143 @@
+//! Reports: what is on the page, and that a real browser shows it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use tempfile::TempDir;
+
+const CONFIG: &str = "
+[data]
+source = 'digits'
+limit = 300
+[model]
+kind = 'feedforward'
+hidden = [8, 8]
+depth = 2
+[train]
+epochs = 2
+watch_test = true
+[variant.matrix]
+[variant.vector]
+model.form = 'vector'
+model.hidden = [20]
+";
+
+fn matnet(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(cargo_bin!("matnet")).current_dir(folder).args(args).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+/// A comparison with its reports.
+fn compared() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("twins.toml"), CONFIG).unwrap();
+    let (code, out, err) = matnet(folder.path(), &["compare", "twins.toml", "-q"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.ends_with("\nruns/twins/report.html\n"), "{out}");
+    folder
+}
+
+/// What a page may not have: anything from outside.
+fn check_alone(html: &str) {
+    for outside in ["http://", "https://", "src=\"/", "src=\"file", "<link", "@import"] {
+        let found = html.match_indices(outside).filter(|(at, _)| !html[..*at].ends_with("xmlns=\""));
+        assert_eq!(found.count(), 0, "{outside}");
+    }
+}
+
+#[test]
+fn a_run_and_a_comparison_have_all_that_belongs_to_them() {
+    let folder = compared();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let matrix = read("runs/twins/matrix/report.html");
+    for part in [
+        "<h1>matrix</h1>",
+        "Learning</h2>",
+        "Confusions on the test part",
+        "Wrong answers",
+        "taken for",
+        "Parameters</h2>",
+        "layer.0: U (from rows to rows)",
+        "config.toml",
+        "data:image/png;base64,",
+    ] {
+        assert!(matrix.contains(part), "{part} is missing");
+    }
+    let both = read("runs/twins/report.html");
+    for part in ["matrix and vector", "In the test", "On the validation part", "parameters"] {
+        assert!(both.contains(part), "{part} is missing");
+    }
+    check_alone(&matrix);
+    check_alone(&both);
+
+    // Made again, it is the same; made elsewhere, too.
+    let (code, out, err) = matnet(folder.path(), &["report", "runs/twins/matrix", "--out", "again.html"]);
+    assert_eq!((code, out.as_str()), (0, "again.html\n"), "{err}");
+    assert_eq!(read("again.html"), matrix);
+    assert_eq!(matnet(folder.path(), &["report", "runs/twins"]).1, "runs/twins/report.html\n");
+
+    for (args, code, said) in [
+        (&["report", "nowhere"][..], 1, "nowhere: No such file or directory"),
+        (
+            &["report", "runs/twins/matrix", "runs/twins/vector"],
+            2,
+            "a report about several runs needs a place: --out report.html",
+        ),
+        (
+            &["report", "runs/twins/matrix", "--out", "no/such/place.html"],
+            1,
+            "no/such/place.html: No such file or directory",
+        ),
+    ] {
+        let (ended, out, err) = matnet(folder.path(), args);
+        assert_eq!((ended, out.as_str()), (code, ""), "{args:?}: {err}");
+        assert!(err.contains(said), "{err}");
+    }
+}
+
+fn browser() -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    std::env::split_paths(&paths)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|path| path.exists())
+}
+
+#[test]
+fn a_browser_shows_the_page_and_runs_its_script_without_a_complaint() {
+    let Some(browser) = browser() else {
+        eprintln!("SKIPPED: no Chromium on the path");
+        return;
+    };
+    let folder = compared();
+    let profile = TempDir::new().unwrap();
+    let page = folder.path().join("runs/twins/matrix/report.html");
+    let shot = folder.path().join("page.png");
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+        ])
+        .args(["--disable-component-update", "--disable-sync", "--disable-quic", "--hide-scrollbars"])
+        .args(["--enable-logging=stderr", "--v=0", "--window-size=1000,3000"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--screenshot={}", shot.display()))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(!log.contains("CONSOLE"), "the page complains: {log}");
+    let image = image::open(&shot).unwrap().to_rgb8();
+    assert_eq!(image.dimensions(), (1000, 3000));
+    // Ink in every third of the page: text, curves, pictures.
+    for third in 0..3 {
+        let ink = (0..1000).flat_map(|x| (1000 * third..1000 * (third + 1)).map(move |y| (x, y)));
+        let dark = ink.filter(|&(x, y)| image.get_pixel(x, y).0.iter().all(|&channel| channel < 120)).count();
+        assert!(dark > 500, "third {third} of the page is empty: {dark} dark pixels");
+    }
+}
