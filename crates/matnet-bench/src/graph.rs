@@ -109,7 +109,9 @@ pub fn task<N: Net<Input = GraphInput, Output = Tensor<2>> + 'static>(
     device: &Device,
 ) -> Result<Box<dyn Task>, String> {
     let source = *row.source()?;
-    let loaded = source.load()?;
+    // On a thread of its own, so that the allocator gives back all that reading took.
+    let loading = std::thread::spawn(move || source.load());
+    let loaded = loading.join().map_err(|_| format!("{}: the graph could not be loaded", row.id))??;
     if loaded.width != width {
         return Err(format!("{}: the graph has {} features", row.id, loaded.width));
     }

@@ -10,7 +10,7 @@ use matnet::graph::{Edges, Features, Graph, GraphInput, LambdaMax, Linking, Link
 use matnet::layer::{
     ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, FeatureMap, GraphConvConfig, Pooling,
 };
-use matnet::ops::{Activation, composed, edge_attention, highway, sparse_product};
+use matnet::ops::{Activation, attention_map, composed, edge_attention, highway, sparse_product};
 use matnet::prelude::*;
 use matnet::vector::VecLinearConfig;
 
@@ -92,6 +92,45 @@ fn edge_attentions() {
             weigh(edge_attention(&matrix, query, bias, keys.reshape([cols, width])))
         });
     });
+}
+
+#[test]
+fn attention_maps() {
+    each_graph("attention map", |label, _, stream| {
+        let [rows, more, width, heads, output] = [6, 4, 5, 5, 4].map(|most| between(stream, 1, most));
+        let cols = rows + more - 1;
+        let matrix = matrix(stream, rows, cols);
+        let inputs = [cols * width, width * width * heads, width * heads, width * heads * output];
+        let inputs = inputs.map(|n| values(stream, n));
+        check_function(label, &inputs, |leaves| {
+            weigh(run_attention_map(false, &matrix, leaves, width, heads))
+        });
+        let singles: Vec<Tensor<1>> = inputs
+            .iter()
+            .map(|values| {
+                common::tensor(values.iter().map(|v| 0.3 * v).collect(), [values.len()]).cast(DType::F32)
+            })
+            .collect();
+        let [fused, composed] =
+            [false, true].map(|composed| run_attention_map(composed, &matrix, &singles, width, heads));
+        assert!(distance(fused, composed) < 1e-5, "{label}");
+    });
+}
+
+fn run_attention_map(
+    composed: bool,
+    matrix: &Sparse,
+    leaves: &[Tensor<1>],
+    width: usize,
+    heads: usize,
+) -> Tensor<2> {
+    let [state, score_map, bias, out_map] = [0, 1, 2, 3].map(|at| leaves[at].clone());
+    let output = out_map.dims()[0] / (width * heads);
+    let (state, score_map) =
+        (state.reshape([matrix.cols(), width]), score_map.reshape([width, width * heads]));
+    let (bias, out_map) = (bias.reshape([width, heads]), out_map.reshape([width * heads, output]));
+    let run = if composed { composed::attention_map } else { attention_map };
+    run(matrix, state, score_map, bias, out_map)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use burn::tensor::Tensor;
 
 use super::{Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps};
 
-pub use graph::{edge_attention, highway, sparse_product};
+pub use graph::{attention_map, edge_attention, highway, sparse_product};
 
 /// Uᵀ X V for every X of the batch.
 pub fn two_sided(input: Tensor<3>, row_map: Tensor<2>, col_map: Tensor<2>) -> Tensor<3> {

@@ -48,3 +48,51 @@ pub fn edge_attention(matrix: &Sparse, query: Tensor<3>, bias: Tensor<2>, keys: 
         matrix.clone(),
     ))
 }
+
+/// Y = \[H̃₁ … H̃ₙ\] V with H̃ₖ = Λₖ H: [`edge_attention`] of a graph's nodes to each other, with the maps before and after it.
+///
+/// Queries and H̃, which are as wide as all heads together, are not kept for the backward pass but computed again.
+///
+/// # Shapes
+///
+/// - `matrix`: `[nodes, others]`; the first rows of the state are those of the nodes
+/// - `state` (H): `[others, width]`
+/// - `score_map` (W of all heads, the heads innermost): `[width, width · heads]`
+/// - `bias` (b): `[width, heads]`
+/// - `out_map` (V, the heads innermost among its rows): `[width · heads, output]`
+/// - output: `[nodes, output]`
+///
+/// # Panics
+///
+/// If the shapes do not fit together.
+pub fn attention_map(
+    matrix: &Sparse,
+    state: Tensor<2>,
+    score_map: Tensor<2>,
+    bias: Tensor<2>,
+    out_map: Tensor<2>,
+) -> Tensor<2> {
+    let ([others, width], [_, heads], [sources, _]) = (state.dims(), bias.dims(), out_map.dims());
+    let op = "attention_map";
+    assert!(others == matrix.cols(), "{op}: the matrix has {} columns, {others} states", matrix.cols());
+    assert!(matrix.rows() <= others, "{op}: more nodes than states");
+    let want = [width, width * heads];
+    assert!(score_map.dims() == want, "{op}: the score map is {:?}, not {want:?}", score_map.dims());
+    assert!(bias.dims()[0] == width, "{op}: bias is {:?} for states of {width}", bias.dims());
+    assert!(sources == width * heads, "{op}: the map out takes {sources} numbers, not {}", width * heads);
+    let dtype = state.dtype();
+    assert!(
+        [score_map.dtype(), bias.dtype(), out_map.dtype()] == [dtype; 3],
+        "{op}: the tensors hold different numbers"
+    );
+    if !fused::available(&state) {
+        return composed::attention_map(matrix, state, score_map, bias, out_map);
+    }
+    Tensor::from_dispatch(Dispatch::attention_map(
+        state.into_dispatch(),
+        score_map.into_dispatch(),
+        bias.into_dispatch(),
+        out_map.into_dispatch(),
+        matrix.clone(),
+    ))
+}

@@ -16,7 +16,7 @@ mod recurrent;
 mod sparse_product;
 
 pub use activation::Activation;
-pub use edge_attention::edge_attention;
+pub use edge_attention::{attention_map, edge_attention};
 pub use highway::highway;
 pub use mat1::mat1;
 pub use mat2::{Mat2Maps, mat2};

@@ -199,19 +199,14 @@ impl ColumnLayer {
 
         let own_map = self.own_map.val().swap_dims(0, 1).reshape([width, 2 * width]);
         let own = first_rows(entering.clone(), nodes).matmul(own_map);
-        let neighbour_map = self.neighbour_map.val().reshape([2, relations, many, width, width]);
+        let neighbour_map = self.neighbour_map.val().reshape([2, relations, many * width, width]);
         let heard = hop.iter().enumerate().map(|(relation, matrix)| {
             assert_eq!(matrix.rows(), nodes * slots, "column layer: relations differ in nodes");
-            let map = neighbour_map.clone().narrow(1, relation, 1).reshape([2, many, width, width]);
-            match self.pooling {
-                // Rows of the map in the order in which the heads come.
-                Pooling::Attention => {
-                    let map = map.permute([2, 1, 0, 3]).reshape([many * width, 2 * width]);
-                    let heard = self.attention[relation].heard(matrix, entering.clone());
-                    heard.reshape([nodes, many * width]).matmul(map)
-                }
-                Pooling::Mean | Pooling::Vector => {
-                    let map = map.permute([1, 2, 0, 3]).reshape([many * width, 2 * width]);
+            let map = neighbour_map.clone().narrow(1, relation, 1).reshape([2, many * width, width]);
+            let map = map.swap_dims(0, 1).reshape([many * width, 2 * width]);
+            match self.attention.get(relation) {
+                Some(attention) => attention.mapped(matrix, entering.clone(), map),
+                None => {
                     let heard = sparse_product(matrix, entering.clone());
                     heard.reshape([nodes, many * width]).matmul(map)
                 }

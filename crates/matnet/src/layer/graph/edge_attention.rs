@@ -8,7 +8,7 @@ use crate::config::{one, setters};
 use crate::error::{ConfigError, check_sides};
 use crate::graph::Sparse;
 use crate::init::{self, Init};
-use crate::ops::edge_attention;
+use crate::ops::{attention_map, edge_attention};
 use crate::random::Stream;
 
 /// The config of an [`EdgeAttention`].
@@ -87,19 +87,29 @@ impl EdgeAttention {
     ///
     /// If the state has another width, or not a row for every column of the matrix.
     pub fn forward(&self, matrix: &Sparse, state: Tensor<2>) -> Tensor<2> {
-        let heard = self.heard(matrix, state);
-        let [nodes, width, heads] = heard.dims();
+        let ([heads, width, _], nodes) = (self.score_map.val().dims(), matrix.rows());
+        let own = super::first_rows(state.clone(), nodes);
+        let query = own.matmul(self.joined()).reshape([nodes, width, heads]);
+        let heard = edge_attention(matrix, query, self.score_bias.val().transpose(), state);
         heard.swap_dims(1, 2).reshape([nodes, heads * width])
     }
 
-    /// H̃ as the kernels give it: `[nodes, width, heads]`.
-    pub(super) fn heard(&self, matrix: &Sparse, state: Tensor<2>) -> Tensor<3> {
+    /// H → H̃ V with V `[heads · width, output]`: [`forward`](Self::forward) and a map, with H̃ never kept.
+    ///
+    /// # Panics
+    ///
+    /// As `forward`, and if V takes another number of numbers.
+    pub fn mapped(&self, matrix: &Sparse, state: Tensor<2>, map: Tensor<2>) -> Tensor<2> {
+        let ([heads, width, _], [_, output]) = (self.score_map.val().dims(), map.dims());
+        // Rows in the order of the kernels, the heads innermost.
+        let map = map.reshape([heads, width, output]).swap_dims(0, 1).reshape([width * heads, output]);
+        attention_map(matrix, state, self.joined(), self.score_bias.val().transpose(), map)
+    }
+
+    /// W of all heads side by side, the heads innermost, as the kernels want them.
+    fn joined(&self) -> Tensor<2> {
         let [heads, width, _] = self.score_map.val().dims();
-        let nodes = matrix.rows();
-        // Queries with the heads innermost, as the kernels want them.
-        let map = self.score_map.val().permute([1, 2, 0]).reshape([width, width * heads]);
-        let query = super::first_rows(state.clone(), nodes).matmul(map).reshape([nodes, width, heads]);
-        edge_attention(matrix, query, self.score_bias.val().transpose(), state)
+        self.score_map.val().permute([1, 2, 0]).reshape([width, width * heads])
     }
 
     /// How many heads.

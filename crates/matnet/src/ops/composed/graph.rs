@@ -44,6 +44,19 @@ pub fn edge_attention(matrix: &Sparse, query: Tensor<3>, bias: Tensor<2>, keys: 
     add_up(shares * heard)
 }
 
+/// See [`attention_map`](crate::ops::attention_map).
+pub fn attention_map(
+    matrix: &Sparse,
+    state: Tensor<2>,
+    score_map: Tensor<2>,
+    bias: Tensor<2>,
+    out_map: Tensor<2>,
+) -> Tensor<2> {
+    let ([width, heads], nodes) = (bias.dims(), matrix.rows());
+    let query = state.clone().narrow(0, 0, nodes).matmul(score_map).reshape([nodes, width, heads]);
+    edge_attention(matrix, query, bias, state).reshape([nodes, width * heads]).matmul(out_map)
+}
+
 /// See [`highway`](crate::ops::highway).
 pub fn highway(
     own: Tensor<2>,

@@ -1,11 +1,12 @@
-//! Sparse products, edge attention and the highway on the kernels.
+//! The operations on graphs that have kernels; sparse products and the highway.
 
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Autodiff, Backend, Flex, backend_extension, tensor::FloatTensor};
-use matnet_kernels::{Attention, Buffer, Highway, Level, sparse_product};
+use matnet_kernels::{Highway, Level, sparse_product};
 
-use super::{Either, FusedOp, Number, Tracked, contiguous, differentiate, dims, is_double, numbers, tensor};
+use super::attention::{AttentionMapOp, AttentionOp};
+use super::{FusedOp, Number, Tracked, contiguous, differentiate, dims, is_double, numbers, tensor};
 use crate::graph::Sparse;
 use crate::ops::Activation;
 
@@ -20,6 +21,15 @@ pub trait FusedGraphOps: Backend {
         query: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         keys: FloatTensor<Self>,
+        matrix: Sparse,
+    ) -> FloatTensor<Self>;
+
+    /// The same with qᵢ = Wᵀ hᵢ, times V
+    fn attention_map(
+        state: FloatTensor<Self>,
+        score_map: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        out_map: FloatTensor<Self>,
         matrix: Sparse,
     ) -> FloatTensor<Self>;
 
@@ -42,6 +52,16 @@ impl FusedGraphOps for Flex {
         AttentionOp(matrix).forward(&contiguous([query, bias, keys]), false).0
     }
 
+    fn attention_map(
+        state: FlexTensor,
+        score_map: FlexTensor,
+        bias: FlexTensor,
+        out_map: FlexTensor,
+        matrix: Sparse,
+    ) -> FlexTensor {
+        AttentionMapOp(matrix).forward(&contiguous([state, score_map, bias, out_map]), false).0
+    }
+
     fn highway(
         own: FlexTensor,
         heard: FlexTensor,
@@ -60,6 +80,16 @@ impl<C: CheckpointStrategy> FusedGraphOps for Autodiff<Flex, C> {
 
     fn edge_attention(query: Tracked, bias: Tracked, keys: Tracked, matrix: Sparse) -> Tracked {
         differentiate::<C, 3, _>([query, bias, keys], AttentionOp(matrix))
+    }
+
+    fn attention_map(
+        state: Tracked,
+        score_map: Tracked,
+        bias: Tracked,
+        out_map: Tracked,
+        matrix: Sparse,
+    ) -> Tracked {
+        differentiate::<C, 4, _>([state, score_map, bias, out_map], AttentionMapOp(matrix))
     }
 
     fn highway(
@@ -116,75 +146,6 @@ impl FusedOp<1> for ProductOp {
                 &shape,
             ),
         })]
-    }
-}
-
-/// Attention for tensors q, b, h.
-#[derive(Clone, Debug)]
-struct AttentionOp(Sparse);
-
-impl AttentionOp {
-    fn view<'a, E: Number>(&'a self, [query, bias, keys]: &'a [FlexTensor; 3]) -> Attention<'a, E> {
-        let [_, width, heads] = dims(query);
-        Attention {
-            graph: self.0.matrix().0,
-            transposed: self.0.transposed().0,
-            width,
-            heads,
-            query: numbers(query),
-            bias: numbers(bias),
-            keys: numbers(keys),
-        }
-    }
-
-    fn run<E: Number>(&self, inputs: &[FlexTensor; 3]) -> (FlexTensor, Buffer<E>) {
-        let (output, kept) = self.view::<E>(inputs).forward(Level::best());
-        (tensor(output, &dims::<3>(&inputs[0])), kept)
-    }
-
-    fn run_back<E: Number>(
-        &self,
-        inputs: &[FlexTensor; 3],
-        output: &FlexTensor,
-        kept: &[E],
-        gradient: &FlexTensor,
-    ) -> [Option<FlexTensor>; 3] {
-        let gradients =
-            self.view::<E>(inputs).backward(Level::best(), numbers(output), kept, numbers(gradient));
-        let [query, bias, keys] = inputs;
-        [
-            Some(tensor(gradients.query, &dims::<3>(query))),
-            Some(tensor(gradients.bias, &dims::<2>(bias))),
-            Some(tensor(gradients.keys, &dims::<2>(keys))),
-        ]
-    }
-}
-
-impl FusedOp<3> for AttentionOp {
-    type Kept = Either<Buffer<f32>, Buffer<f64>>;
-
-    fn forward(&self, inputs: &[FlexTensor; 3], _: bool) -> (FlexTensor, Self::Kept) {
-        if is_double(&inputs[0]) {
-            let (output, kept) = self.run(inputs);
-            (output, Either::Double(kept))
-        } else {
-            let (output, kept) = self.run(inputs);
-            (output, Either::Single(kept))
-        }
-    }
-
-    fn backward(
-        &self,
-        inputs: &[FlexTensor; 3],
-        output: &FlexTensor,
-        kept: &Self::Kept,
-        gradient: FlexTensor,
-        _: [bool; 3],
-    ) -> [Option<FlexTensor>; 3] {
-        match kept {
-            Either::Single(kept) => self.run_back(inputs, output, kept, &gradient),
-            Either::Double(kept) => self.run_back(inputs, output, kept, &gradient),
-        }
     }
 }
 

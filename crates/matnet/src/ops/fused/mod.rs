@@ -3,6 +3,7 @@
 //! Burn routes a custom operation to the backend of its tensors. Only the CPU backend is served here
 //! ([`available`] tells); everything else takes the [`composed`](super::composed) way.
 
+mod attention;
 mod graph;
 mod map;
 mod recurrent;
