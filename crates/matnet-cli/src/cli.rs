@@ -53,6 +53,24 @@ pub enum Command {
                       matnet predict runs/digits --input three.png --output -"
     )]
     Predict(Predict),
+    /// Say what a net is made of: layers, shapes, parameters, flops, and what a vector net would have
+    #[command(
+        after_help = "Examples:\n  matnet inspect digits.toml\n  matnet inspect digits.toml --set model.hidden=[100,100]\n  \
+                      matnet inspect runs/digits"
+    )]
+    Inspect(Inspect),
+    /// Write the report of a run, or one about several: one HTML file to look at
+    #[command(
+        after_help = "Training leaves a report in its folder by itself.\n\nExamples:\n  matnet report runs/digits\n  \
+                      matnet report runs/mat runs/vec --out twins.html"
+    )]
+    Report(Report),
+    /// Write a commented config for a kind of net
+    #[command(
+        after_help = "Without --out it goes to standard output.\n\nExamples:\n  matnet new feedforward --out digits.toml\n  \
+                      matnet new seq2seq | less"
+    )]
+    New(New),
     /// Datasets: list, fetch, verify, show
     #[command(
         subcommand,
@@ -65,13 +83,109 @@ pub enum Command {
                       Examples:\n  matnet bench\n  matnet bench a c g"
     )]
     Bench(Bench),
+    /// Print completions for a shell
+    #[command(
+        after_help = "Example:\n  matnet completions bash > ~/.local/share/bash-completion/completions/matnet"
+    )]
+    Completions(Completions),
+    /// Write manual pages
+    #[command(after_help = "Example:\n  matnet man ~/.local/share/man/man1")]
+    Man(Man),
+}
+
+/// `matnet inspect`
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// A config, or the folder of a run
+    #[arg(value_name = "CONFIG|RUN")]
+    pub what: PathBuf,
+    /// One of the config's variants
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    #[command(flatten)]
+    pub changes: ConfigArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+/// `matnet report`
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The folders of runs
+    #[arg(required = true, value_name = "RUN")]
+    pub what: Vec<PathBuf>,
+    /// The file to write [default: report.html in the folder]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+/// `matnet new`
+#[derive(Debug, Args)]
+pub struct New {
+    /// Which net
+    pub kind: NetKind,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// The kinds of net.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum NetKind {
+    /// A class for a matrix, or a matrix for a matrix
+    Feedforward,
+    /// A matrix for itself
+    Autoencoder,
+    /// A class for a sequence
+    SequenceClassifier,
+    /// A class or a matrix for every step
+    SequenceLabeller,
+    /// A sequence for a sequence
+    Seq2seq,
+}
+
+impl NetKind {
+    /// The word in configs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Feedforward => "feedforward",
+            Self::Autoencoder => "autoencoder",
+            Self::SequenceClassifier => "sequence-classifier",
+            Self::SequenceLabeller => "sequence-labeller",
+            Self::Seq2seq => "seq2seq",
+        }
+    }
+}
+
+/// `matnet completions`
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// Which shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `matnet man`
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Where the pages go
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 /// What changes a config on the way in.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// Change a key: model.hidden=[50,50], train.rate=3e-4 (may be given again and again)
-    #[arg(long, value_name = "KEY=VALUE")]
+    /// Changes of keys; rustdoc would take the help's `[50,50]` for a link.
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        help = "Change a key: model.hidden=[50,50], train.rate=3e-4 (may be given again and again)"
+    )]
     pub set: Vec<String>,
 }
 
@@ -93,6 +207,9 @@ pub struct TrainArgs {
     /// Say only how it ended
     #[arg(long, short)]
     pub quiet: bool,
+    /// Show learning curves in the terminal while it goes on (in builds with `--features dashboard`)
+    #[arg(long, conflicts_with = "quiet")]
+    pub dashboard: bool,
     #[command(flatten)]
     pub machine: MachineArgs,
     #[command(flatten)]

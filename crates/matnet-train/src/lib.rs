@@ -18,6 +18,7 @@ pub mod data;
 mod error;
 pub mod evaluate;
 mod files;
+pub mod inspect;
 pub mod model;
 mod optimizer;
 pub mod run;

@@ -119,6 +119,14 @@ impl SampleTask {
         }
     }
 
+    /// Matrices as a user wants them, from what the net gives: after the σ that belongs to the loss.
+    pub fn finished(&self, given: Tensor<3>) -> Tensor<3> {
+        match self.loss {
+            Loss::Bce => burn::tensor::activation::sigmoid(given),
+            Loss::Mse | Loss::Mae | Loss::CrossEntropy => given,
+        }
+    }
+
     /// The classes that are right, those of steps one after another.
     pub fn classes(&self, examples: &[usize]) -> Vec<u32> {
         match &self.data.target {

@@ -1,23 +1,26 @@
 //! `matnet compare`
 
-use std::io;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use matnet_train::Run;
 use matnet_train::compare::{self, Series};
 
-use super::{table, train};
+use super::{report, table, train};
 use crate::cli::Compare;
 use crate::failure::{Failure, Outcome};
 
 /// Trains the variants of a config, or takes runs that are there, and puts them side by side.
 pub fn run(args: Compare) -> Outcome {
     let runs = args.what.iter().filter(|path| path.is_dir()).count();
+    // Runs that are there are compared on the spot, unless a place for a report is named.
+    let mut place = args.out.clone();
     let series = match &args.what[..] {
         [config] if runs == 0 => {
             let document = train::read(config, &args.changes)?;
             let folder = args.out.clone().unwrap_or_else(|| train::standard_folder(config));
             let jobs = compare::jobs(&document, &folder, args.how.seeds)?;
+            place = Some(folder.join("report.html"));
             train::work(&jobs, &args.how)?
         }
         folders if runs == folders.len() => {
@@ -34,11 +37,44 @@ pub fn run(args: Compare) -> Outcome {
     };
     let mut out = io::stdout().lock();
     table::write(&mut out, &series)?;
+    if let Some(path) = place {
+        let report = report::about_several(&series, path)?;
+        writeln!(out, "\n{}", report.display())?;
+    }
     Ok(())
 }
 
+/// The runs below a folder, a series for each variant.
+pub fn below(folder: &Path) -> Result<Vec<Series>, Failure> {
+    let mut variants: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map_err(|error| Failure::Failed(format!("{}: {error}", folder.display())))?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    variants.sort();
+    // Folders of seeds are the runs of one net, not nets of their own.
+    let seeds =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seed-"));
+    if variants.iter().any(seeds) {
+        return Ok(vec![finished(folder)?]);
+    }
+    let mut found = Vec::new();
+    for path in variants {
+        let mut series = finished(&path)?;
+        if let Some(name) = path.file_name() {
+            series.label = name.to_string_lossy().into_owned();
+        }
+        found.push(series);
+    }
+    if found.is_empty() {
+        return Err(Failure::Usage(format!("{}: there is no run here", folder.display())));
+    }
+    Ok(found)
+}
+
 /// The runs in a folder: the run it is, or the runs of several seeds below it.
-fn finished(folder: &Path) -> Result<Series, Failure> {
+pub fn finished(folder: &Path) -> Result<Series, Failure> {
     let label = folder.display().to_string();
     let mut runs = Vec::new();
     let single = Run::at(folder);

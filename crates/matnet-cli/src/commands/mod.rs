@@ -2,9 +2,14 @@
 
 mod bench;
 mod compare;
+#[cfg(feature = "dashboard")]
+mod dashboard;
 mod data;
 mod eval;
+mod inspect;
 mod machine;
+mod manual;
+mod new;
 mod predict;
 mod progress;
 mod report;
@@ -23,6 +28,11 @@ pub fn run(command: Command) -> Outcome {
         Command::Compare(command) => compare::run(command),
         Command::Eval(command) => eval::run(command),
         Command::Predict(command) => predict::run(command),
+        Command::Inspect(command) => inspect::run(command),
+        Command::Report(command) => report::run(command),
+        Command::New(command) => new::run(command),
+        Command::Completions(command) => manual::completions(command),
+        Command::Man(command) => manual::man(command),
         Command::Data(command) => data::run(command),
         Command::Bench(command) => bench::run(command),
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use matnet_train::compare::{self, Job, Planner, Series};
 use matnet_train::config::Document;
 use matnet_train::run::RunResult;
-use matnet_train::{Options, Run, train};
+use matnet_train::{Observer, Options, Run, train};
 
 use super::progress::Teller;
 use super::{data, machine, table};
@@ -83,7 +83,7 @@ pub fn work(jobs: &[Job], how: &TrainArgs) -> Result<Vec<Series>, Failure> {
             }
         })?;
     }
-    let mut teller = Teller::new(how.quiet);
+    let mut observer = observer(how)?;
     let mut series: Vec<Series> = Vec::new();
     for job in jobs {
         let plan = planner.plan(&job.document, &cache)?;
@@ -92,7 +92,7 @@ pub fn work(jobs: &[Job], how: &TrainArgs) -> Result<Vec<Series>, Failure> {
             run.clear()?;
         }
         interrupt::watch();
-        let outcome = train(&plan, &run, &options, &mut teller)?;
+        let outcome = train(&plan, &run, &options, observer.as_mut())?;
         if outcome.was_finished && !how.quiet {
             eprintln!("{}: finished before; --fresh starts it again", run.folder().display());
         }
@@ -103,6 +103,20 @@ pub fn work(jobs: &[Job], how: &TrainArgs) -> Result<Vec<Series>, Failure> {
         }
     }
     Ok(series)
+}
+
+/// Who tells how it goes.
+fn observer(how: &TrainArgs) -> Result<Box<dyn Observer>, Failure> {
+    if !how.dashboard {
+        return Ok(Box::new(Teller::new(how.quiet)));
+    }
+    #[cfg(feature = "dashboard")]
+    return Ok(Box::new(super::dashboard::Dashboard::new()?));
+    #[cfg(not(feature = "dashboard"))]
+    Err(Failure::Usage(
+        "--dashboard: this build has none; build it with `cargo build --release --features dashboard`"
+            .to_owned(),
+    ))
 }
 
 /// How a run ended, in words.

@@ -3,47 +3,22 @@
 //! Matrices with classes: a row for each class, in the order of the labels. Sequences: a row of frames for each sample;
 //! but one whose matrices have only a few entries is one picture, entry × time.
 
-use image::{Rgb, RgbImage};
+use image::RgbImage;
 use matnet_data::{Array, Samples, Target};
+use matnet_report::picture::{Colours, Grid, Range, Tile};
 
-use super::{INK, PAPER, letters};
+use crate::failure::Failure;
 
 /// Rows of a sheet at most.
 const MOST_ROWS: usize = 20;
 /// Rows of a sheet without classes.
 const PLAIN_ROWS: usize = 6;
-/// Pixels between pictures.
-const GAP: u32 = 4;
 /// Rows and columns of a small picture at most.
 const MOST_SIDE: usize = 512;
 /// A sheet is about so wide at most; longer rows are wrapped.
 const MOST_WIDTH: u32 = 1200;
-/// About how large a small picture is drawn.
-const WANTED_SIDE: u32 = 56;
 /// Matrices of at most so many entries are drawn as a column of their sequence.
 const FEW_ENTRIES: usize = 16;
-
-/// One grey picture.
-struct Tile {
-    width: u32,
-    height: u32,
-    grey: Vec<u8>,
-}
-
-impl Tile {
-    /// A matrix as a picture; of a very large one only every second, third, … row and column.
-    fn new(pixels: &[f32], height: usize, width: usize, as_they_are: bool) -> Self {
-        let step = |side: usize| side.div_ceil(MOST_SIDE).max(1);
-        let (down, across) = (step(height), step(width));
-        let kept: Vec<f32> = pixels
-            .chunks_exact(width.max(1))
-            .step_by(down)
-            .flat_map(|row| row.iter().step_by(across).copied())
-            .collect();
-        let (width, height) = (width.div_ceil(across) as u32, height.div_ceil(down) as u32);
-        Self { width, height, grey: grey(&kept, as_they_are) }
-    }
-}
 
 /// Pictures that belong together.
 struct Row {
@@ -52,31 +27,20 @@ struct Row {
 }
 
 /// The sheet: `per_row` samples (or frames) in each row, with the name of the class.
-pub fn sheet(samples: &Samples, per_row: usize) -> RgbImage {
-    let rows = rows(samples, per_row);
-    let (width, height) = side(&rows);
-    let zoom = zoom(width, height);
-    let names = rows.iter().map(|row| letters::width(&row.label, 1)).max().unwrap_or(0).min(240);
-    let left = if names > 0 { names + 2 * GAP } else { GAP };
-    let per_line = (MOST_WIDTH / (width * zoom.0 + GAP)).max(1) as usize;
-    draw(&wrapped(rows, per_line), left, zoom)
+pub fn sheet(samples: &Samples, per_row: usize) -> Result<RgbImage, Failure> {
+    let rows = rows(samples, per_row).into_iter();
+    let grid = rows.fold(grid(samples), |grid, row| grid.with_row(row.label, row.tiles));
+    Ok(grid.with_most_width(MOST_WIDTH).draw()?)
 }
 
-/// Rows of at most `per_line` pictures; what does not fit goes on below, without the name.
-fn wrapped(rows: Vec<Row>, per_line: usize) -> Vec<Row> {
-    let mut lines = Vec::new();
-    for Row { mut label, tiles } in rows {
-        let mut tiles = tiles.into_iter().peekable();
-        while tiles.peek().is_some() {
-            let line = tiles.by_ref().take(per_line).collect();
-            lines.push(Row { label: std::mem::take(&mut label), tiles: line });
-        }
-    }
-    lines
+/// Numbers between 0 and 1 are drawn as they are; others are stretched so that all but the most extreme fit.
+fn grid(samples: &Samples) -> Grid {
+    let as_they_are = samples.inputs.data().iter().all(|x| (0.0..=1.0).contains(x));
+    Grid::new(Colours::Grey).with_range(if as_they_are { Range::Fixed(0.0, 1.0) } else { Range::Each })
 }
 
 /// Ten small pictures at most, five in a row, for a quick look.
-pub fn teaser(samples: &Samples) -> RgbImage {
+pub fn teaser(samples: &Samples) -> Result<RgbImage, Failure> {
     let mut rows = rows(samples, 10);
     let mut tiles = Vec::new();
     let wanted = rows.iter().map(|row| row.tiles.len()).sum::<usize>().min(10);
@@ -90,19 +54,12 @@ pub fn teaser(samples: &Samples) -> RgbImage {
             }
         }
     }
-    let mut grid: Vec<Row> = Vec::new();
-    for (place, tile) in tiles.into_iter().enumerate() {
-        if place % 5 == 0 {
-            grid.push(Row { label: String::new(), tiles: Vec::new() });
-        }
-        if let Some(row) = grid.last_mut() {
-            row.tiles.push(tile);
-        }
-    }
-    let (width, height) = side(&grid);
+    let (width, height) = tiles.first().map_or((1, 1), |tile| (tile.cols().max(1), tile.rows().max(1)));
     // Long strips would vanish when they are shrunk to the terminal's width.
-    let zoom = if height * 4 < width { (1, (width / 4 / height.max(1)).max(1)) } else { (1, 1) };
-    draw(&grid, GAP, zoom)
+    let down = if height * 4 < width { (width / 4 / height).max(1) } else { 1 };
+    let lines = tiles.chunks(5).map(<[Tile]>::to_vec);
+    let grid = lines.fold(grid(samples), |grid, line| grid.with_row("", line));
+    Ok(grid.with_zoom(1, down as u32).draw()?)
 }
 
 /// Whether a sequence is drawn as one picture.
@@ -112,10 +69,12 @@ fn is_flat(inputs: &Array) -> bool {
 
 fn rows(samples: &Samples, per_row: usize) -> Vec<Row> {
     let inputs = &samples.inputs;
-    let whole_scale = inputs.data().iter().all(|x| (0.0..=1.0).contains(x));
     let &[_, .., height, width] = inputs.shape() else { return Vec::new() };
     let frame = height * width;
-    let tile = |pixels: &[f32], height, width| Tile::new(pixels, height, width, whole_scale);
+    let tile = |pixels: &[f32], height, width| match Tile::new(height, width, pixels) {
+        Ok(tile) => tile.thinned(MOST_SIDE),
+        Err(_) => Tile::outer(&[], &[]),
+    };
     let (strips, picture): (bool, Box<dyn Fn(usize) -> Tile>) = match inputs.shape() {
         &[_, time, ..] if inputs.shape().len() == 4 && is_flat(inputs) => (
             false,
@@ -160,62 +119,6 @@ fn rows(samples: &Samples, per_row: usize) -> Vec<Row> {
     }
 }
 
-/// Numbers between 0 and 1 as they are; others stretched so that all but the most extreme fit.
-fn grey(pixels: &[f32], as_they_are: bool) -> Vec<u8> {
-    let (mut low, mut high) = (0.0, 1.0);
-    if !as_they_are {
-        let mut sorted: Vec<f32> = pixels.iter().copied().filter(|x| x.is_finite()).collect();
-        sorted.sort_unstable_by(f32::total_cmp);
-        let at =
-            |part: usize| sorted.get(sorted.len().saturating_sub(1) * part / 100).copied().unwrap_or(0.0);
-        (low, high) = (at(1), at(99));
-    }
-    let room = if high > low { high - low } else { 1.0 };
-    pixels.iter().map(|x| ((x - low) / room * 255.0).clamp(0.0, 255.0) as u8).collect()
-}
-
-fn side(rows: &[Row]) -> (u32, u32) {
-    let tile = rows.iter().flat_map(|row| &row.tiles).next();
-    tile.map_or((1, 1), |tile| (tile.width.max(1), tile.height.max(1)))
-}
-
-/// How many pixels a number takes, across and down: alike for what may be an image.
-fn zoom(width: u32, height: u32) -> (u32, u32) {
-    let one = |side: u32| (WANTED_SIDE / side).max(1);
-    if width > 4 * height || height > 4 * width {
-        return (one(width), one(height));
-    }
-    let both = one(width.max(height));
-    (both, both)
-}
-
-fn draw(rows: &[Row], left: u32, zoom: (u32, u32)) -> RgbImage {
-    let (width, height) = side(rows);
-    let cell = (width * zoom.0 + GAP, height * zoom.1 + GAP);
-    let columns = rows.iter().map(|row| row.tiles.len()).max().unwrap_or(0) as u32;
-    let size = (left + columns * cell.0, GAP + rows.len() as u32 * cell.1);
-    let mut image = RgbImage::from_pixel(size.0.max(1), size.1.max(1), PAPER);
-    for (row, top) in rows.iter().zip((GAP..).step_by(cell.1 as usize)) {
-        let middle = top + (cell.1 - GAP).saturating_sub(letters::SIDE) / 2;
-        letters::write(&mut image, GAP, middle, 1, INK, &fitted(&row.label, left));
-        for (tile, left) in row.tiles.iter().zip((left..).step_by(cell.0 as usize)) {
-            for y in 0..height * zoom.1 {
-                for x in 0..width * zoom.0 {
-                    let place = (y / zoom.1 * tile.width + x / zoom.0) as usize;
-                    let level = tile.grey.get(place).copied().unwrap_or(0);
-                    image.put_pixel(left + x, top + y, Rgb([level; 3]));
-                }
-            }
-        }
-    }
-    image
-}
-
-/// As much of a name as fits before the first picture.
-fn fitted(label: &str, left: u32) -> String {
-    label.chars().take((left.saturating_sub(2 * GAP) / letters::SIDE) as usize).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,18 +144,10 @@ mod tests {
     #[test]
     fn sequences_are_strips_or_one_picture() {
         let strips = rows(&samples(&[3, 40, 5, 5], None), 8);
-        assert_eq!((strips.len(), strips[0].tiles.len(), strips[0].tiles[0].height), (3, 8, 5));
+        assert_eq!((strips.len(), strips[0].tiles.len(), strips[0].tiles[0].rows()), (3, 8, 5));
         let flat = rows(&samples(&[3, 40, 2, 3], None), 8);
         assert_eq!((flat.len(), flat[0].tiles.len()), (1, 3));
-        assert_eq!((flat[0].tiles[0].height, flat[0].tiles[0].width), (6, 40));
-    }
-
-    #[test]
-    fn long_rows_are_wrapped() {
-        let lines = wrapped(rows(&samples(&[5, 3, 2], Some(vec![0, 0, 0, 1, 0])), 9), 3);
-        let sizes: Vec<(&str, usize)> =
-            lines.iter().map(|row| (row.label.as_str(), row.tiles.len())).collect();
-        assert_eq!(sizes, [("a", 3), ("", 1), ("bb", 1)]);
+        assert_eq!((flat[0].tiles[0].rows(), flat[0].tiles[0].cols()), (6, 40));
     }
 
     #[test]
@@ -270,12 +165,12 @@ mod tests {
         ] {
             for labels in [None, Some(vec![0; shape[0]])] {
                 let samples = samples(shape, labels);
-                assert!(sheet(&samples, 3).width() > 0);
-                assert!(teaser(&samples).height() > 0);
+                assert!(sheet(&samples, 3).unwrap().width() > 0);
+                assert!(teaser(&samples).unwrap().height() > 0);
             }
         }
         let mut odd = samples(&[1, 2, 2], None);
         odd.inputs.data_mut()[0] = f32::NAN;
-        assert!(sheet(&odd, 1).width() > 0);
+        assert!(sheet(&odd, 1).unwrap().width() > 0);
     }
 }

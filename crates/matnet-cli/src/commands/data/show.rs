@@ -5,6 +5,7 @@ use std::path::Path;
 
 use matnet_data::named::{self, Contents, Named, Options};
 use matnet_data::{Error, catalog, own};
+use matnet_report::picture::half_blocks;
 
 use super::summary::{self, Degrees};
 use crate::cli::Show;
@@ -33,7 +34,7 @@ pub fn run(args: Show) -> Outcome {
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
     {
         let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0);
-        write!(out, "{}", picture::terminal::half_blocks(&contact::teaser(samples), width.into()))?;
+        write!(out, "{}", half_blocks(&contact::teaser(samples)?, width.into()))?;
     }
     match &args.png {
         Some(path) => write_picture(path, &args, &title, &named.contents, &mut out),
@@ -72,8 +73,8 @@ fn write_picture(
     out: &mut impl Write,
 ) -> Outcome {
     let image = match contents {
-        Contents::Samples(samples) => contact::sheet(samples, args.samples.into()),
-        Contents::Graph(graph) => picture::histogram::degrees(title, &Degrees::of(graph)),
+        Contents::Samples(samples) => contact::sheet(samples, args.samples.into())?,
+        Contents::Graph(graph) => picture::histogram::degrees(title, &Degrees::of(graph))?,
         Contents::Stories(_) => return Err(Failure::Usage("texts have no picture: leave --png out".into())),
     };
     picture::save(&image, path)?;

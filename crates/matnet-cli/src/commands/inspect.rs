@@ -1,0 +1,130 @@
+//! `matnet inspect`
+
+use std::io::{self, Write};
+
+use matnet_train::Run;
+use matnet_train::compare::Planner;
+use matnet_train::inspect::{Layer, layers};
+
+use super::{data, train};
+use crate::cli::Inspect;
+use crate::failure::{Failure, Outcome};
+use crate::text::{count, number, sides};
+
+/// Says what a net is made of.
+pub fn run(args: Inspect) -> Outcome {
+    let run = args.what.is_dir().then(|| Run::at(&args.what));
+    let mut document = match &run {
+        Some(run) if !args.changes.set.is_empty() => {
+            let what = "--set changes configs; this is a run, which is what it is";
+            return Err(Failure::Usage(format!("{}: {what}", run.folder().display())));
+        }
+        Some(run) => run.document()?,
+        None => train::read(&args.what, &args.changes)?,
+    };
+    if let Some(variant) = &args.variant {
+        document = document.variant(variant)?;
+    }
+    let cache = data::cache(&args.cache)?;
+    let plan = Planner::default().plan(&document, &cache)?;
+    let net = plan.net(&burn::tensor::Device::flex())?;
+    let time = match (plan.task.data.time(), plan.task.data.config.past) {
+        (Some(_), Some(past)) => Some(past),
+        (time, _) => time,
+    };
+    let parts = layers(&net, &plan.task.model, time);
+    let mut out = io::stdout().lock();
+    let shape = match plan.task.data.time() {
+        Some(time) => format!("{time} × {}", sides(&plan.task.data.sides())),
+        None => sides(&plan.task.data.sides()),
+    };
+    let form = format!("{:?}", plan.task.model.form()).to_lowercase();
+    writeln!(
+        out,
+        "{} ({form} form) on {}, {shape} in\n",
+        plan.task.model.kind(),
+        plan.task.data.config.source
+    )?;
+    table(&mut out, &parts)?;
+    let parameters: usize = parts.iter().map(|part| part.parameters).sum();
+    let vector: u64 = parts.iter().map(|part| part.vector_parameters).sum();
+    let flops: u64 = parts.iter().map(|part| part.flops).sum();
+    writeln!(out, "\nparameters   {}", count(parameters))?;
+    if vector != parameters as u64 {
+        let times = number(vector as f64 / parameters as f64);
+        writeln!(
+            out,
+            "vector net   {} with as many hidden units, {times} times as many",
+            count(vector as usize)
+        )?;
+    }
+    writeln!(
+        out,
+        "products     {} per sample forward, three times that to learn from it",
+        operations(flops)
+    )?;
+    if let Some(result) = run.as_ref().map(Run::result).transpose()?.flatten() {
+        let test = result.test.map_or_else(|| "not measured".to_owned(), super::table::score);
+        writeln!(out, "trained      {} epochs, best {}; test {test}", result.epochs, result.best_epoch)?;
+    }
+    Ok(())
+}
+
+fn table(out: &mut impl Write, parts: &[Layer]) -> io::Result<()> {
+    let mut rows =
+        vec![["layer", "what", "in", "out", "parameters", "vector net", "Mflop"].map(str::to_owned)];
+    for run in alike(parts) {
+        let (part, last) = (run[0], run[run.len() - 1]);
+        let name = match run.len() {
+            1 => part.name.clone(),
+            _ => format!("{} … {}", part.name, last.name),
+        };
+        let uses = if part.uses > 1 { format!(" ×{}", part.uses) } else { String::new() };
+        let (from, to) =
+            part.shapes.map_or(("–".to_owned(), "–".to_owned()), |(a, b)| (sides(&a), sides(&b)));
+        let each = |number: u64| match run.len() {
+            1 => count(number as usize),
+            times => format!("{times} × {}", count(number as usize)),
+        };
+        rows.push([
+            name,
+            format!("{}{uses}", part.kind),
+            from,
+            to,
+            each(part.parameters as u64),
+            each(part.vector_parameters),
+            number(part.flops as f64 * run.len() as f64 / 1e6),
+        ]);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..7).map(width).collect();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+            0..4 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    Ok(())
+}
+
+/// Layers that differ in their names only, together.
+fn alike(parts: &[Layer]) -> Vec<Vec<&Layer>> {
+    let mut runs: Vec<Vec<&Layer>> = Vec::new();
+    for part in parts {
+        let nameless = |part: &Layer| Layer { name: String::new(), ..part.clone() };
+        match runs.last_mut() {
+            Some(run) if nameless(run[0]) == nameless(part) => run.push(part),
+            _ => runs.push(vec![part]),
+        }
+    }
+    runs
+}
+
+fn operations(flops: u64) -> String {
+    match flops {
+        0..1_000_000 => format!("{} kflop", number(flops as f64 / 1e3)),
+        1_000_000..1_000_000_000 => format!("{} Mflop", number(flops as f64 / 1e6)),
+        _ => format!("{} Gflop", number(flops as f64 / 1e9)),
+    }
+}

@@ -1,0 +1,30 @@
+//! `matnet completions` and `matnet man`: what the declaration of the command line is also good for.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::CommandFactory;
+
+use crate::cli::{Cli, Completions, Man};
+use crate::failure::{Failure, Outcome};
+
+/// Prints the completions of a shell.
+pub fn completions(args: Completions) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "matnet", &mut script);
+    io::stdout().lock().write_all(&script)?;
+    Ok(())
+}
+
+/// Writes a page per verb.
+pub fn man(args: Man) -> Outcome {
+    let failed = |error: io::Error| Failure::Failed(format!("{}: {error}", args.folder.display()));
+    std::fs::create_dir_all(&args.folder).map_err(failed)?;
+    clap_mangen::generate_to(Cli::command(), &args.folder).map_err(failed)?;
+    writeln!(io::stdout().lock(), "manual pages written; `man -l {}` shows the first", page(&args.folder))?;
+    Ok(())
+}
+
+fn page(folder: &Path) -> String {
+    folder.join("matnet.1").display().to_string()
+}

@@ -1,0 +1,75 @@
+//! `matnet new`
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::cli::New;
+use crate::failure::{Failure, Outcome};
+
+/// Writes a commented config.
+pub fn run(args: New) -> Outcome {
+    let text = template(args.kind.word());
+    let Some(path) = args.out else {
+        io::stdout().lock().write_all(text.as_bytes())?;
+        return Ok(());
+    };
+    if path.exists() && !args.force {
+        let what = "is there already; --force overwrites it";
+        return Err(Failure::Usage(format!("{}: {what}", path.display())));
+    }
+    matnet_train::write_file(&path, text.as_bytes())?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{} written; `matnet train {}` trains it", path.display(), show(&path))?;
+    Ok(())
+}
+
+fn show(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains(' ') { format!("'{text}'") } else { text }
+}
+
+/// The config of a kind of net, on data that ship with matnet where there are such.
+pub fn template(kind: &str) -> String {
+    let (what, source, note, model) = match kind {
+        "autoencoder" => (
+            "Matrices that are to come out as they went in.",
+            "faces",
+            "a dataset's name (`matnet data list`) or a path",
+            include_str!("../../templates/autoencoder.toml"),
+        ),
+        "sequence-classifier" => (
+            "A class for a sequence of matrices.",
+            "motions",
+            "a dataset's name (`matnet data list`) or a path",
+            include_str!("../../templates/sequence-classifier.toml"),
+        ),
+        "sequence-labeller" => (
+            "A class or a matrix for every step of a sequence.",
+            "mine.npz",
+            "x [n, time, rows, cols] and y [n, time] or [n, time, r, c]",
+            include_str!("../../templates/sequence-labeller.toml"),
+        ),
+        "seq2seq" => (
+            "From the first matrices of a sequence to those that follow.",
+            "motions",
+            "a dataset's name (`matnet data list`) or a path",
+            include_str!("../../templates/seq2seq.toml"),
+        ),
+        _ => (
+            "A class for a matrix, or a matrix for a matrix.",
+            "digits",
+            "a dataset's name (`matnet data list`) or a path",
+            include_str!("../../templates/feedforward.toml"),
+        ),
+    };
+    let past = match kind {
+        "seq2seq" => {
+            "past = 80                   # matrices that are given; the others are to be predicted\n"
+        }
+        _ => "",
+    };
+    let data = include_str!("../../templates/data.toml");
+    let train = include_str!("../../templates/train.toml");
+    let quoted = format!("\"{source}\"");
+    format!("# {what}\n\n[data]\nsource = {quoted:<18} # {note}\n{past}{data}{model}{train}")
+}

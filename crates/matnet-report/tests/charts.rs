@@ -1,0 +1,265 @@
+//! Numbers are drawn where they belong, whatever the numbers and names are.
+
+use matnet_report::Svg;
+use matnet_report::chart::{
+    BarChart, Bars, ConfusionMatrix, HeatMap, LineChart, Scatter, Scatter3, Scatter3Class, ScatterClass,
+    Series,
+};
+use roxmltree::{Document, Node};
+
+fn number(node: Node, name: &str) -> f64 {
+    node.attribute(name).unwrap().parse().unwrap()
+}
+
+/// The starts and corners of a path made of absolute `M` and `L` only, part by part.
+fn parts(path: &str) -> Vec<Vec<(f64, f64)>> {
+    let point = |text: &str| {
+        let (x, y) = text.split_once(' ').unwrap();
+        (x.parse().unwrap(), y.parse().unwrap())
+    };
+    path.split('M').skip(1).map(|part| part.trim_end_matches('z').split('L').map(point).collect()).collect()
+}
+
+/// Where the labels of an axis are, and what they say.
+fn ticks(svg: &Document, anchor: &str, axis: &str, shift: f64) -> Vec<(f64, f64)> {
+    let texts = svg.descendants().filter(|node| node.attribute("text-anchor") == Some(anchor));
+    let numbers = texts.filter_map(|node| {
+        let label = node.text()?.replace('−', "-").replace(',', "");
+        Some((label.parse().ok()?, number(node, axis) + shift))
+    });
+    numbers.collect()
+}
+
+/// What an axis with these ticks makes of a value.
+fn place(ticks: &[(f64, f64)], value: f64) -> f64 {
+    let ((a, from), (b, to)) = (ticks[0], *ticks.last().unwrap());
+    from + (value - a) / (b - a) * (to - from)
+}
+
+fn line_of<'a>(svg: &'a Document, series: usize) -> &'a str {
+    let class = format!("s-c{series}");
+    let lines = svg.descendants().filter(|node| node.attribute("class") == Some(class.as_str()));
+    lines.filter_map(|node| node.attribute("d")).find(|path| path.contains('L')).unwrap()
+}
+
+#[test]
+fn points_are_where_the_ticks_say() {
+    let values = [10.0, -2.5, 5.0, 7.25];
+    let chart = LineChart::new("t").with_axes("epoch", "y").with_series(Series::counted("a", values)).svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let (x, y) = (ticks(&svg, "middle", "x", 0.0), ticks(&svg, "end", "y", -4.0));
+    assert_eq!(x.iter().map(|tick| tick.0).collect::<Vec<_>>(), [1.0, 2.0, 3.0, 4.0]);
+    let line = &parts(line_of(&svg, 0))[0];
+    assert_eq!(line.len(), values.len());
+    for (step, (&(px, py), value)) in line.iter().zip(values).enumerate() {
+        assert!((px - place(&x, step as f64 + 1.0)).abs() < 0.02);
+        assert!((py - place(&y, value)).abs() < 0.02, "{value}");
+    }
+}
+
+#[test]
+fn a_log_axis_has_equal_factors() {
+    let chart = LineChart::new("t")
+        .with_log_y()
+        .with_series(Series::counted("a", [1.0, 10.0, 100.0, 0.0, -1.0, 1e4]));
+    let chart = chart.with_series(Series::counted("b", [1e4, 1e3]).with_band([2e4, 10.0])).svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let lines = parts(line_of(&svg, 0));
+    let heights: Vec<f64> = lines[0].iter().map(|point| point.1).collect();
+    assert_eq!(heights.len(), 3, "what is not positive leaves a gap");
+    assert!((heights[0] - heights[1] - (heights[1] - heights[2])).abs() < 0.03);
+}
+
+#[test]
+fn gaps_and_short_series_survive() {
+    let gaps = [1.0, 2.0, f64::NAN, 3.0, 4.0, f64::INFINITY, 5.0];
+    let chart = LineChart::new("t")
+        .with_series(Series::counted("a", gaps))
+        .with_series(Series::counted("b", [1.0, 1.5]));
+    let chart = chart.svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let first = parts(line_of(&svg, 0));
+    assert_eq!(first.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
+    assert_eq!(parts(line_of(&svg, 1))[0].len(), 2);
+    // The lone fifth point is marked all the same.
+    let marks = svg.descendants().rfind(|node| node.attribute("class") == Some("f-c0")).unwrap();
+    assert_eq!(marks.attribute("d").unwrap().matches('M').count(), 5);
+    // Of a long series only the points that stand alone are.
+    let mut long = vec![1.0; 60];
+    long[30] = f64::NAN;
+    long[32] = f64::NAN;
+    let chart = LineChart::new("t").with_series(Series::counted("", long)).svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let marks = svg.descendants().rfind(|node| node.attribute("class") == Some("f-c0")).unwrap();
+    assert_eq!(marks.attribute("d").unwrap().matches('M').count(), 1);
+}
+
+#[test]
+fn a_band_is_around_its_line() {
+    let series = Series::counted("a", [1.0, 2.0, 3.0]).with_band([0.5, 0.25, -0.5]);
+    let chart = LineChart::new("t").with_series(series).svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let y = ticks(&svg, "end", "y", -4.0);
+    let band = svg.descendants().find(|node| node.attribute("fill-opacity") == Some("0.16")).unwrap();
+    let outline = &parts(band.attribute("d").unwrap())[0];
+    let heights: Vec<f64> = outline.iter().map(|point| point.1).collect();
+    for (height, value) in heights.iter().zip([1.5, 2.25, 3.5, 2.5, 1.75, 0.5]) {
+        assert!((height - place(&y, value)).abs() < 0.02, "{value}");
+    }
+}
+
+#[test]
+fn hints_say_all_values_at_a_place() {
+    let chart = LineChart::new("t").with_axes("epoch", "error (%)");
+    let chart = chart
+        .with_series(Series::counted("a", [1.0, 2.0]).with_band([0.5, 0.0]))
+        .with_series(Series::counted("b", [3.0]));
+    let chart = chart.svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let titles = svg.descendants().filter(|n| n.tag_name().name() == "title");
+    let hints: Vec<&str> = titles.filter_map(|n| n.text()).collect();
+    assert_eq!(hints, ["epoch 1\na: 1 ± 0.5\nb: 3", "epoch 2\na: 2"]);
+}
+
+#[test]
+fn bars_are_as_high_as_their_values() {
+    let chart = BarChart::new("t", ["one", "two", "none"])
+        .with_bars(Bars::new("a", [4.0, -2.0, f64::NAN]).with_references([3.0]))
+        .with_decimals(1)
+        .svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let bars: Vec<Node> = svg
+        .descendants()
+        .filter(|node| node.attribute("class") == Some("f-c0") && node.has_children())
+        .collect();
+    assert_eq!(bars.len(), 2, "no bar for no number");
+    let (first, second) = (number(bars[0], "height"), number(bars[1], "height"));
+    assert!((first / second - 2.0).abs() < 0.01);
+    let zero = number(bars[0], "y") + first;
+    assert!((number(bars[1], "y") - zero).abs() < 0.02, "one stands on zero, the other hangs from it");
+    let mark = svg.descendants().rfind(|n| n.attribute("stroke-width") == Some("2.5")).unwrap();
+    let height = parts(mark.attribute("d").unwrap())[0][0].1;
+    assert!((zero - height - first * 0.75).abs() < 0.02, "the reference is at three quarters of the bar");
+    for label in [">4.0<", ">−2.0<", ">the paper&#39;s number<"] {
+        assert!(chart.as_str().contains(label), "{label}");
+    }
+}
+
+#[test]
+fn scattered_points_are_where_the_ticks_say() {
+    let points = [[0.0, 0.0], [10.0, -4.0], [f64::NAN, 1.0]];
+    let chart = Scatter::new("t").with_class(ScatterClass::new("", points)).svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let (x, y) = (ticks(&svg, "middle", "x", 0.0), ticks(&svg, "end", "y", -4.0));
+    let path =
+        svg.descendants().find(|n| n.attribute("class") == Some("f-c0")).unwrap().attribute("d").unwrap();
+    let starts: Vec<Vec<f64>> = path
+        .split('M')
+        .skip(1)
+        .map(|part| part.split('a').next().unwrap().split(' ').map(|x| x.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(starts.len(), 2, "what is no number is left out");
+    for (start, point) in starts.iter().zip(points) {
+        // A circle starts at its left end, four pixels from its middle.
+        assert!((start[0] + 4.0 - place(&x, point[0])).abs() < 0.02);
+        assert!((start[1] - place(&y, point[1])).abs() < 0.02);
+    }
+}
+
+#[test]
+fn a_confusion_matrix_is_readable_from_2_to_50_classes() {
+    for classes in [1, 2, 10, 26, 50] {
+        let counts =
+            (0..classes).map(|row| (0..classes).map(|col| if row == col { 75 } else { 0 }).collect());
+        let mut counts: Vec<Vec<u64>> = counts.collect();
+        counts[0][classes - 1] += 25;
+        let names = (0..classes).map(|class| format!("class {class}"));
+        let chart = ConfusionMatrix::new("t", names, counts).svg();
+        let svg = Document::parse(chart.as_str()).unwrap();
+        let cells: Vec<Node> =
+            svg.descendants().filter(|n| n.has_children() && n.attribute("height").is_some()).collect();
+        let cells: Vec<&Node> = cells.iter().filter(|n| n.tag_name().name() == "rect").collect();
+        assert_eq!(cells.len(), classes * classes);
+        if classes > 1 {
+            assert_eq!(number(*cells[0], "fill-opacity"), 0.75);
+            assert_eq!(number(*cells[classes - 1], "fill-opacity"), 0.25);
+            assert!(chart.as_str().contains("true class 0, predicted class 0: 75 of 100 (75.0 %)"));
+        }
+        let written: Vec<Node> =
+            svg.descendants().filter(|n| n.text() == Some("75") && n.has_attribute("x")).collect();
+        assert_eq!(written.len(), if classes == 1 { 0 } else { classes });
+        assert!(written.iter().all(|n| number(*n, "font-size") >= 5.5));
+        assert!(chart.width() <= 1100, "{classes}: {}", chart.width());
+    }
+}
+
+/// One chart of every kind with these numbers and this name everywhere.
+fn every_chart(name: &str, values: &[f64]) -> Vec<Svg> {
+    let line = |log: bool| {
+        let series = Series::counted(name, values.iter().copied()).with_band(values.iter().copied());
+        let chart = LineChart::new(name).with_axes(name, name).with_series(series);
+        if log { chart.with_log_y().svg() } else { chart.svg() }
+    };
+    let names = || values.iter().map(|_| name);
+    // A matrix of 400 by 400 cells is no chart any more.
+    let some = &values[..values.len().min(50)];
+    let bars = Bars::new(name, values.iter().copied()).with_deviations(values.iter().copied());
+    let bars = bars.with_references(values.iter().copied());
+    let flat = values.iter().map(|&x| [x, -x]);
+    let deep = values.iter().map(|&x| [x, -x, x]);
+    vec![
+        line(false),
+        line(true),
+        BarChart::new(name, names()).with_axes(name, name).with_bars(bars.clone()).with_bars(bars).svg(),
+        Scatter::new(name).with_class(ScatterClass::new(name, flat)).svg(),
+        Scatter3::new(name).with_axes([name; 3]).with_class(Scatter3Class::new(name, deep)).svg(),
+        HeatMap::new(name, names(), names(), some.iter().map(|_| some.to_vec())).svg(),
+        ConfusionMatrix::new(name, names(), some.iter().map(|_| vec![u64::MAX; some.len()])).svg(),
+    ]
+}
+
+#[test]
+fn no_number_and_no_name_breaks_a_chart() {
+    let hostile = "</script><img src=x onerror='alert(1)'>&\"\u{0}\n";
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    for values in [
+        &[][..],
+        &[3.0],
+        &[0.0],
+        &[5.0; 9],
+        &[nan],
+        &[nan, 1.0, inf, -inf, 2.0],
+        &[1e308, -1e308],
+        &[5e-324, 1e-300],
+        &[1e15, 1e15 + 0.25],
+        &[1.5; 400],
+    ] {
+        let again = every_chart(hostile, values);
+        for (kind, chart) in every_chart(hostile, values).into_iter().enumerate() {
+            let svg = Document::parse(chart.as_str()).unwrap();
+            let (width, height) = (f64::from(chart.width()), f64::from(chart.height()));
+            assert!(!chart.as_str().contains("<img") && !chart.as_str().contains('\0'));
+            for node in svg.descendants() {
+                for attribute in node.attributes().filter(|a| !["aria-label", "role"].contains(&a.name())) {
+                    assert!(
+                        !attribute.value().contains("NaN") && !attribute.value().contains("inf"),
+                        "{values:?}"
+                    );
+                }
+                if node.tag_name().name() == "text" {
+                    let (x, y) = (number(node, "x"), number(node, "y"));
+                    assert!(
+                        (0.0..=width).contains(&x) && (0.0..=height).contains(&y),
+                        "{kind} {values:?} {x} {y}"
+                    );
+                }
+            }
+            assert_eq!(chart, again[kind], "the same input gives the same bytes");
+            if values.len() < 10 {
+                let png = chart.to_png(1.0).unwrap();
+                let image = image::load_from_memory(&png).unwrap();
+                assert_eq!((image.width(), image.height()), (chart.width(), chart.height()));
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What a net is made of: its parts, their sizes, what they cost, and what a vector net would.
+
+use std::collections::BTreeMap;
+
+use burn::module::Module;
+use matnet::weights;
+
+use crate::model::{Model, ModelConfig};
+
+/// A part of a net with parameters of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// Its name, as in the file of weights.
+    pub name: String,
+    /// What it does, in a word.
+    pub kind: &'static str,
+    /// The shape of what goes in and of what comes out, where it maps one to the other.
+    pub shapes: Option<([usize; 2], [usize; 2])>,
+    /// How many numbers it learns.
+    pub parameters: usize,
+    /// How often a sample goes through it: layers that share parameters and time steps count.
+    pub uses: usize,
+    /// Floating-point operations of its products for one sample, all uses together.
+    pub flops: u64,
+    /// How many numbers the same part of a vector net would learn, with as many hidden units as the matrices have
+    /// entries.
+    pub vector_parameters: u64,
+}
+
+/// The parts of a net, in order.
+pub fn layers(net: &Model, config: &ModelConfig, time: Option<usize>) -> Vec<Layer> {
+    let mut order = Vec::new();
+    let mut parts: BTreeMap<String, BTreeMap<String, Vec<usize>>> = BTreeMap::new();
+    for (path, shape) in shapes(net) {
+        let (name, leaf) = path.rsplit_once('.').unwrap_or(("", &path));
+        if !parts.contains_key(name) {
+            order.push(name.to_owned());
+        }
+        parts.entry(name.to_owned()).or_default().insert(leaf.to_owned(), shape);
+    }
+    order.into_iter().map(|name| layer(&parts[&name], uses(&name, config, time), name)).collect()
+}
+
+fn shapes<M: Module>(net: &M) -> Vec<(String, Vec<usize>)> {
+    weights::named(net).into_iter().map(|(name, data)| (name, data.shape().to_vec())).collect()
+}
+
+fn layer(leaves: &BTreeMap<String, Vec<usize>>, uses: usize, name: String) -> Layer {
+    let numbers = |leaf: &str| leaves.get(leaf).map_or(0, |shape| shape.iter().product::<usize>());
+    let parameters =
+        leaves.keys().filter(|leaf| !leaf.starts_with("running_")).map(|leaf| numbers(leaf)).sum();
+    let mut part = Layer {
+        name,
+        kind: "element by element",
+        shapes: None,
+        parameters,
+        uses,
+        flops: 0,
+        vector_parameters: parameters as u64,
+    };
+    let bias = numbers("bias") as u64;
+    let sides = |leaf: &str| leaves.get(leaf).map(Vec::as_slice);
+    match (sides("row_map"), sides("col_map"), sides("weight")) {
+        (Some(&[r, p]), Some(&[c, q]), _) => {
+            part.kind = "matrix map";
+            part.shapes = Some(([r, c], [p, q]));
+            part.flops = pair([r, c], [p, q]);
+            part.vector_parameters = (r * c) as u64 * (p * q) as u64 + bias;
+        }
+        (_, _, Some(&[n, m])) => {
+            part.kind = "vector map";
+            part.shapes = Some(([n, 1], [m, 1]));
+            part.flops = 2 * (n * m) as u64;
+        }
+        _ => {}
+    }
+    let cell = ["input_row_map", "input_col_map", "state_row_map"].map(sides);
+    if let [Some(&[gates, r, p]), Some(&[_, c, q]), Some(_)] = cell {
+        part.kind = "matrix cell";
+        part.shapes = Some(([r, c], [p, q]));
+        part.flops = gates as u64 * (pair([r, c], [p, q]) + pair([p, q], [p, q]));
+        let (input, hidden) = ((r * c) as u64, (p * q) as u64);
+        part.vector_parameters = gates as u64 * (input * hidden + hidden * hidden) + bias;
+    }
+    if let (Some(&[gates, n, m]), Some(_)) = (sides("input_map"), sides("state_map")) {
+        part.kind = "vector cell";
+        part.shapes = Some(([n, 1], [m, 1]));
+        part.flops = 2 * (gates * m * (n + m)) as u64;
+    }
+    part.flops *= uses as u64;
+    part
+}
+
+/// Operations of UᵀXV in the cheaper order.
+fn pair([r, c]: [usize; 2], [p, q]: [usize; 2]) -> u64 {
+    2 * (p * r * c + p * c * q).min(r * c * q + p * r * q) as u64
+}
+
+/// How often a sample goes through the part of this name.
+fn uses(name: &str, config: &ModelConfig, time: Option<usize>) -> usize {
+    let time = time.unwrap_or(1);
+    let tied = |hidden: &matnet::net::Hidden, form, depth: Option<usize>, tied: bool| {
+        let depth = hidden.shapes(form, depth).map_or(1, |shapes| shapes.len());
+        if tied && name.starts_with("layer.1") { depth.saturating_sub(1).max(1) } else { 1 }
+    };
+    match config {
+        ModelConfig::Classes(config) => tied(&config.hidden, config.form, config.depth, config.tied),
+        ModelConfig::Matrices(config) => tied(&config.hidden, config.form, config.depth, config.tied),
+        // The way there and the way back.
+        ModelConfig::AutoEncoder(_) => 1 + usize::from(name.starts_with("encoder")),
+        ModelConfig::SequenceClasses(_) => {
+            if name.starts_with("top") {
+                1
+            } else {
+                time
+            }
+        }
+        ModelConfig::StepClasses(_) | ModelConfig::StepMatrices(_) => time,
+        ModelConfig::Seq2Seq(config) => {
+            if name.starts_with("encoder") {
+                time
+            } else {
+                config.steps
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Device;
+    use matnet::net::{FeedForwardConfig, SequenceClassifierConfig};
+    use matnet::random::Stream;
+
+    use super::*;
+
+    fn parts(config: ModelConfig, time: Option<usize>) -> Vec<Layer> {
+        let net = config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap();
+        let parts = layers(&net, &config, time);
+        assert_eq!(parts.iter().map(|part| part.parameters).sum::<usize>(), weights::count(&net));
+        parts
+    }
+
+    #[test]
+    fn a_deep_net_is_the_sum_of_its_layers() {
+        let config = FeedForwardConfig::new([28, 28], [20, 20], 10).with_depth(Some(30));
+        let twin = config.clone().with_form(matnet::Form::Vector);
+        let mut twin = twin;
+        twin.hidden = [400].into();
+        let parts = parts(ModelConfig::Classes(config), None);
+        assert_eq!(parts.len(), 31);
+        assert_eq!(parts[0].shapes, Some(([28, 28], [20, 20])));
+        assert_eq!(parts[0].flops, 2 * (20 * 28 * 28 + 20 * 28 * 20));
+        // The vector net of as many units, built.
+        let built = ModelConfig::Classes(twin).init(&mut Stream::new(1, "init"), &Device::flex()).unwrap();
+        assert_eq!(
+            parts.iter().map(|part| part.vector_parameters).sum::<u64>(),
+            weights::count(&built) as u64
+        );
+    }
+
+    #[test]
+    fn time_steps_and_tied_layers_count() {
+        let config = SequenceClassifierConfig::new([6, 5], [4, 3], 2);
+        let mut twin = config.clone().with_form(matnet::Form::Vector);
+        twin.hidden = vec![12];
+        let cell = &parts(ModelConfig::SequenceClasses(config), Some(7))[0];
+        assert_eq!((cell.kind, cell.uses), ("matrix cell", 7));
+        let built = parts(ModelConfig::SequenceClasses(twin), Some(7));
+        assert_eq!(cell.vector_parameters, built[0].parameters as u64);
+        assert_eq!(built[0].flops, 7 * 2 * 4 * 12 * (30 + 12));
+        let tied = FeedForwardConfig::new([4, 4], [3, 3], 2).with_depth(Some(9)).with_tied(true);
+        assert_eq!(parts(ModelConfig::Classes(tied), None)[1].uses, 8);
+    }
+}
