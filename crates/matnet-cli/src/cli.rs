@@ -35,24 +35,6 @@ pub enum Command {
                       matnet compare runs/mat runs/vec"
     )]
     Compare(Compare),
-    /// Say what a net is made of: layers, shapes, parameters, flops, and what a vector net would have
-    #[command(
-        after_help = "Examples:\n  matnet inspect digits.toml\n  matnet inspect digits.toml --set model.hidden=[100,100]\n  \
-                      matnet inspect runs/digits"
-    )]
-    Inspect(Inspect),
-    /// Write the report of a run, or one about several: one HTML file to look at
-    #[command(
-        after_help = "Training leaves a report in its folder by itself.\n\nExamples:\n  matnet report runs/digits\n  \
-                      matnet report runs/mat runs/vec --out twins.html"
-    )]
-    Report(Report),
-    /// Write a commented config for a kind of net
-    #[command(
-        after_help = "Without --out it goes to standard output.\n\nExamples:\n  matnet new feedforward --out digits.toml\n  \
-                      matnet new seq2seq | less"
-    )]
-    New(New),
     /// Measure a trained net: loss, error, classes and confusions
     #[command(
         after_help = "On the test part the numbers are those of the run's result.json. With --data the net is measured on all of other \
@@ -71,6 +53,24 @@ pub enum Command {
                       matnet predict runs/digits --input three.png --output -"
     )]
     Predict(Predict),
+    /// Say what a net is made of: layers, shapes, parameters, flops, and what a vector net would have
+    #[command(
+        after_help = "Examples:\n  matnet inspect digits.toml\n  matnet inspect digits.toml --set model.hidden=[100,100]\n  \
+                      matnet inspect runs/digits"
+    )]
+    Inspect(Inspect),
+    /// Write the report of a run, or one about several: one HTML file to look at
+    #[command(
+        after_help = "Training leaves a report in its folder by itself.\n\nExamples:\n  matnet report runs/digits\n  \
+                      matnet report runs/mat runs/vec --out twins.html"
+    )]
+    Report(Report),
+    /// Write a commented config for a kind of net
+    #[command(
+        after_help = "Without --out it goes to standard output.\n\nExamples:\n  matnet new feedforward --out digits.toml\n  \
+                      matnet new seq2seq | less"
+    )]
+    New(New),
     /// Datasets: list, fetch, verify, show
     #[command(
         subcommand,
@@ -180,8 +180,12 @@ pub struct Man {
 /// What changes a config on the way in.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// Change a key: model.hidden=[50,50], train.rate=3e-4 (may be given again and again)
-    #[arg(long, value_name = "KEY=VALUE")]
+    /// Changes of keys; rustdoc would take the help's `[50,50]` for a link.
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        help = "Change a key: model.hidden=[50,50], train.rate=3e-4 (may be given again and again)"
+    )]
     pub set: Vec<String>,
 }
 

@@ -26,13 +26,13 @@ pub fn run(command: Command) -> Outcome {
     match command {
         Command::Train(command) => train::run(command),
         Command::Compare(command) => compare::run(command),
+        Command::Eval(command) => eval::run(command),
+        Command::Predict(command) => predict::run(command),
         Command::Inspect(command) => inspect::run(command),
         Command::Report(command) => report::run(command),
         Command::New(command) => new::run(command),
         Command::Completions(command) => manual::completions(command),
         Command::Man(command) => manual::man(command),
-        Command::Eval(command) => eval::run(command),
-        Command::Predict(command) => predict::run(command),
         Command::Data(command) => data::run(command),
         Command::Bench(command) => bench::run(command),
     }
