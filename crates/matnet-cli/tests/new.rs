@@ -1,19 +1,14 @@
 //! `matnet new`, `inspect`, `completions` and `man`.
 
-use std::path::Path;
-use std::process::Command;
+mod common;
 
-use assert_cmd::cargo::cargo_bin;
+use std::path::Path;
+
+use common::run;
 use tempfile::TempDir;
 
 const KINDS: [&str; 5] =
     ["feedforward", "autoencoder", "sequence-classifier", "sequence-labeller", "seq2seq"];
-
-fn matnet(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = Command::new(cargo_bin!("matnet")).current_dir(folder).args(args).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
-}
 
 /// The labeller's template names a file of the user's own: sequences with a class per step.
 fn own_data(folder: &Path) {
@@ -33,15 +28,15 @@ fn every_template_trains_as_it_is() {
     own_data(folder.path());
     for kind in KINDS {
         let file = format!("{kind}.toml");
-        let (code, out, err) = matnet(folder.path(), &["new", kind, "--out", &file]);
+        let (code, out, err) = run(folder.path(), &["new", kind, "--out", &file]);
         assert_eq!((code, out), (0, format!("{file} written; `matnet train {file}` trains it\n")), "{err}");
-        let (code, out, err) = matnet(folder.path(), &["train", &file, "-q", "--set", "train.epochs=1"]);
+        let (code, out, err) = run(folder.path(), &["train", &file, "-q", "--set", "train.epochs=1"]);
         assert_eq!(code, 0, "{kind}: {err}");
         assert!(out.starts_with(&format!("runs/{kind}: test ")), "{out}");
-        let (code, again, err) = matnet(folder.path(), &["new", kind, "--out", &file]);
+        let (code, again, err) = run(folder.path(), &["new", kind, "--out", &file]);
         assert_eq!((code, again.as_str()), (2, ""));
         assert_eq!(err.trim(), format!("error: {file}: is there already; --force overwrites it"));
-        let (code, printed, _) = matnet(folder.path(), &["new", kind]);
+        let (code, printed, _) = run(folder.path(), &["new", kind]);
         assert_eq!(code, 0);
         assert_eq!(printed, std::fs::read_to_string(folder.path().join(&file)).unwrap());
     }
@@ -53,12 +48,12 @@ fn every_key_of_every_template_is_known() {
     let folder = TempDir::new().unwrap();
     own_data(folder.path());
     for kind in KINDS {
-        let template = matnet(folder.path(), &["new", kind]).1;
+        let template = run(folder.path(), &["new", kind]).1;
         let offered = template.lines().filter(|line| line.starts_with("# ") && line.contains(" = "));
         for line in offered {
             let with = template.replace(line, line.strip_prefix("# ").unwrap());
             std::fs::write(folder.path().join("x.toml"), with).unwrap();
-            let (_, _, err) = matnet(folder.path(), &["inspect", "x.toml"]);
+            let (_, _, err) = run(folder.path(), &["inspect", "x.toml"]);
             // Some keys belong to another optimiser or schedule, and say so.
             assert!(
                 err.is_empty() || err.contains("use it") || err.contains("must be 1 without a skip"),
@@ -71,8 +66,8 @@ fn every_key_of_every_template_is_known() {
 #[test]
 fn a_net_is_inspected_before_and_after() {
     let folder = TempDir::new().unwrap();
-    matnet(folder.path(), &["new", "feedforward", "--out", "x.toml"]);
-    let (code, out, _) = matnet(
+    run(folder.path(), &["new", "feedforward", "--out", "x.toml"]);
+    let (code, out, _) = run(
         folder.path(),
         &["inspect", "x.toml", "--set", "model.hidden=[50,50]", "--set", "model.depth=30"],
     );
@@ -82,8 +77,8 @@ fn a_net_is_inspected_before_and_after() {
     assert!(out.contains("parameters   247,810"), "{out}");
     // 784·2500 + 2500, 29 times 2500² + 2500, and the same top.
     assert!(out.contains("vector net   183,310,010"), "{out}");
-    matnet(folder.path(), &["train", "x.toml", "-q", "--set", "train.epochs=1", "--set", "data.limit=200"]);
-    let (code, out, _) = matnet(folder.path(), &["inspect", "runs/x"]);
+    run(folder.path(), &["train", "x.toml", "-q", "--set", "train.epochs=1", "--set", "data.limit=200"]);
+    let (code, out, _) = run(folder.path(), &["inspect", "runs/x"]);
     assert_eq!(code, 0);
     assert!(out.contains("trained      1 epochs, best 1; test error"), "{out}");
     for (args, said) in [
@@ -93,7 +88,7 @@ fn a_net_is_inspected_before_and_after() {
         ),
         (&["inspect", "."], ".: there is no run here (no config.toml)"),
     ] {
-        let (code, _, err) = matnet(folder.path(), args);
+        let (code, _, err) = run(folder.path(), args);
         assert!(code != 0 && err.contains(said), "{err}");
     }
 }
@@ -101,9 +96,9 @@ fn a_net_is_inspected_before_and_after() {
 #[test]
 fn every_verb_has_an_example_a_page_and_completions() {
     let folder = TempDir::new().unwrap();
-    let (code, out, err) = matnet(folder.path(), &["man", "pages"]);
+    let (code, out, err) = run(folder.path(), &["man", "pages"]);
     assert_eq!(code, 0, "{out}{err}");
-    let (_, bash, _) = matnet(folder.path(), &["completions", "bash"]);
+    let (_, bash, _) = run(folder.path(), &["completions", "bash"]);
     for verb in [
         "train",
         "compare",
@@ -121,7 +116,7 @@ fn every_verb_has_an_example_a_page_and_completions() {
         "man",
     ] {
         let words: Vec<&str> = verb.split(' ').collect();
-        let (code, help, _) = matnet(folder.path(), &[&words[..], &["--help"]].concat());
+        let (code, help, _) = run(folder.path(), &[&words[..], &["--help"]].concat());
         assert_eq!(code, 0, "{verb}");
         assert!(help.contains("Example") && help.contains(&format!("matnet {verb}")), "{verb}: {help}");
         let page =
@@ -134,6 +129,6 @@ fn every_verb_has_an_example_a_page_and_completions() {
         );
     }
     for shell in ["zsh", "fish", "powershell", "elvish"] {
-        assert!(matnet(folder.path(), &["completions", shell]).1.contains("matnet"));
+        assert!(run(folder.path(), &["completions", shell]).1.contains("matnet"));
     }
 }

@@ -1,11 +1,14 @@
 //! `matnet train`: that a run is exact whatever happens to it, and what is said when something is wrong.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
+use common::{matnet, run};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -31,19 +34,6 @@ fn folder() -> (TempDir, PathBuf) {
     let config = folder.path().join("digits.toml");
     std::fs::write(&config, CONFIG).unwrap();
     (folder, config)
-}
-
-fn matnet(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("matnet"));
-    command.current_dir(folder).args(args).stdin(Stdio::null());
-    command
-}
-
-/// Exit code, standard output, standard error.
-fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = matnet(folder, args).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
 }
 
 /// The run's files but for how long it took and what is only there to go on.
@@ -266,9 +256,9 @@ fn seeds_and_variants_become_a_table() {
         run(folder.path(), &["compare", "digits.toml", "--seeds", "2", "-q", "--set", "train.epochs=2"]);
     assert_eq!(code, 0, "{err}");
     let lines: Vec<&str> = out.lines().collect();
-    assert!(lines[0].starts_with("| net ") && lines[0].contains("test error"), "{out}");
+    assert!(lines[0].starts_with("| net ") && lines[0].contains("test %"), "{out}");
     assert!(
-        lines[2].starts_with("| matrix | ") && lines[2].contains("±") && lines[2].contains("best"),
+        lines[2].starts_with("| matrix | ") && lines[2].contains("±") && lines[0].contains("best %"),
         "{out}"
     );
     assert!(lines[3].starts_with("| vector | "), "{out}");

@@ -36,7 +36,7 @@ pub fn run(args: Compare) -> Outcome {
         }
     };
     let mut out = io::stdout().lock();
-    table::write(&mut out, &series)?;
+    write!(out, "{}", table::results(&series).markdown())?;
     if let Some(path) = place {
         let report = report::about_several(&series, path)?;
         writeln!(out, "\n{}", report.display())?;

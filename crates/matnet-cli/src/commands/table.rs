@@ -1,9 +1,8 @@
 //! Results as a small table.
 
-use std::io::{self, Write};
-
+use matnet_report::table::{Best, Cell, Column, Table};
 use matnet_train::compare::{Series, Spread};
-use matnet_train::run::Score;
+use matnet_train::run::{RunResult, Score};
 
 use crate::text;
 
@@ -38,53 +37,56 @@ fn seconds(series: &Series) -> Option<f64> {
     Some(total / series.runs.len().max(1) as f64)
 }
 
-/// A line per variant.
-pub fn write(out: &mut impl Write, series: &[Series]) -> io::Result<()> {
+/// A line per variant; errors in percent.
+pub fn results(series: &[Series]) -> Table {
     let errors = series.iter().any(|series| series.test_error().is_some());
-    let head = ["net", "parameters", "epochs", "train", "valid", "test", "seconds"];
-    let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
+    let several = series.iter().any(|series| series.runs.len() > 1);
+    let (what, unit) = if errors { ("Wrong answers", "%") } else { ("Loss", "loss") };
+    let measured = |name: &str| Column::number(format!("{name} {unit}"));
+    let mut columns = vec![
+        Column::text("net"),
+        Column::number("parameters").with_best(Best::Lowest),
+        Column::number("epochs"),
+        measured("train"),
+        measured("valid"),
+        measured("test").with_best(Best::Lowest),
+    ];
+    if several {
+        columns.extend([measured("best"), Column::number("runs")]);
+    }
+    columns.push(Column::number("seconds"));
+    let best = if several { "; best is the best test of all seeds" } else { "" };
+    let caption = format!("{what}, of the epoch with the best validation{best}.");
+    let mut table = Table::new(columns).with_caption(caption);
     for series in series {
-        let part = |of: fn(&matnet_train::run::RunResult) -> Option<Score>| {
-            let number = |score: Score| if errors { score.error.unwrap_or(f64::NAN) } else { score.loss };
-            Spread::of(series.runs.iter().filter_map(|(_, result)| of(result).map(number)))
-                .map_or("–".to_owned(), |numbers| spread(numbers, errors))
-        };
         let Some((_, first)) = series.runs.first() else { continue };
+        let of = |part: fn(&RunResult) -> Option<Score>| {
+            let number =
+                |score: Score| if errors { 100.0 * score.error.unwrap_or(f64::NAN) } else { score.loss };
+            Spread::of(series.runs.iter().filter_map(|(_, result)| part(result).map(number)))
+        };
+        let decimals = if errors { 2 } else { 4 };
+        let cell = |spread: Option<Spread>| match spread {
+            None => Cell::Empty,
+            Some(Spread { mean, deviation: Some(deviation), .. }) => Cell::mean_sd(mean, deviation, decimals),
+            Some(Spread { mean, .. }) => Cell::number(mean, decimals),
+        };
         let epochs = Spread::of(series.runs.iter().map(|(_, result)| result.epochs as f64));
-        rows.push(vec![
-            series.label.clone(),
-            text::count(first.parameters),
-            epochs.map_or_else(String::new, |epochs| text::number(epochs.mean)),
-            part(|result| result.train),
-            part(|result| result.valid),
-            part(|result| result.test),
-            seconds(series).map_or("–".to_owned(), |seconds| format!("{seconds:.1}")),
-        ]);
-    }
-    if errors {
-        for cell in &mut rows[0][3..6] {
-            cell.push_str(" error");
+        let mut cells = vec![
+            series.label.as_str().into(),
+            Cell::count(first.parameters as u64),
+            epochs.map_or(Cell::Empty, |epochs| text::number(epochs.mean).into()),
+            cell(of(|result| result.train)),
+            cell(of(|result| result.valid)),
+            cell(of(|result| result.test)),
+        ];
+        if several {
+            let best =
+                of(|result| result.test).map_or(Cell::Empty, |spread| Cell::number(spread.best, decimals));
+            cells.extend([best, Cell::count(series.runs.len() as u64)]);
         }
-    } else {
-        for cell in &mut rows[0][3..6] {
-            cell.push_str(" loss");
-        }
+        cells.push(seconds(series).map_or(Cell::Empty, |seconds| Cell::number(seconds, 1)));
+        table.push(cells);
     }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    for (index, row) in rows.iter().enumerate() {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "))?;
-        if index == 0 {
-            let rule = |(column, &width): (usize, &usize)| match column {
-                0 => "-".repeat(width + 2),
-                _ => format!("{}:", "-".repeat(width + 1)),
-            };
-            writeln!(out, "|{}|", widths.iter().enumerate().map(rule).collect::<Vec<_>>().join("|"))?;
-        }
-    }
-    Ok(())
+    table
 }

@@ -2,13 +2,11 @@
 
 use matnet_report::chart::{BarChart, Bars};
 use matnet_report::page::{Figure, Page};
-use matnet_report::table::{Best, Cell, Column, Table};
-use matnet_train::compare::{Series, Spread};
+use matnet_train::compare::Series;
 use matnet_train::data::Part;
-use matnet_train::run::{RunResult, Score};
 
 use super::curves;
-use crate::text;
+use crate::commands::table;
 
 /// The runs side by side.
 pub fn page(series: &[Series]) -> Page {
@@ -16,7 +14,7 @@ pub fn page(series: &[Series]) -> Page {
     let mut page = Page::new(names.join(" and ")).with_lede("Runs side by side.");
     let errors = series.iter().any(|series| series.test_error().is_some());
     page.heading("Results");
-    page.table(&table(series, errors));
+    page.table(&table::results(series));
     let unit = if errors { "wrong answers (%)" } else { "loss" };
     let spread = |series: &Series| if errors { series.test_error() } else { series.test_loss() };
     let factor = if errors { 100.0 } else { 1.0 };
@@ -45,49 +43,4 @@ pub fn page(series: &[Series]) -> Page {
         page.paragraph("The curves are those of the first seed.");
     }
     page
-}
-
-fn table(series: &[Series], errors: bool) -> Table {
-    let unit = if errors { "%" } else { "loss" };
-    let measured = |name: &str| Column::number(format!("{name} {unit}"));
-    let what = if errors { "Wrong answers" } else { "Loss" };
-    let caption =
-        format!("{what}, of the epoch with the best validation; best is the best test of all seeds.");
-    let mut table = Table::new([
-        Column::text("net"),
-        Column::number("parameters").with_best(Best::Lowest),
-        Column::number("runs"),
-        Column::number("epochs"),
-        measured("train"),
-        measured("valid"),
-        measured("test").with_best(Best::Lowest),
-        measured("best"),
-    ])
-    .with_caption(caption);
-    for series in series {
-        let Some((_, first)) = series.runs.first() else { continue };
-        let of = |part: fn(&RunResult) -> Option<Score>| {
-            let number =
-                |score: Score| if errors { 100.0 * score.error.unwrap_or(f64::NAN) } else { score.loss };
-            Spread::of(series.runs.iter().filter_map(|(_, result)| part(result).map(number)))
-        };
-        let decimals = if errors { 2 } else { 4 };
-        let cell = |spread: Option<Spread>| match spread {
-            None => Cell::Empty,
-            Some(Spread { mean, deviation: Some(deviation), .. }) => Cell::mean_sd(mean, deviation, decimals),
-            Some(Spread { mean, .. }) => Cell::number(mean, decimals),
-        };
-        let epochs = Spread::of(series.runs.iter().map(|(_, result)| result.epochs as f64));
-        table.push([
-            series.label.as_str().into(),
-            Cell::count(first.parameters as u64),
-            Cell::count(series.runs.len() as u64),
-            epochs.map_or(Cell::Empty, |epochs| text::number(epochs.mean).into()),
-            cell(of(|result| result.train)),
-            cell(of(|result| result.valid)),
-            cell(of(|result| result.test)),
-            of(|result| result.test).map_or(Cell::Empty, |spread| Cell::number(spread.best, decimals)),
-        ]);
-    }
-    table
 }
