@@ -128,6 +128,10 @@ pub unsafe trait Simd: Copy {
     /// The sum of all lanes, always in the same order.
     fn sum(self, a: Self::V) -> Self::Elem;
 
+    /// Asks for the memory at `at` to be brought near; it need not be there at all.
+    #[inline(always)]
+    fn prefetch(self, _at: *const Self::Elem) {}
+
     /// Turns `LANES` rows of `LANES` numbers, `from_stride` apart, into columns, `to_stride` apart.
     ///
     /// # Safety

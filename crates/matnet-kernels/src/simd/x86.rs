@@ -158,6 +158,12 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
     }
 
     #[inline(always)]
+    fn prefetch(self, at: *const f32) {
+        // SAFETY: a prefetch touches nothing and never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn transpose(self, from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
         // SAFETY: the caller vouches for 8 rows of 8 numbers on both sides, `self` proves AVX2.
         unsafe { transpose8(from, from_stride, to, to_stride) }
@@ -323,6 +329,12 @@ unsafe impl Simd for Avx512 {
     fn sum(self, a: __m512) -> f32 {
         // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_reduce_add_ps(a) }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, at: *const f32) {
+        // SAFETY: a prefetch touches nothing and never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
     }
 
     #[inline(always)]
