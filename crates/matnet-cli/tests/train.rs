@@ -239,6 +239,23 @@ fn a_loss_that_is_no_number_stops_the_run_and_names_the_layer() {
     assert!(err.contains("layer."), "{err}");
     assert!(err.contains("a smaller train.rate or train.clip would help"), "{err}");
     assert!(!folder.path().join("x/last.state").exists());
+    // A state that was saved before stays, and is named.
+    let slow = ["--set", "train.rate=1e30", "--set", "train.l2=0", "--save-every", "0", "--out", "y"];
+    let args = ["train", "digits.toml", "-q", "--set", "train.optimizer=sgd", "--set", "train.clip=1e30"];
+    let (code, _, err) = run(folder.path(), &[&args[..], &slow].concat());
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("the last good state is y/last.state"), "{err}");
+}
+
+#[test]
+fn patience_ends_a_run_that_no_longer_gets_better() {
+    let (folder, _) = folder();
+    // A rate that moves nothing: the first epoch stays the best.
+    let still = ["--set", "train.rate=1e-30", "--set", "train.schedule=constant", "--set", "train.epochs=50"];
+    let args = ["train", "digits.toml", "-q", "--set", "train.patience=3", "--set", "model.dropout=0.0"];
+    let (code, out, err) = run(folder.path(), &[&args[..], &still].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("after epoch 1, the best of 4 epochs"), "{out}");
 }
 
 #[test]
@@ -298,7 +315,22 @@ fn every_mistake_gets_one_clear_error() {
         (
             &["train", "digits.toml", "--set", "train.epochs=soon"],
             2,
-            "train.epochs: invalid type: string \"soon\", expected usize",
+            "train.epochs: string \"soon\", a whole number expected",
+        ),
+        (
+            &["train", "digits.toml", "--set", "model.hidden=wide"],
+            2,
+            "model.hidden: sides expected, like [50, 50] or [200]",
+        ),
+        (
+            &["train", "digits.toml", "--set", "model.batch_norm=1"],
+            2,
+            "model.batch_norm: integer `1`, true or false expected",
+        ),
+        (
+            &["train", "digits.toml", "--set", "train.optimizer=adamm"],
+            2,
+            "train.optimizer: unknown variant `adamm`, expected one of `adam`",
         ),
         (&["train", "digits.toml", "--set", "train.epochs=0"], 2, "train.epochs: 0; must be at least 1"),
         (

@@ -177,3 +177,94 @@ pub fn scaled<M: Module>(net: &M, gradients: GradientsParams, factor: f64) -> Gr
     net.visit(&mut Scale(gradients, &mut after, factor));
     after
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::optim::momentum::MomentumConfig;
+    use burn::optim::{AdamConfig as BurnAdam, AdamWConfig, SgdConfig};
+    use matnet::prelude::*;
+
+    use super::*;
+
+    type Twin = FeedForward<matnet::layer::MatrixTop>;
+
+    fn net(device: &Device) -> Twin {
+        FeedForwardConfig::new([4, 3], [5, 2], [2, 2]).init(&mut Stream::new(3, "init"), device).unwrap()
+    }
+
+    fn gradients(net: &Twin, device: &Device, at: usize) -> GradientsParams {
+        let input = Tensor::full([2, 4, 3], 0.3 + 0.1 * at as f32, device);
+        let loss = (net.forward(input, &mut Mode::Eval) - 1.0).square().mean();
+        GradientsParams::from_grads(loss.backward(), net)
+    }
+
+    fn apart(a: &Twin, b: &Twin) -> f32 {
+        let pairs = matnet::weights::named(a).into_iter().zip(matnet::weights::named(b));
+        let gap = |((_, a), (_, b)): ((String, TensorData), (String, TensorData))| {
+            a.iter::<f32>().zip(b.iter::<f32>()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+        };
+        pairs.map(gap).fold(0.0, f32::max)
+    }
+
+    fn rules() -> Vec<(Rule, burn::optim::ModuleOptimizer)> {
+        let adam = AdamConfig::default();
+        let momentum = MomentumConfig::new().with_momentum(0.9).with_dampening(0.0);
+        vec![
+            (Rule::Adam { adam, weight_decay: 0.0 }, BurnAdam::new().with_epsilon(1e-8).init()),
+            (
+                Rule::Adam { adam, weight_decay: 0.1 },
+                AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.1).init(),
+            ),
+            (Rule::Sgd { momentum: 0.0, weight_decay: 0.0 }, SgdConfig::new().init()),
+            (
+                Rule::Sgd { momentum: 0.9, weight_decay: 0.0 },
+                SgdConfig::new().with_momentum(Some(momentum)).init(),
+            ),
+        ]
+    }
+
+    #[test]
+    fn the_steps_are_those_of_burn() {
+        let device = Device::flex().autodiff();
+        for (rule, mut theirs) in rules() {
+            let (mut a, mut b) = (net(&device), net(&device));
+            let mut ours = Optimizer::new(rule, &a);
+            for at in 0..5 {
+                let (grad_a, grad_b) = (gradients(&a, &device, at), gradients(&b, &device, at));
+                a = ours.step(0.05, a, grad_a);
+                b = theirs.step(0.05, b, grad_b);
+            }
+            assert!(apart(&a, &b) < 2e-6, "{rule:?}: {}", apart(&a, &b));
+            assert!(apart(&a, &net(&device)) > 1e-3, "{rule:?} moved nothing");
+        }
+    }
+
+    #[test]
+    fn a_state_goes_on_where_it_was_saved() {
+        let device = Device::flex().autodiff();
+        for (rule, _) in rules() {
+            let mut a = net(&device);
+            let mut first = Optimizer::new(rule, &a);
+            for at in 0..3 {
+                let grad = gradients(&a, &device, at);
+                a = first.step(0.05, a, grad);
+            }
+            let (tensors, steps) = first.save();
+            let mut second = Optimizer::new(rule, &a);
+            second.load(&mut tensors.into_iter().collect(), &steps, &Device::flex()).unwrap();
+            let b = a.clone();
+            let (grad_a, grad_b) = (gradients(&a, &device, 3), gradients(&b, &device, 3));
+            assert_eq!(apart(&first.step(0.05, a, grad_a), &second.step(0.05, b, grad_b)), 0.0, "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_gradient_is_shortened_to_the_length_asked_for() {
+        let device = Device::flex().autodiff();
+        let net = net(&device);
+        let grads = gradients(&net, &device, 0);
+        let length = norm(&net, &grads);
+        let half = scaled(&net, grads, 0.5);
+        assert!((norm(&net, &half) - 0.5 * length).abs() < 1e-6 * length);
+    }
+}

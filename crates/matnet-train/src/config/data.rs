@@ -105,7 +105,7 @@ pub enum SplitRule {
 
 /// A part of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a fraction below 1, or a whole number, expected")]
 pub enum Amount {
     /// So many.
     Count(usize),

@@ -180,10 +180,26 @@ pub(crate) fn read_table<C: DeserializeOwned>(section: &str, table: Table) -> Re
             }
             None => Error::Config(match message.strip_prefix("missing field ") {
                 Some(field) => format!("{section}.{}: is missing", field.trim_matches('`')),
-                None => format!("{key}: {message}"),
+                None => format!("{key}: {}", plain(&message)),
             }),
         }
     })
+}
+
+/// Serde's words in a user's language.
+fn plain(message: &str) -> String {
+    let mut text = message.strip_prefix("invalid type: ").unwrap_or(message).to_owned();
+    for (theirs, ours) in [
+        ("expected usize", "a whole number expected"),
+        ("expected u64", "a whole number expected"),
+        ("expected f64", "a number expected"),
+        ("expected a boolean", "true or false expected"),
+        ("expected a string", "a text expected"),
+        ("expected a sequence", "a list expected"),
+    ] {
+        text = text.replace(theirs, ours);
+    }
+    text
 }
 
 /// The unknown key and the known ones, out of serde's words.

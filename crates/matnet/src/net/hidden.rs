@@ -16,7 +16,7 @@ use crate::form::Form;
 /// assert_eq!(each.shapes(Form::Vector, None).unwrap(), [[200, 1], [100, 1]]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "sides expected, like [50, 50] or [200], or a list of such")]
 pub enum Hidden {
     /// `[50, 50]`, or `[200]` for vectors.
     Same(Vec<usize>),
