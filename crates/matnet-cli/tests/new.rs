@@ -80,7 +80,7 @@ fn a_net_is_inspected_before_and_after() {
     run(folder.path(), &["train", "x.toml", "-q", "--set", "train.epochs=1", "--set", "data.limit=200"]);
     let (code, out, _) = run(folder.path(), &["inspect", "runs/x"]);
     assert_eq!(code, 0);
-    assert!(out.contains("trained      1 epochs, best 1; test error"), "{out}");
+    assert!(out.contains("trained      1 epoch, the best was 1; test error"), "{out}");
     for (args, said) in [
         (
             &["inspect", "runs/x", "--set", "model.depth=3"][..],

@@ -9,7 +9,7 @@ use matnet_train::inspect::{self, Layer, layers};
 use super::{data, train};
 use crate::cli::Inspect;
 use crate::failure::{Failure, Outcome};
-use crate::text::{count, number, sides};
+use crate::text::{count, counted, number, sides};
 
 /// Says what a net is made of.
 pub fn run(args: Inspect) -> Outcome {
@@ -61,7 +61,12 @@ pub fn run(args: Inspect) -> Outcome {
     )?;
     if let Some(result) = run.as_ref().map(Run::result).transpose()?.flatten() {
         let test = result.test.map_or_else(|| "not measured".to_owned(), super::table::score);
-        writeln!(out, "trained      {} epochs, best {}; test {test}", result.epochs, result.best_epoch)?;
+        writeln!(
+            out,
+            "trained      {}, the best was {}; test {test}",
+            counted(result.epochs, "epoch"),
+            result.best_epoch
+        )?;
     }
     Ok(())
 }

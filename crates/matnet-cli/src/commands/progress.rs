@@ -38,8 +38,11 @@ impl Teller {
             Some((epoch, step)) => format!(", going on after epoch {epoch}, step {step}"),
             None => String::new(),
         };
-        let parameters = text::count(parameters);
-        eprintln!("{folder}: {parameters} parameters, {} epochs of {} steps{from}", self.epochs, self.steps);
+        let (parameters, epochs) = (text::count(parameters), text::counted(self.epochs, "epoch"));
+        eprintln!(
+            "{folder}: {parameters} parameters, {epochs} of {}{from}",
+            text::counted(self.steps, "step")
+        );
         let (epoch, step) = resumed.unwrap_or((0, 0));
         self.before = (epoch * self.steps + step) as u64;
         self.began = Instant::now();

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use matnet_data::catalog::{self, Source};
 use matnet_train::compare::{self, Job, Planner, Series};
 use matnet_train::config::Document;
 use matnet_train::run::RunResult;
@@ -75,7 +76,13 @@ pub fn work(jobs: &[Job], how: &TrainArgs) -> Result<Vec<Series>, Failure> {
     };
     let mut planner = Planner::default();
     // Whatever is wrong with the last config should be known before a folder is made for the first.
+    let mut loading = None;
     for job in jobs {
+        let source = job.document.data()?.source;
+        if !how.quiet && loading.as_ref() != Some(&source) && takes_time(&source) {
+            eprintln!("loading {source}");
+        }
+        loading = Some(source);
         planner.check(&job.document, &cache).map_err(|error| {
             match jobs.iter().any(|other| other.label != job.label) {
                 true => error.about(&format!("variant {}", job.label)),
@@ -103,6 +110,14 @@ pub fn work(jobs: &[Job], how: &TrainArgs) -> Result<Vec<Series>, Failure> {
         }
     }
     Ok(series)
+}
+
+/// What is built in is there at once.
+fn takes_time(source: &str) -> bool {
+    match catalog::get(source) {
+        Ok(dataset) => !matches!(dataset.source, Source::BuiltIn),
+        Err(_) => Path::new(source).exists(),
+    }
 }
 
 /// Who tells how it goes.
