@@ -423,3 +423,29 @@ fn seq2seq() {
         check_sequence(label, net, shape, stream, |net, x| net.forward(x, &mut mode(index / 2)));
     });
 }
+
+#[test]
+fn multi_attention() {
+    each_shape("multi-attention", |label, index, stream| {
+        let [batch, rows, cols, heads, width, output] = sides(stream, 5);
+        let score = [Score::Bilinear, Score::Additive, Score::Dot][index % 3];
+        let context = match score {
+            Score::Dot => Some(heads * cols),
+            _ => index.is_multiple_of(2).then_some(width),
+        };
+        let config = MultiAttentionConfig::new(cols, heads)
+            .with_score(score)
+            .with_context(context)
+            .with_output(index.is_multiple_of(5).then_some(output))
+            .with_temperature(0.7);
+        let attention = shaken(config.init(stream, &device()).unwrap(), stream, 0.3);
+        let memory = values(stream, batch * rows * cols);
+        let asked = context.map(|width| values(stream, batch * width));
+        let inputs: Vec<Vec<f64>> = std::iter::once(memory).chain(asked).collect();
+        check_module(label, &attention, &inputs, |attention, leaves| {
+            let memory = leaves[0].clone().reshape([batch, rows, cols]);
+            let context = context.map(|width| leaves[1].clone().reshape([batch, width]));
+            weigh(attention.forward(memory, context, None).matrix)
+        });
+    });
+}

@@ -8,6 +8,7 @@
 //! | `unit` | map, norm, σ, dropout: one layer of a deep net |
 //! | `skip` | the gated skip: highway, residual, dense |
 //! | `mat_cell`, `recurrent` | RNN, LSTM, GRU: one cell; stacked, in one direction or both |
+//! | `multi_attention` | k heads over the rows of a memory: `mat1` with attention columns as U |
 //! | `top` | from the last hidden state to a matrix or classes |
 //! | `graph` | along the edges of a graph: attention, columns, convolutions |
 
@@ -17,6 +18,7 @@ mod graph;
 mod map;
 mod mat_cell;
 mod mat_linear;
+mod multi_attention;
 mod recurrent;
 mod skip;
 mod top;
@@ -32,6 +34,7 @@ pub use graph::{
 pub use map::{Map, MapConfig};
 pub use mat_cell::{MatCell, MatCellConfig};
 pub use mat_linear::{MatLinear, MatLinearConfig};
+pub use multi_attention::{Additive, Bilinear, Judge, MultiAttention, MultiAttentionConfig, Read, Score};
 pub(crate) use recurrent::default_activation;
 pub use recurrent::{CellKind, Recurrent, RecurrentCell, RecurrentConfig};
 pub use skip::{CARRY_START, DenseSkip, Gate, GatedSkip, Skip, TRANSFORM_START};

@@ -1,0 +1,364 @@
+//! Several readers of one memory.
+
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
+use burn::tensor::activation::softmax;
+use burn::tensor::{Bool, Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::config::setters;
+use crate::error::{ConfigError, check_count, check_finite, check_sides};
+use crate::init::{Init, constant};
+use crate::random::Stream;
+
+/// How a head judges a row p of the memory, given a context c.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Score {
+    /// qⱼᵀp: the context is the queries themselves, one after another.
+    Dot,
+    /// cᵀWⱼp; without a context, wⱼᵀp.
+    #[default]
+    Bilinear,
+    /// vⱼᵀ tanh(Wp + Cc + b); without a context, vⱼᵀ tanh(Wp + b).
+    Additive,
+}
+
+/// The config of a [`MultiAttention`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use matnet::layer::MultiAttentionConfig;
+/// use matnet::random::Stream;
+///
+/// // Three heads read a memory of seven rows, asked by a context of four numbers.
+/// let device = Device::flex();
+/// let attention = MultiAttentionConfig::new(5, 3)
+///     .with_context(Some(4))
+///     .with_output(Some(6))
+///     .init(&mut Stream::new(42, "init"), &device)?;
+/// let memory = Tensor::ones([2, 7, 5], &device);
+/// let read = attention.forward(memory, Some(Tensor::ones([2, 4], &device)), None);
+/// assert_eq!((read.matrix.dims(), read.weights.dims()), ([2, 3, 6], [2, 3, 7]));
+/// # Ok::<(), matnet::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MultiAttentionConfig {
+    /// Columns of the memory.
+    pub cols: usize,
+    /// How many heads read it.
+    pub heads: usize,
+    /// How rows are judged. Default: bilinear.
+    #[serde(default)]
+    pub score: Score,
+    /// How many numbers the context has. Default: there is none.
+    #[serde(default)]
+    pub context: Option<usize>,
+    /// Hidden units of the additive score. Default: as many as the memory has columns.
+    #[serde(default)]
+    pub hidden: Option<usize>,
+    /// What scores are divided by; small ones make the heads sharp. Default: 1.
+    #[serde(default = "one")]
+    pub temperature: f64,
+    /// Columns of what is read, mapped by V. Default: those of the memory, unmapped.
+    #[serde(default)]
+    pub output: Option<usize>,
+    /// How the maps start. Default: orthogonal.
+    #[serde(default)]
+    pub init: Init,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+impl MultiAttentionConfig {
+    /// So many heads over a memory of so many columns, without a context.
+    pub fn new(cols: usize, heads: usize) -> Self {
+        Self {
+            cols,
+            heads,
+            score: Score::Bilinear,
+            context: None,
+            hidden: None,
+            temperature: one(),
+            output: None,
+            init: Init::default(),
+        }
+    }
+
+    setters! {
+        with_score(score: Score);
+        with_context(context: Option<usize>);
+        with_hidden(hidden: Option<usize>);
+        with_temperature(temperature: f64);
+        with_output(output: Option<usize>);
+        with_init(init: Init);
+    }
+
+    /// Checks the config and draws the first maps from `stream`.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<MultiAttention, ConfigError> {
+        check_sides("cols", &[self.cols])?;
+        check_count("heads", self.heads, crate::MAX_NUMBERS)?;
+        check_sides("heads", &[self.heads, self.cols])?;
+        check_finite("temperature", self.temperature)?;
+        if self.temperature <= 0.0 {
+            let expected = "must be greater than 0";
+            return Err(ConfigError::new("temperature", self.temperature.to_string(), expected));
+        }
+        let queries = self.heads * self.cols;
+        if self.score == Score::Dot && self.context != Some(queries) {
+            let value = self.context.map_or("none".to_owned(), |context| context.to_string());
+            let expected = format!("score = \"dot\" takes the {queries} numbers of its queries as context");
+            return Err(ConfigError::new("context", value, expected));
+        }
+        if self.hidden.is_some() && self.score != Score::Additive {
+            let value = self.hidden.unwrap_or_default().to_string();
+            return Err(ConfigError::new("hidden", value, "only score = \"additive\" has hidden units"));
+        }
+        let hidden = self.hidden.unwrap_or(self.cols);
+        check_sides("hidden", &[hidden, self.cols.max(self.heads)])?;
+        check_sides("context", &[self.context.unwrap_or(1), queries.max(hidden)])?;
+        check_sides("output", &[self.cols, self.output.unwrap_or(1)])?;
+        let mut map = |from, to| self.init.map([from, to], 1.0, stream, device);
+        let judge = match self.score {
+            Score::Dot => None,
+            Score::Bilinear => {
+                let query_map = map(self.context.unwrap_or(1), queries);
+                Some(Judge::Bilinear(Bilinear { query_map }))
+            }
+            Score::Additive => Some(Judge::Additive(Additive {
+                memory_map: map(self.cols, hidden),
+                context_map: self.context.map(|context| map(context, hidden)),
+                bias: constant(0.0, [1, hidden], device),
+                score_map: map(hidden, self.heads),
+            })),
+        };
+        Ok(MultiAttention {
+            judge,
+            col_map: self.output.map(|output| map(self.cols, output)),
+            heads: self.heads,
+            cols: self.cols,
+            context: self.context,
+            temperature: self.temperature,
+        })
+    }
+}
+
+/// k heads over the rows of a memory P, made with [`MultiAttentionConfig`]: the paper's multi-attention.
+///
+/// Every head j has a distribution αⱼ over the rows, the softmax of its scores. The columns of U are these
+/// distributions, so that what is read, S = UᵀPV, is a [`mat1`](crate::ops::mat1) whose U depends on the memory.
+#[derive(Module, Debug)]
+#[module(custom_display)]
+pub struct MultiAttention {
+    /// What gives the scores; without it, the context is the queries.
+    pub judge: Option<Judge>,
+    /// V: `[cols, output]`; without it what is read stays as it is.
+    pub col_map: Option<Param<Tensor<2>>>,
+    heads: usize,
+    cols: usize,
+    context: Option<usize>,
+    temperature: f64,
+}
+
+/// What gives the scores.
+#[derive(Module, Debug)]
+pub enum Judge {
+    /// Queries are a map of the context.
+    Bilinear(Bilinear),
+    /// A small net over row and context.
+    Additive(Additive),
+}
+
+/// cᵀWⱼp
+#[derive(Module, Debug)]
+pub struct Bilinear {
+    /// W: `[context, heads · cols]`, or `[1, heads · cols]` without a context.
+    pub query_map: Param<Tensor<2>>,
+}
+
+/// vⱼᵀ tanh(Wp + Cc + b)
+#[derive(Module, Debug)]
+pub struct Additive {
+    /// W: `[cols, hidden]`
+    pub memory_map: Param<Tensor<2>>,
+    /// C: `[context, hidden]`
+    pub context_map: Option<Param<Tensor<2>>>,
+    /// b: `[1, hidden]`
+    pub bias: Param<Tensor<2>>,
+    /// v: `[hidden, heads]`
+    pub score_map: Param<Tensor<2>>,
+}
+
+/// What was read, and where.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// S: `[batch, heads, output]`
+    pub matrix: Tensor<3>,
+    /// Uᵀ: `[batch, heads, rows]`, each row a distribution over the rows of the memory.
+    pub weights: Tensor<3>,
+}
+
+impl MultiAttention {
+    /// Reads a memory `[batch, rows, cols]`, asked by a context `[batch, context]`. Where the mask
+    /// `[batch, rows]` is false, a row is not looked at; a head that may look at nothing reads zeros.
+    ///
+    /// # Panics
+    ///
+    /// If the shapes do not fit the config or each other, or the memory has no rows.
+    pub fn forward(
+        &self,
+        memory: Tensor<3>,
+        context: Option<Tensor<2>>,
+        mask: Option<Tensor<2, Bool>>,
+    ) -> Read {
+        let [batch, rows, cols] = memory.dims();
+        assert!(batch > 0 && rows > 0, "multi-attention: the memory is empty: {:?}", memory.dims());
+        assert_eq!(cols, self.cols, "multi-attention: built for {} columns, got {cols}", self.cols);
+        let given = context.as_ref().map(|context| context.dims());
+        assert_eq!(
+            given,
+            self.context.map(|width| [batch, width]),
+            "multi-attention: the context does not fit"
+        );
+        let scores = self.scores(&memory, context) / self.temperature;
+        let weights = match mask {
+            None => softmax(scores, 2),
+            Some(mask) => {
+                assert_eq!(mask.dims(), [batch, rows], "multi-attention: the mask does not fit");
+                let seen = mask.unsqueeze_dim::<3>(1).expand([batch, self.heads, rows]);
+                // Not −∞: of nothing to look at it would make a NaN.
+                let weights = softmax(scores.mask_fill(seen.clone().bool_not(), -1e30), 2);
+                weights.mask_fill(seen.bool_not(), 0.0)
+            }
+        };
+        let read = weights.clone().matmul(memory);
+        let matrix = match &self.col_map {
+            None => read,
+            Some(map) => {
+                let output = map.lazy_shape().dims::<2>()[1];
+                read.reshape([batch * self.heads, cols])
+                    .matmul(map.val())
+                    .reshape([batch, self.heads, output])
+            }
+        };
+        Read { matrix, weights }
+    }
+
+    /// `[batch, heads, rows]`
+    fn scores(&self, memory: &Tensor<3>, context: Option<Tensor<2>>) -> Tensor<3> {
+        let [batch, rows, cols] = memory.dims();
+        let asked = |queries: Tensor<2>| {
+            let queries = queries.reshape([batch, self.heads, cols]);
+            queries.matmul(memory.clone().swap_dims(1, 2))
+        };
+        match (&self.judge, context) {
+            (None, Some(queries)) => asked(queries),
+            (None, None) => unreachable!("the context was compared with the config"),
+            (Some(Judge::Bilinear(judge)), Some(context)) => asked(context.matmul(judge.query_map.val())),
+            (Some(Judge::Bilinear(judge)), None) => {
+                asked(judge.query_map.val().expand([batch, self.heads * cols]))
+            }
+            (Some(Judge::Additive(judge)), context) => {
+                let hidden = judge.bias.lazy_shape().dims::<2>()[1];
+                let rows_in = memory.clone().reshape([batch * rows, cols]).matmul(judge.memory_map.val());
+                let mut state =
+                    rows_in.reshape([batch, rows, hidden]) + judge.bias.val().unsqueeze_dim::<3>(0);
+                if let (Some(context), Some(map)) = (context, &judge.context_map) {
+                    state = state + context.matmul(map.val()).unsqueeze_dim::<3>(1);
+                }
+                let scores = state.tanh().reshape([batch * rows, hidden]).matmul(judge.score_map.val());
+                scores.reshape([batch, rows, self.heads]).swap_dims(1, 2)
+            }
+        }
+    }
+}
+
+impl ModuleDisplay for MultiAttention {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        let output = self.col_map.as_ref().map_or(self.cols, |map| map.lazy_shape().dims::<2>()[1]);
+        content
+            .add_single(&format!("{} heads over {} columns, reads {output}", self.heads, self.cols))
+            .optional()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::{Activation, mat1};
+    use burn::tensor::TensorData;
+
+    fn random<const D: usize>(stream: &mut Stream, shape: [usize; D]) -> Tensor<D> {
+        let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| stream.normal() as f32).collect();
+        Tensor::from_data(TensorData::new(numbers, shape), &Device::flex())
+    }
+
+    fn apart<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> f32 {
+        (a - b).abs().max().into_scalar::<f32>()
+    }
+
+    #[test]
+    fn reading_is_mat1_with_attention_columns() {
+        let mut stream = Stream::new(1, "attention");
+        let config = MultiAttentionConfig::new(5, 3).with_context(Some(4)).with_output(Some(6));
+        let attention = config.init(&mut stream, &Device::flex()).unwrap();
+        let memory = random(&mut stream, [1, 7, 5]);
+        let read = attention.forward(memory.clone(), Some(random(&mut stream, [1, 4])), None);
+        let u = read.weights.clone().squeeze_dim::<2>(0).transpose();
+        let v = attention.col_map.as_ref().unwrap().val();
+        let same = mat1(memory, u, v, None, Activation::Identity);
+        assert!(apart(read.matrix, same) < 1e-6);
+        let sums = read.weights.sum_dim(2);
+        assert!(apart(sums.clone(), sums.ones_like()) < 1e-6);
+    }
+
+    #[test]
+    fn equal_scores_read_the_mean_and_a_cold_head_reads_one_row() {
+        let mut stream = Stream::new(2, "attention");
+        let config = MultiAttentionConfig::new(3, 1).with_score(Score::Dot).with_context(Some(3));
+        let memory = random(&mut stream, [1, 6, 3]);
+        let even = config.init(&mut stream, &Device::flex()).unwrap();
+        let read = even.forward(memory.clone(), Some(Tensor::zeros([1, 3], &Device::flex())), None);
+        assert!(apart(read.matrix, memory.clone().mean_dim(1)) < 1e-6);
+        let sharp = config.with_temperature(1e-4).init(&mut stream, &Device::flex()).unwrap();
+        let read = sharp.forward(memory.clone(), Some(random(&mut stream, [1, 3])), None);
+        assert!(read.weights.max().into_scalar::<f32>() > 0.999);
+    }
+
+    #[test]
+    fn masked_rows_are_not_there() {
+        let mut stream = Stream::new(3, "attention");
+        for score in [Score::Bilinear, Score::Additive] {
+            let config = MultiAttentionConfig::new(4, 2).with_score(score);
+            let attention = config.init(&mut stream, &Device::flex()).unwrap();
+            let memory = random(&mut stream, [2, 5, 4]);
+            let seen = [[true, true, true, false, false], [false; 5]];
+            let mask = Tensor::<2, Bool>::from_data(TensorData::from(seen), &Device::flex());
+            let read = attention.forward(memory.clone(), None, Some(mask)).matrix;
+            let short = attention.forward(memory.slice([0..1, 0..3]), None, None).matrix;
+            assert!(apart(read.clone().slice([0..1]), short) < 1e-6, "{score:?}");
+            assert_eq!(read.slice([1..2]).abs().max().into_scalar::<f32>(), 0.0, "{score:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_configs_name_their_keys() {
+        let key = |config: MultiAttentionConfig| {
+            config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap_err().key
+        };
+        let config = || MultiAttentionConfig::new(3, 2);
+        assert_eq!(key(MultiAttentionConfig::new(0, 2)), "cols");
+        assert_eq!(key(MultiAttentionConfig::new(3, 0)), "heads");
+        assert_eq!(key(config().with_score(Score::Dot)), "context");
+        assert_eq!(key(config().with_context(Some(0))), "context");
+        assert_eq!(key(config().with_hidden(Some(4))), "hidden");
+        assert_eq!(key(config().with_temperature(0.0)), "temperature");
+        assert_eq!(key(config().with_output(Some(0))), "output");
+    }
+}
