@@ -51,7 +51,7 @@ impl Teller {
         if io::stderr().is_terminal() {
             let bar = ProgressBar::new((self.epochs * self.steps) as u64);
             // If the template did not parse, the default style would do.
-            if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:24}] {msg}") {
+            if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:16}] {wide_msg}") {
                 bar.set_style(style.progress_chars("=> "));
             }
             bar.set_position(self.before);
@@ -65,7 +65,7 @@ impl Teller {
             Some(bar) => {
                 bar.set_position(done);
                 bar.set_prefix(format!("epoch {}/{}", epoch + 1, self.epochs));
-                bar.set_message(format!("{score}{}, rate {rate:.1e}, {}", self.last, self.left(done)));
+                bar.set_message(format!("{}, {score}, rate {rate:.1e}{}", self.left(done), self.last));
             }
             None if self.told.elapsed() > BETWEEN_LINES => {
                 let (epoch, epochs, steps) = (epoch + 1, self.epochs, self.steps);
