@@ -198,8 +198,12 @@ pub struct Man {
 /// What changes a config on the way in.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// Change a key: model.hidden=[50,50], train.rate=3e-4 (may be given again and again)
-    #[arg(long, value_name = "KEY=VALUE")]
+    /// Change a key.
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        help = "Change a key: model.hidden=[50,50], train.rate=3e-4 (may be given again and again)"
+    )]
     pub set: Vec<String>,
 }
 
