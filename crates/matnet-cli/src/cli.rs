@@ -47,8 +47,10 @@ pub enum Command {
         after_help = "Inputs are .npy or .npz (array `x`) of [n, rows, cols] or [n, time, rows, cols], a picture, a .csv matrix, or a \
                       folder of these, in order of their paths. They are read, answered and written a part at a time, so an .npy may \
                       be larger than memory. Answers are the probabilities of the classes, or matrices \
-                      in the scale that the net was trained in.\n\nExamples:\n  \
+                      in the scale that the net was trained in. Nets on graphs take a graph (.npz, a folder with edges and nodes, or a \
+                      dataset's name) and answer for each of its nodes.\n\nExamples:\n  \
                       matnet predict runs/digits --input x.npy --output y.npy\n  \
+                      matnet predict runs/papers --input mygraph/ --output classes.csv\n  \
                       matnet predict runs/digits --input scans/ --output answers.csv\n  \
                       matnet predict runs/digits --input three.png --output -"
     )]
@@ -71,6 +73,13 @@ pub enum Command {
                       matnet new seq2seq | less"
     )]
     New(New),
+    /// Run an experiment of the paper and set its numbers beside the paper's
+    #[command(
+        after_help = "Experiments: citations. Each run is a folder of its own; the same command goes on with what is not \
+                      finished.\n\nExamples:\n  matnet reproduce citations\n  \
+                      MATNET_DATA=data matnet reproduce citations --size paper --threads 1 --out runs/citations"
+    )]
+    Reproduce(Reproduce),
     /// Datasets: list, fetch, verify, show
     #[command(
         subcommand,
@@ -147,6 +156,12 @@ pub enum NetKind {
     SequenceLabeller,
     /// A sequence for a sequence
     Seq2seq,
+    /// A class for a node of a graph: the column network
+    ColumnNet,
+    /// The same by graph convolutions
+    Gcn,
+    /// The same by polynomials of the Laplacian
+    Chebyshev,
 }
 
 impl NetKind {
@@ -158,6 +173,9 @@ impl NetKind {
             Self::SequenceClassifier => "sequence-classifier",
             Self::SequenceLabeller => "sequence-labeller",
             Self::Seq2seq => "seq2seq",
+            Self::ColumnNet => "column-net",
+            Self::Gcn => "gcn",
+            Self::Chebyshev => "chebyshev",
         }
     }
 }
@@ -268,6 +286,16 @@ pub enum Weights {
     Last,
 }
 
+impl Weights {
+    /// The file in the folder of a run.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Best => "best.safetensors",
+            Self::Last => "last.safetensors",
+        }
+    }
+}
+
 /// `matnet eval`
 #[derive(Debug, Args)]
 pub struct Eval {
@@ -296,7 +324,7 @@ pub struct Eval {
 pub struct Predict {
     /// The folder of a run
     pub run: PathBuf,
-    /// What to answer for: .npy, .npz, a picture, .csv, or a folder
+    /// What to answer for: .npy, .npz, a picture, .csv, or a folder; a graph for nets on graphs
     #[arg(long, short, value_name = "PATH")]
     pub input: PathBuf,
     /// Where the answers go: .npy or .csv, or - for CSV on standard output
@@ -313,6 +341,48 @@ pub struct Predict {
     pub quiet: bool,
     #[command(flatten)]
     pub machine: MachineArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+/// How much of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Size {
+    /// Minutes, on data that ship with matnet
+    Quick,
+    /// The paper's data and settings
+    Paper,
+}
+
+impl Size {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Paper => "paper",
+        }
+    }
+}
+
+/// `matnet reproduce`
+#[derive(Debug, Args)]
+pub struct Reproduce {
+    /// Which experiment: citations
+    pub experiment: String,
+    /// How much of it
+    #[arg(long, value_enum, default_value_t = Size::Quick)]
+    pub size: Size,
+    /// Seeds of every net [default: as the experiment says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: Option<u32>,
+    /// Where runs, tables and figures go [default: runs/EXPERIMENT-SIZE]
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// `matnet bench`

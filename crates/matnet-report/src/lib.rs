@@ -7,6 +7,7 @@
 //!   without the machine's fonts.
 //! - [`picture`]: matrices as small pictures in a grid, as PNG, as an animated GIF or as text in a terminal.
 //! - [`table`]: one table, written as HTML or as Markdown.
+//! - [`tsne()`]: states of many numbers as points in space.
 //! - [`page`]: an HTML file that needs no other file.
 //!
 //! ```
@@ -37,6 +38,8 @@ mod raster;
 mod svg;
 pub mod table;
 mod text;
+mod tsne;
 
 pub use error::ReportError;
 pub use svg::Svg;
+pub use tsne::tsne;

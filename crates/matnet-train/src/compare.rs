@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use burn::tensor::Device;
 use matnet_data::cache::Cache;
 
-use crate::Result;
 use crate::config::{DataConfig, Document};
 use crate::data::Prepared;
-use crate::run::{Plan, Run, RunResult};
+use crate::graph::{self, GraphDataConfig, GraphModelConfig, NodeTask, PreparedGraph};
+use crate::model::{self, ModelConfig};
+use crate::run::{Plan, Run, RunResult, Work};
+use crate::task::SampleTask;
+use crate::{Error, Result};
 
 /// One run of a comparison.
 #[derive(Clone, Debug)]
@@ -52,21 +54,55 @@ pub fn jobs(document: &Document, folder: &Path, seeds: Option<u32>) -> Result<Ve
 /// Plans jobs one after another, loading the same data only once.
 #[derive(Debug, Default)]
 pub struct Planner {
-    loaded: Option<(DataConfig, Option<u64>, Arc<Prepared>)>,
+    samples: Kept<DataConfig, Prepared>,
+    graph: Kept<GraphDataConfig, PreparedGraph>,
+}
+
+/// The data of the last job: their config, and the seed if they are those of one seed.
+type Kept<C, D> = Option<(C, Option<u64>, Arc<D>)>;
+
+/// What was kept, if it is what is wanted, or else loaded anew.
+fn kept<C: PartialEq, D>(
+    kept: &mut Kept<C, D>,
+    config: C,
+    seed: Option<u64>,
+    load: impl FnOnce(&C) -> Result<D>,
+) -> Result<Arc<D>> {
+    let data = match kept.take() {
+        Some((before, of, data)) if before == config && of == seed => data,
+        _ => Arc::new(load(&config)?),
+    };
+    *kept = Some((config, seed, Arc::clone(&data)));
+    Ok(data)
 }
 
 impl Planner {
     /// The plan of a job.
     pub fn plan(&mut self, document: &Document, cache: &Cache) -> Result<Plan> {
-        let (data, train) = (document.data()?, document.train()?);
+        let variants = document.variants();
+        if !variants.is_empty() {
+            return Err(Error::Config(format!(
+                "this config has the variants {}: `matnet compare` trains them all, --variant chooses one",
+                variants.join(", ")
+            )));
+        }
+        model::check_kind(document)?;
+        let train = document.train()?;
         // A split of its own makes the data those of one seed.
-        let seed = data.split.per_run.then_some(train.seed);
-        let prepared = match self.loaded.take() {
-            Some((config, of, prepared)) if config == data && of == seed => prepared,
-            _ => Arc::new(Prepared::load(&data, cache, train.seed)?),
-        };
-        self.loaded = Some((data, seed, Arc::clone(&prepared)));
-        Plan::with_data(document, prepared)
+        let of = |per_run: bool| per_run.then_some(train.seed);
+        if graph::is_graph(document) {
+            let config = graph::data_config(document)?;
+            let seed = of(config.split.per_run);
+            let data =
+                kept(&mut self.graph, config, seed, |config| PreparedGraph::load(config, cache, train.seed))?;
+            let model = GraphModelConfig::read(document, &data)?;
+            return Ok(Plan::Nodes(Work::new(document, NodeTask::new(data, model, &train)?)?));
+        }
+        let config = document.data()?;
+        let seed = of(config.split.per_run);
+        let data = kept(&mut self.samples, config, seed, |config| Prepared::load(config, cache, train.seed))?;
+        let model = ModelConfig::read(document, &data)?;
+        Ok(Plan::Samples(Work::new(document, SampleTask::new(data, model, &train)?)?))
     }
 
     /// Fails if a job could not begin. Its net is built for that, but with first values that are drawn quickly.
@@ -74,8 +110,7 @@ impl Planner {
         let mut quick = document.clone();
         quick.set("model.init=glorot")?;
         self.plan(document, cache)?;
-        self.plan(&quick, cache)?.net(&Device::flex())?;
-        Ok(())
+        self.plan(&quick, cache)?.check()
     }
 }
 

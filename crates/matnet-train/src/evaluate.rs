@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::config::TrainConfig;
 use crate::data::Prepared;
-use crate::model::{Model, ModelConfig, Output, future};
+use crate::model::{ModelConfig, Output, future};
 use crate::run::Score;
 use crate::state::Sums;
-use crate::task::{self, SampleTask, Task};
+use crate::task::{self, Task};
 use crate::{Error, Result};
 
 /// How well a net does on some examples.
@@ -118,25 +118,19 @@ impl Confusion {
     }
 }
 
-/// How many examples are measured at once: as many as while training, since sums of `f32` depend on it in their last
-/// bits.
-pub fn batch(train: &TrainConfig) -> usize {
-    train.batch.max(128)
-}
-
-/// Lets a net answer for some examples, `batch` at a time (see [`batch`]), and compares.
-pub fn evaluate(
-    task: &SampleTask,
-    net: &Model,
+/// Lets a net answer for some examples, as many at a time as while training, and compares.
+pub fn evaluate<T: Task>(
+    task: &T,
+    net: &T::Net,
     examples: &[usize],
-    batch: usize,
+    train: &TrainConfig,
     device: &Device,
 ) -> Evaluation {
     let mut sums = Sums::default();
-    let mut confusion = task.has_errors().then(|| Confusion::new(task.data.class_names().to_vec()));
+    let mut confusion = task.has_errors().then(|| Confusion::new(task.class_names().to_vec()));
     let mut wrong = Vec::new();
-    for batch in examples.chunks(batch.max(1)) {
-        let output = net.forward(task.input(batch, device), &mut Mode::Eval);
+    for batch in examples.chunks(task.chunk(train.batch)) {
+        let output = task.forward(net, batch, &mut Mode::Eval, device);
         if let (Some(confusion), Output::Scores(scores)) = (&mut confusion, &output) {
             let right = task.classes(batch);
             let given = task::answers(&task::numbers(scores.clone()), scores.dims()[1]);
@@ -149,7 +143,7 @@ pub fn evaluate(
                 if right != given {
                     wrong.push(Wrong {
                         example: batch[at / steps],
-                        step: matches!(task.model, ModelConfig::StepClasses(_)).then_some(at % steps),
+                        step: task.by_step().then_some(at % steps),
                         right,
                         given,
                         probability: shares[at * classes + given as usize],
@@ -166,18 +160,7 @@ pub fn evaluate(
 /// A target whose classes are numbered as the net's are.
 pub(crate) fn with_classes(target: Target, classes: &[String]) -> Result<Target> {
     let renumber = |labels: Vec<u32>, names: Vec<String>| -> Result<Vec<u32>> {
-        if names == classes {
-            return Ok(labels);
-        }
-        let number = |name: &String| classes.iter().position(|class| class == name).map(|at| at as u32);
-        let numbers: Vec<Option<u32>> = names.iter().map(number).collect();
-        let one = |label: u32| {
-            numbers[label as usize].ok_or_else(|| {
-                let name = &names[label as usize];
-                Error::Run(format!("the data have a class `{name}`, the net knows {}", some(classes)))
-            })
-        };
-        labels.into_iter().map(one).collect()
+        labels.into_iter().map(|label| renumbered(label, &names, classes)).collect()
     };
     let all = classes.to_vec();
     Ok(match target {
@@ -185,6 +168,15 @@ pub(crate) fn with_classes(target: Target, classes: &[String]) -> Result<Target>
         Target::Steps { labels, names } => Target::Steps { labels: renumber(labels, names)?, names: all },
         other => other,
     })
+}
+
+/// The net's number for a class of other data, found by its name.
+pub(crate) fn renumbered(label: u32, names: &[String], classes: &[String]) -> Result<u32> {
+    let name = &names[label as usize];
+    match classes.iter().position(|class| class == name) {
+        Some(at) => Ok(at as u32),
+        None => Err(Error::Run(format!("the data have a class `{name}`, the net knows {}", some(classes)))),
+    }
 }
 
 /// The first names of a list that may be long.

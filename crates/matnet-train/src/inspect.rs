@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use burn::module::Module;
 use matnet::weights;
 
+use crate::graph::{GraphModel, GraphModelConfig};
 use crate::model::{Model, ModelConfig};
 
 /// A part of a net with parameters of its own.
@@ -29,6 +30,15 @@ pub struct Layer {
 
 /// The parts of a net, in order.
 pub fn layers(net: &Model, config: &ModelConfig, time: Option<usize>) -> Vec<Layer> {
+    parts(net, |name| uses(name, config, time))
+}
+
+/// The parts of a net on graphs, in order; what they cost is counted per node, without what travels along the edges.
+pub fn graph_layers(net: &GraphModel, config: &GraphModelConfig) -> Vec<Layer> {
+    parts(net, |name| config.uses(name))
+}
+
+fn parts<M: Module>(net: &M, uses: impl Fn(&str) -> usize) -> Vec<Layer> {
     let mut order = Vec::new();
     let mut parts: BTreeMap<String, BTreeMap<String, Vec<usize>>> = BTreeMap::new();
     for (path, shape) in shapes(net) {
@@ -38,7 +48,7 @@ pub fn layers(net: &Model, config: &ModelConfig, time: Option<usize>) -> Vec<Lay
         }
         parts.entry(name.to_owned()).or_default().insert(leaf.to_owned(), shape);
     }
-    order.into_iter().map(|name| layer(&parts[&name], uses(&name, config, time), name)).collect()
+    order.into_iter().map(|name| layer(&parts[&name], uses(&name), name)).collect()
 }
 
 /// Layers that differ in their names only, together.
@@ -108,6 +118,24 @@ fn layer(leaves: &BTreeMap<String, Vec<usize>>, uses: usize, name: String) -> La
         part.kind = "vector cell";
         part.shapes = Some(([n, 1], [m, 1]));
         part.flops = 2 * (gates * m * (n + m)) as u64;
+    }
+    match (sides("own_map"), sides("neighbour_map"), sides("score_map"), sides("weight")) {
+        (Some(&[_, width, _]), Some(&[_, heard, _]), _, _) => {
+            part.kind = "column highway";
+            part.shapes = Some(([width, 1], [width, 1]));
+            part.flops = 2 * (2 * width * (width + heard)) as u64;
+        }
+        (_, _, Some(&[heads, width, _]), _) => {
+            part.kind = "edge attention";
+            part.shapes = Some(([width, 1], [width, heads]));
+            part.flops = 2 * (heads * width * width) as u64;
+        }
+        (_, _, _, Some(&[terms, n, m])) => {
+            part.kind = "polynomial";
+            part.shapes = Some(([n, 1], [m, 1]));
+            part.flops = 2 * (terms * n * m) as u64;
+        }
+        _ => {}
     }
     part.flops *= uses as u64;
     part

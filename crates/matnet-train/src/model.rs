@@ -15,6 +15,7 @@ use toml::{Table, Value};
 
 use crate::config::{Document, read_table, suggestion};
 use crate::data::Prepared;
+use crate::graph::GRAPH_KINDS;
 use crate::run::{Note, Wanted};
 use crate::{Error, Result};
 
@@ -94,10 +95,7 @@ impl ModelConfig {
         let wants_sequences = match kind.as_str() {
             "feedforward" | "autoencoder" => false,
             "sequence-classifier" | "sequence-labeller" | "seq2seq" => true,
-            other => {
-                let known: Vec<String> = KINDS.iter().map(|&kind| kind.to_owned()).collect();
-                return wrong("kind", other, suggestion(other, &known));
-            }
+            other => return Err(unknown(other)),
         };
         if sequences != wants_sequences {
             let expected = match sequences {
@@ -382,6 +380,20 @@ pub(crate) fn future(data: &Prepared) -> Option<usize> {
         (_, Some(time)) => data.config.past.map(|past| time.saturating_sub(past)),
         _ => None,
     }
+}
+
+/// Fails if there is no net of the kind a config names. That decides what all other keys mean, so it comes first.
+pub(crate) fn check_kind(document: &Document) -> Result<()> {
+    let table = document.model().unwrap_or_default();
+    match table.get("kind").and_then(Value::as_str) {
+        Some(kind) if !KINDS.contains(&kind) && !GRAPH_KINDS.contains(&kind) => Err(unknown(kind)),
+        _ => Ok(()),
+    }
+}
+
+fn unknown(kind: &str) -> Error {
+    let known: Vec<String> = KINDS.iter().chain(&GRAPH_KINDS).map(|&kind| kind.to_owned()).collect();
+    Error::key("model", ConfigError::new("kind", kind, suggestion(kind, &known)))
 }
 
 fn kinds() -> String {

@@ -15,26 +15,40 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use matnet::random::Stream;
 use matnet::{Mode, weights};
 use matnet_data::cache::Cache;
 use matnet_data::{Array, Target};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::config::{DataConfig, Document, Loss, Monitor, TrainConfig};
+use crate::compare::Planner;
+use crate::config::{Document, Loss, Monitor, TrainConfig};
 use crate::data::{Part, Prepared, Preprocess};
+use crate::graph::{self, GraphModelConfig, NodeNote, NodeTask, TrainedOnGraph};
 use crate::model::{Input, Model, ModelConfig, Output};
-use crate::sealed::{self, hex};
+use crate::sealed::{self, Opened, hex};
 use crate::task::{self, SampleTask, Task};
 use crate::{Error, Result, evaluate, files};
 
-/// Everything that decides a run.
+/// Everything that decides a run: a task, whatever its kind.
 #[derive(Clone, Debug)]
-pub struct Plan {
+#[allow(clippy::large_enum_variant)] // There is one per run.
+pub enum Plan {
+    /// A net on matrices or sequences.
+    Samples(Work<SampleTask>),
+    /// A net on a graph.
+    Nodes(Work<NodeTask>),
+}
+
+/// A task and how it is trained.
+#[derive(Clone, Debug)]
+pub struct Work<T> {
     /// The data, loaded; and the net on them.
-    pub task: SampleTask,
+    pub task: T,
     /// How it is trained, defaults written out.
     pub train: TrainConfig,
 }
@@ -42,23 +56,38 @@ pub struct Plan {
 impl Plan {
     /// Understands a config, loading its data.
     pub fn new(document: &Document, cache: &Cache) -> Result<Self> {
-        let train = document.train()?;
-        let data = Prepared::load(&document.data()?, cache, train.seed)?;
-        Self::with_data(document, Arc::new(data))
+        Planner::default().plan(document, cache)
     }
 
-    /// Understands a config whose data are loaded already.
-    pub fn with_data(document: &Document, data: Arc<Prepared>) -> Result<Self> {
-        let variants = document.variants();
-        if !variants.is_empty() {
-            return Err(Error::Config(format!(
-                "this config has the variants {}: `matnet compare` trains them all, --variant chooses one",
-                variants.join(", ")
-            )));
+    /// How it is trained.
+    pub fn train(&self) -> &TrainConfig {
+        match self {
+            Self::Samples(work) => &work.train,
+            Self::Nodes(work) => &work.train,
         }
+    }
+
+    /// The config as it stands in the run folder.
+    pub fn config(&self) -> String {
+        match self {
+            Self::Samples(work) => work.config(),
+            Self::Nodes(work) => work.config(),
+        }
+    }
+
+    /// Fails if the net cannot be built.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Samples(work) => work.net(&Device::flex()).map(|_| ()),
+            Self::Nodes(work) => work.net(&Device::flex()).map(|_| ()),
+        }
+    }
+}
+
+impl<T: Task> Work<T> {
+    /// Understands how a task is to be trained.
+    pub fn new(document: &Document, task: T) -> Result<Self> {
         let train = document.train()?;
-        let model = ModelConfig::read(document, &data)?;
-        let task = SampleTask::new(data, model, &train)?;
         if task.examples(Part::Train).is_empty() {
             return Err(Error::Config("data.split: leaves nothing to train on".to_owned()));
         }
@@ -70,7 +99,8 @@ impl Plan {
             Loss::CrossEntropy => Monitor::Error,
             _ => Monitor::Loss,
         };
-        let train = train.resolved(task.loss(), train.monitor.unwrap_or(monitor));
+        let batch = task.batch(train.batch);
+        let train = train.resolved(task.loss(), train.monitor.unwrap_or(monitor), batch);
         Ok(Self { task, train })
     }
 
@@ -82,22 +112,30 @@ impl Plan {
             data_sha256: &'a str,
         }
         #[derive(Serialize)]
-        struct Whole<'a> {
+        struct Whole<'a, D: Serialize, M: Serialize> {
             run: RunFacts<'a>,
-            data: &'a DataConfig,
-            model: &'a ModelConfig,
+            data: &'a D,
+            model: &'a M,
             train: &'a TrainConfig,
         }
-        let run = RunFacts { version: env!("CARGO_PKG_VERSION"), data_sha256: &self.task.data.checksum };
-        let (data, model, train) = (&self.task.data.config, &self.task.model, &self.train);
+        let run = RunFacts { version: env!("CARGO_PKG_VERSION"), data_sha256: self.task.facts().checksum };
+        let ((data, model), train) = (self.task.configs(), &self.train);
         // Plain structs of numbers, words and lists.
         let text = toml::to_string(&Whole { run, data, model, train }).expect("a config that fits into TOML");
         format!("# Everything that decided this run. `matnet train` takes it as any other config.\n\n{text}")
     }
 
     /// The net at its beginning.
-    pub fn net(&self, device: &Device) -> Result<Model> {
-        self.task.model.init(&mut Stream::new(self.train.seed, "init"), device)
+    pub fn net(&self, device: &Device) -> Result<T::Net> {
+        let net = self.task.net(&mut Stream::new(self.train.seed, "init"), device)?;
+        if let Some(start) = &self.train.penalised
+            && !weights::names(&net).iter().any(|name| name.starts_with(start))
+        {
+            let names = weights::names(&net).join(", ");
+            let what = format!("train.penalised: {start}; no map of the net begins so, there are {names}");
+            return Err(Error::Config(what));
+        }
+        Ok(net)
     }
 
     /// The checksum of the config.
@@ -106,10 +144,25 @@ impl Plan {
     }
 }
 
+/// What results and reports say of a task.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    /// feedforward, gcn, …
+    pub kind: &'static str,
+    /// matrix or vector.
+    pub form: String,
+    /// The name or path of the data.
+    pub source: &'a str,
+    /// Over the data as they were loaded.
+    pub checksum: &'a str,
+    /// What a reader should know of them.
+    pub notes: &'a [String],
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// feedforward, seq2seq, …
+    /// feedforward, gcn, …
     pub kind: String,
     /// matrix or vector.
     pub form: String,
@@ -239,8 +292,40 @@ impl Run {
         Document::read(&path)
     }
 
+    /// Whether it is the run of a net on a graph.
+    pub fn is_graph(&self) -> Result<bool> {
+        Ok(graph::is_graph(&self.document()?))
+    }
+
     /// The trained net, from `best.safetensors` (or another file of weights in the folder).
     pub fn trained(&self, weights_file: &str, device: &Device) -> Result<Trained> {
+        let (document, opened, path) = self.weights(weights_file)?;
+        let note: Note = note(&opened, &path)?;
+        let config = ModelConfig::of_run(&document, &note)?;
+        let classes = config.classes().map_or(0, |classes| classes.max(2));
+        check_classes(&note.classes, classes, &path)?;
+        let net = fill(config.init(&mut Stream::new(0, "init"), device)?, &opened, &path)?;
+        Ok(Trained { net, config, note, device: device.clone() })
+    }
+
+    /// The same of a run on a graph.
+    pub fn trained_on_graph(&self, weights_file: &str, device: &Device) -> Result<TrainedOnGraph> {
+        let (document, opened, path) = self.weights(weights_file)?;
+        let note: NodeNote = note(&opened, &path)?;
+        let config = GraphModelConfig::of_run(&document)?;
+        check_classes(&note.classes, config.classes(), &path)?;
+        let net = fill(config.init(&mut Stream::new(0, "init"), device)?, &opened, &path)?;
+        Ok(TrainedOnGraph { net, config, note, device: device.clone() })
+    }
+
+    /// The weights of a task that is at hand.
+    pub(crate) fn best<T: Task>(&self, task: &T, device: &Device) -> Result<T::Net> {
+        let (_, opened, path) = self.weights("best.safetensors")?;
+        fill(task.net(&mut Stream::new(0, "init"), device)?, &opened, &path)
+    }
+
+    /// A config and a file of weights.
+    fn weights(&self, weights_file: &str) -> Result<(Document, Opened, PathBuf)> {
         let text = fs::read_to_string(self.path("config.toml")).map_err(|_| {
             Error::Run(format!("{}: there is no run here (no config.toml)", self.folder.display()))
         })?;
@@ -253,21 +338,27 @@ impl Run {
             return Err(Error::Run(what));
         }
         let opened = sealed::open(&path)?;
-        let note: Note = serde_json::from_str(&opened.note)
-            .map_err(|error| Error::damaged(&path, format!("damaged: {error}")))?;
         let document = Document::parse(&text)
             .map_err(|error| Error::damaged(self.path("config.toml"), error.to_string()))?;
-        let config = ModelConfig::of_run(&document, &note)?;
-        let classes = config.classes().map_or(0, |classes| classes.max(2));
-        if note.classes.len() != classes {
-            let what = format!("names {} classes where the net has {classes}", note.classes.len());
-            return Err(Error::damaged(&path, what));
-        }
-        let net = config.init(&mut Stream::new(0, "init"), device)?;
-        let net = weights::load_safetensors(net, &opened.bytes)
-            .map_err(|error| Error::damaged(&path, format!("does not fit config.toml: {error}")))?;
-        Ok(Trained { net, config, note, device: device.clone() })
+        Ok((document, opened, path))
     }
+}
+
+fn note<N: DeserializeOwned>(opened: &Opened, path: &Path) -> Result<N> {
+    serde_json::from_str(&opened.note).map_err(|error| Error::damaged(path, format!("damaged: {error}")))
+}
+
+fn check_classes(named: &[String], classes: usize, path: &Path) -> Result<()> {
+    if named.len() != classes {
+        let what = format!("names {} classes where the net has {classes}", named.len());
+        return Err(Error::damaged(path, what));
+    }
+    Ok(())
+}
+
+fn fill<M: Module>(net: M, opened: &Opened, path: &Path) -> Result<M> {
+    weights::load_safetensors(net, &opened.bytes)
+        .map_err(|error| Error::damaged(path, format!("does not fit config.toml: {error}")))
 }
 
 /// What stands beside the weights: all that a user of them needs to know of the data.

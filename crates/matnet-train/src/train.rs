@@ -11,15 +11,15 @@ use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use matnet::random::Stream;
-use matnet::{Mode, penalty, weights};
+use matnet::{Mode, penalty_below, weights};
 use rand::seq::SliceRandom;
 
 use crate::config::{Monitor, TrainConfig};
 use crate::data::Part;
 use crate::optimizer::{self, Optimizer};
-use crate::run::{Note, Plan, Run, RunResult, Score};
+use crate::run::{Plan, Run, RunResult, Score, Work};
 use crate::state::{self, Best, State, Sums};
-use crate::task::{Measured, SampleTask, Task};
+use crate::task::{Measured, Task};
 use crate::{Error, Result, files, sealed};
 
 /// What the loop tells while it works.
@@ -116,12 +116,24 @@ pub struct Outcome {
 
 /// Trains the net of a plan in a run folder: from the beginning, or on from where it stopped.
 pub fn train(plan: &Plan, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
+    match plan {
+        Plan::Samples(work) => work_on(work, run, options, observer),
+        Plan::Nodes(work) => work_on(work, run, options, observer),
+    }
+}
+
+fn work_on<T: Task>(
+    work: &Work<T>,
+    run: &Run,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
     let _lock = run.lock()?;
-    same_config(plan, run)?;
+    same_config(&work.config(), run)?;
     let device = options.device.clone().autodiff();
-    let net = plan.net(&device)?;
-    let optimizer = Optimizer::new(plan.train.rule(), &net);
-    let mut state: State<SampleTask> = State::new(net, optimizer, plan.checksum());
+    let net = work.net(&device)?;
+    let optimizer = Optimizer::new(work.train.rule(), &net);
+    let mut state: State<T> = State::new(net, optimizer, work.checksum());
     let newest = match options.from_previous {
         true => Some(run.path(state::PREVIOUS)),
         false => state::newest(run.folder())?,
@@ -134,8 +146,8 @@ pub fn train(plan: &Plan, run: &Run, options: &Options, observer: &mut dyn Obser
     {
         return Ok(Outcome { result, was_finished: true });
     }
-    files::write(&run.path("config.toml"), plan.config().as_bytes())?;
-    let mut training = Training::new(plan, run, options, state, observer);
+    files::write(&run.path("config.toml"), work.config().as_bytes())?;
+    let mut training = Training::new(work, run, options, state, observer);
     training.begin(newest.is_some());
     training.epochs()?;
     let result = training.finish()?;
@@ -144,10 +156,9 @@ pub fn train(plan: &Plan, run: &Run, options: &Options, observer: &mut dyn Obser
 }
 
 /// A run that was begun with another config is not gone on with.
-fn same_config(plan: &Plan, run: &Run) -> Result<()> {
+fn same_config(now: &str, run: &Run) -> Result<()> {
     let path = run.path("config.toml");
     let Ok(before) = std::fs::read_to_string(&path) else { return Ok(()) };
-    let now = plan.config();
     if before == now {
         return Ok(());
     }
@@ -160,14 +171,16 @@ fn same_config(plan: &Plan, run: &Run) -> Result<()> {
 }
 
 /// The loop with all it needs.
-struct Training<'a> {
-    task: &'a SampleTask,
+struct Training<'a, T: Task> {
+    task: &'a T,
     config: &'a TrainConfig,
     run: &'a Run,
     options: &'a Options,
     device: Device,
-    state: State<SampleTask>,
+    state: State<T>,
     observer: &'a mut dyn Observer,
+    /// Examples per step.
+    batch: usize,
     /// Steps per epoch.
     steps: usize,
     /// The best weights, when they have not been written yet.
@@ -179,25 +192,28 @@ struct Training<'a> {
     epoch_began: Instant,
 }
 
-impl<'a> Training<'a> {
+impl<'a, T: Task> Training<'a, T> {
     fn new(
-        plan: &'a Plan,
+        work: &'a Work<T>,
         run: &'a Run,
         options: &'a Options,
-        state: State<SampleTask>,
+        state: State<T>,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        let steps = plan.task.examples(Part::Train).len().div_ceil(plan.train.batch);
+        let examples = work.task.examples(Part::Train).len();
+        let batch = work.task.batch(work.train.batch).unwrap_or(examples);
+        let steps = examples.div_ceil(batch);
         let times = std::fs::read_to_string(run.path("times.csv")).unwrap_or_default();
         let times = times.lines().skip(1).take(state.place.epoch).map(str::to_owned).collect();
         Self {
-            task: &plan.task,
-            config: &plan.train,
+            task: &work.task,
+            config: &work.train,
             run,
             options,
             device: options.device.clone().autodiff(),
             state,
             observer,
+            batch,
             steps,
             unwritten_best: None,
             saved: Instant::now(),
@@ -215,7 +231,7 @@ impl<'a> Training<'a> {
             epochs: self.config.epochs,
             steps: self.steps,
             resumed: resumed.then_some((place.epoch, place.step)),
-            notes: &self.task.data.notes,
+            notes: self.task.facts().notes,
         });
     }
 
@@ -245,7 +261,7 @@ impl<'a> Training<'a> {
         let seed = self.config.seed;
         order.shuffle(&mut Stream::new(seed, &format!("order of epoch {}", self.state.place.epoch)));
         let rates = self.config.rates(self.steps);
-        for (step, batch) in order.chunks(self.config.batch).enumerate().skip(self.state.place.step) {
+        for (step, batch) in order.chunks(self.batch).enumerate().skip(self.state.place.step) {
             let number = self.state.place.epoch as u64 * self.steps as u64 + step as u64;
             let rate = rates.at(number);
             let mode = Mode::train(Stream::new(seed, &format!("step {number}")));
@@ -275,7 +291,7 @@ impl<'a> Training<'a> {
         if !loss.is_finite() {
             return Err(self.not_finite(batch, stream, &format!("the loss is {loss}")));
         }
-        let total = match penalty(&self.state.net, self.config.l1, self.config.l2) {
+        let total = match self.penalty() {
             Some(penalty) => measured.loss + penalty,
             None => measured.loss,
         };
@@ -295,6 +311,12 @@ impl<'a> Training<'a> {
         sums.answers += measured.answers;
         sums.examples += batch.len() as u64;
         Ok(())
+    }
+
+    /// What keeps the maps small.
+    fn penalty(&self) -> Option<Tensor<1>> {
+        let start = self.config.penalised.as_deref().unwrap_or_default();
+        penalty_below(&self.state.net, start, self.config.l1, self.config.l2)
     }
 
     /// What an epoch came to, for the record and for the choice of the best.
@@ -333,13 +355,13 @@ impl<'a> Training<'a> {
     }
 
     /// How well a net does on a part, unless that is empty.
-    fn measure(&mut self, net: &<SampleTask as Task>::Net, part: Part) -> Result<Option<Score>> {
+    fn measure(&mut self, net: &T::Net, part: Part) -> Result<Option<Score>> {
         let examples = self.task.examples(part);
         if examples.is_empty() {
             return Ok(None);
         }
         let mut sums = Sums::default();
-        for batch in examples.chunks(self.config.batch.max(128)) {
+        for batch in examples.chunks(self.task.chunk(self.config.batch)) {
             sums.add(self.task, net, batch, &self.options.device);
             self.stop_if_asked()?;
         }
@@ -354,10 +376,9 @@ impl<'a> Training<'a> {
         Ok(())
     }
 
-    fn weights(&self, net: &<SampleTask as Task>::Net, epoch: usize) -> Result<Vec<u8>> {
+    fn weights(&self, net: &T::Net, epoch: usize) -> Result<Vec<u8>> {
         self.check_weights(net)?;
-        let note = serde_json::to_string(&Note::new(self.task, epoch)).expect("numbers and words");
-        Ok(sealed::seal(&weights::named(net), &note))
+        Ok(sealed::seal(&weights::named(net), &self.task.note(epoch)))
     }
 
     fn check_weights<M: Module>(&self, net: &M) -> Result<()> {
@@ -402,20 +423,21 @@ impl<'a> Training<'a> {
     fn finish(&mut self) -> Result<RunResult> {
         // A process killed right after its last state has not written these.
         self.write_what_follows()?;
-        let best = self.run.trained("best.safetensors", &self.options.device)?;
+        let best = self.run.best(self.task, &self.options.device)?;
         let mut scores = [None; 3];
         for (score, part) in scores.iter_mut().zip([Part::Train, Part::Valid, Part::Test]) {
             self.observer.event(Event::Measuring(part));
-            *score = self.measure(&best.net, part)?;
+            *score = self.measure(&best, part)?;
         }
-        let model = &self.task.model;
+        let facts = self.task.facts();
+        let place = &self.state.place;
         let result = RunResult {
-            kind: model.kind().to_owned(),
-            form: format!("{:?}", model.form()).to_lowercase(),
-            parameters: weights::count(&best.net),
+            kind: facts.kind.to_owned(),
+            form: facts.form,
+            parameters: weights::count(&best),
             seed: self.config.seed,
-            epochs: self.state.place.epoch,
-            best_epoch: best.note.epoch,
+            epochs: place.epoch,
+            best_epoch: place.best.map_or(place.epoch, |best| best.epoch),
             train: scores[0],
             valid: scores[1],
             test: scores[2],
@@ -453,7 +475,7 @@ impl<'a> Training<'a> {
     }
 }
 
-impl State<SampleTask> {
+impl<T: Task> State<T> {
     fn optimize(&mut self, rate: f64, gradients: GradientsParams) {
         // The net goes through the optimiser by value.
         let net = self.net.clone();

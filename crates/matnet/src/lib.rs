@@ -67,7 +67,7 @@ pub use error::{ConfigError, MAX_DEPTH, MAX_NUMBERS, MAX_TOTAL};
 pub use form::Form;
 pub use mode::Mode;
 pub use net::Net;
-pub use penalty::penalty;
+pub use penalty::{penalty, penalty_below};
 
 /// What most programs need.
 pub mod prelude {

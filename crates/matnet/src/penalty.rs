@@ -23,22 +23,29 @@ use crate::weights::Path;
 /// # Ok::<(), matnet::ConfigError>(())
 /// ```
 pub fn penalty<M: Module>(module: &M, l1: f64, l2: f64) -> Option<Tensor<1>> {
+    penalty_below(module, "", l1, l2)
+}
+
+/// [`penalty`] of those weights only whose stored names begin with `start`: `layer.0` is the first layer of a GCN, which
+/// is where its authors put theirs.
+pub fn penalty_below<M: Module>(module: &M, start: &str, l1: f64, l2: f64) -> Option<Tensor<1>> {
     if l1 == 0.0 && l2 == 0.0 {
         return None;
     }
-    let mut sum = Sum { path: Path::default(), l1, l2, total: None };
+    let mut sum = Sum { path: Path::default(), start, l1, l2, total: None };
     module.visit(&mut sum);
     sum.total
 }
 
-struct Sum {
+struct Sum<'a> {
     path: Path,
+    start: &'a str,
     l1: f64,
     l2: f64,
     total: Option<Tensor<1>>,
 }
 
-impl ModuleVisitor for Sum {
+impl ModuleVisitor for Sum<'_> {
     fn enter_module(&mut self, name: &str, container: &str) {
         self.path.enter(name, container);
     }
@@ -48,7 +55,8 @@ impl ModuleVisitor for Sum {
     }
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if !is_weight(&self.path.name()) {
+        let name = self.path.name();
+        if !is_weight(&name) || !name.starts_with(self.start) {
             return;
         }
         let weight = param.val();

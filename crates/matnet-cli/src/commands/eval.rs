@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
+use burn::tensor::Device;
 use matnet_train::Run;
 use matnet_train::data::{Part, Prepared};
 use matnet_train::evaluate::{self, Confusion, Evaluation, evaluate};
+use matnet_train::graph::{self, NodeTask, PreparedGraph, TrainedOnGraph};
 use matnet_train::run::Trained;
 use matnet_train::task::{SampleTask, Task};
 use serde::Serialize;
@@ -23,23 +25,35 @@ const NARROW: usize = 6;
 pub fn run(args: Eval) -> Outcome {
     let device = machine::set_up(&args.machine)?;
     let run = Run::at(&args.run);
-    let trained = trained(&run, args.weights, &device)?;
-    let (task, part) = task(&args, &run, &trained)?;
-    let train = run.document()?.train()?;
-    let examples = task.examples(part);
-    if examples.is_empty() {
-        let what = format!("--part {}: this part of the run's data is empty", part.name());
-        return Err(Failure::Usage(what));
-    }
-    unfinished(&run, &trained)?;
-    let found = evaluate(&task, &trained.net, examples, evaluate::batch(&train), &device);
+    let (epoch, source, found) = match run.is_graph()? {
+        false => {
+            let trained = trained(&run, args.weights, &device)?;
+            let task = task(&args, &run, &trained)?;
+            (
+                trained.note.epoch,
+                task.data.config.source.clone(),
+                measure(&args, &run, &task, &trained.net, &device),
+            )
+        }
+        true => {
+            let trained = run.trained_on_graph(args.weights.file(), &device)?;
+            let task = node_task(&args, &run, &trained)?;
+            (
+                trained.note.epoch,
+                task.data.config.source.clone(),
+                measure(&args, &run, &task, &trained.net, &device),
+            )
+        }
+    };
+    let found = found?;
+    unfinished(&run, epoch)?;
     let mut out = io::stdout().lock();
     let about = About {
         run: args.run.display().to_string(),
         weights: if args.weights == Weights::Best { "best" } else { "last" },
-        epoch: trained.note.epoch,
-        data: task.data.config.source.clone(),
-        part: if args.data.is_some() { "all" } else { part.name() },
+        epoch,
+        data: source,
+        part: if args.data.is_some() { "all" } else { part(&args).name() },
     };
     match args.json {
         true => json(&mut out, about, &found),
@@ -48,56 +62,95 @@ pub fn run(args: Eval) -> Outcome {
     Ok(())
 }
 
-/// The trained net of a run.
-pub(super) fn trained(
+/// How well a net does on the part that was asked for.
+fn measure<T: Task>(
+    args: &Eval,
     run: &Run,
-    weights: Weights,
-    device: &burn::tensor::Device,
-) -> Result<Trained, Failure> {
-    let file = match weights {
-        Weights::Best => "best.safetensors",
-        Weights::Last => "last.safetensors",
-    };
-    Ok(run.trained(file, device)?)
+    task: &T,
+    net: &T::Net,
+    device: &Device,
+) -> Result<Evaluation, Failure> {
+    let train = run.document()?.train()?;
+    let part = part(args);
+    let examples = task.examples(part);
+    if examples.is_empty() {
+        let what = match args.data.is_some() {
+            true => "--data: nothing in it has a class to compare with".to_owned(),
+            false => format!("--part {}: this part of the run's data is empty", part.name()),
+        };
+        return Err(Failure::Usage(what));
+    }
+    Ok(evaluate(task, net, examples, &train, device))
+}
+
+/// The part that was asked for; other data are a test as a whole.
+fn part(args: &Eval) -> Part {
+    match (args.part.as_str(), &args.data) {
+        ("train", None) => Part::Train,
+        ("valid", None) => Part::Valid,
+        _ => Part::Test,
+    }
+}
+
+/// The trained net of a run.
+pub(super) fn trained(run: &Run, weights: Weights, device: &Device) -> Result<Trained, Failure> {
+    Ok(run.trained(weights.file(), device)?)
 }
 
 /// Says so if the weights are those of a run that has not come to its end.
-pub(super) fn unfinished(run: &Run, trained: &Trained) -> Result<(), Failure> {
+pub(super) fn unfinished(run: &Run, epoch: usize) -> Result<(), Failure> {
     if run.result()?.is_none() {
-        let (folder, epoch) = (run.folder().display(), trained.note.epoch);
+        let folder = run.folder().display();
         eprintln!("note: {folder} is not finished; these are its weights after epoch {epoch}");
     }
     Ok(())
 }
 
 /// The data to measure on.
-fn task(args: &Eval, run: &Run, trained: &Trained) -> Result<(SampleTask, Part), Failure> {
+fn task(args: &Eval, run: &Run, trained: &Trained) -> Result<SampleTask, Failure> {
     let cache = data::cache(&args.cache)?;
     let document = run.document()?;
     let (config, train) = (document.data()?, document.train()?);
     let preprocess = &trained.note.preprocess;
     if let Some(source) = &args.data {
-        let about = |error: matnet_train::Error| match Failure::from(error) {
-            Failure::Usage(what) => Failure::Usage(format!("--data: {what}")),
-            Failure::Failed(what) => Failure::Failed(format!("--data: {what}")),
-            other => other,
-        };
-        let data = Prepared::load_whole(source, &config, &cache, preprocess).map_err(about)?;
-        return Ok((trained.task(data, &train).map_err(about)?, Part::Test));
+        let data = Prepared::load_whole(source, &config, &cache, preprocess).map_err(about_data)?;
+        return trained.task(data, &train).map_err(about_data);
     }
     let data = Prepared::load_for(&config, &cache, train.seed, preprocess)?;
-    if data.checksum != run.data_checksum()? {
+    same_data(run, &data.checksum, &config.source)?;
+    Ok(trained.task(data, &train)?)
+}
+
+/// The graph to measure on.
+fn node_task(args: &Eval, run: &Run, trained: &TrainedOnGraph) -> Result<NodeTask, Failure> {
+    let cache = data::cache(&args.cache)?;
+    let document = run.document()?;
+    let (config, train) = (graph::data_config(&document)?, document.train()?);
+    if let Some(source) = &args.data {
+        let data = PreparedGraph::load_whole(source, &config, &cache).map_err(about_data)?;
+        return trained.task(data, &train).map_err(about_data);
+    }
+    let data = PreparedGraph::load(&config, &cache, train.seed)?;
+    same_data(run, &data.checksum, &config.source)?;
+    Ok(trained.task(data, &train)?)
+}
+
+/// The same error, said of --data.
+fn about_data(error: matnet_train::Error) -> Failure {
+    match Failure::from(error) {
+        Failure::Usage(what) => Failure::Usage(format!("--data: {what}")),
+        Failure::Failed(what) => Failure::Failed(format!("--data: {what}")),
+        other => other,
+    }
+}
+
+fn same_data(run: &Run, checksum: &str, source: &str) -> Outcome {
+    if checksum != run.data_checksum()? {
         eprintln!(
-            "warning: {} is not what the run was trained on (its checksum differs); these are not the run's results",
-            config.source
+            "warning: {source} is not what the run was trained on (its checksum differs); these are not the run's results"
         );
     }
-    let part = match args.part.as_str() {
-        "train" => Part::Train,
-        "valid" => Part::Valid,
-        _ => Part::Test,
-    };
-    Ok((trained.task(data, &train)?, part))
+    Ok(())
 }
 
 /// What was measured.

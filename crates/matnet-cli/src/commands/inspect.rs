@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 
+use burn::tensor::Device;
 use matnet_train::Run;
 use matnet_train::compare::Planner;
-use matnet_train::inspect::{self, Layer, layers};
+use matnet_train::inspect::{self, Layer, graph_layers, layers};
+use matnet_train::run::Plan;
+use matnet_train::task::Task;
 
 use super::{data, train};
 use crate::cli::Inspect;
@@ -27,20 +30,23 @@ pub fn run(args: Inspect) -> Outcome {
     }
     let cache = data::cache(&args.cache)?;
     let plan = Planner::default().plan(&document, &cache)?;
-    let net = plan.net(&burn::tensor::Device::flex())?;
-    let parts = layers(&net, &plan.task.model, plan.task.steps());
-    let mut out = io::stdout().lock();
-    let shape = match plan.task.data.time() {
-        Some(time) => format!("{time} × {}", sides(&plan.task.data.sides())),
-        None => sides(&plan.task.data.sides()),
+    let (facts, shape, parts, unit) = match &plan {
+        Plan::Samples(work) => {
+            let (task, net) = (&work.task, work.net(&Device::flex())?);
+            let shape = match task.data.time() {
+                Some(time) => format!("{time} × {}", sides(&task.data.sides())),
+                None => sides(&task.data.sides()),
+            };
+            (task.facts(), shape, layers(&net, &task.model, task.steps()), "sample")
+        }
+        Plan::Nodes(work) => {
+            let (task, net) = (&work.task, work.net(&Device::flex())?);
+            let shape = format!("{} features per node", count(task.data.width));
+            (task.facts(), shape, graph_layers(&net, &task.model), "node")
+        }
     };
-    let form = format!("{:?}", plan.task.model.form()).to_lowercase();
-    writeln!(
-        out,
-        "{} ({form} form) on {}, {shape} in\n",
-        plan.task.model.kind(),
-        plan.task.data.config.source
-    )?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{} ({} form) on {}, {shape} in\n", facts.kind, facts.form, facts.source)?;
     table(&mut out, &parts)?;
     let parameters: usize = parts.iter().map(|part| part.parameters).sum();
     let vector: u64 = parts.iter().map(|part| part.vector_parameters).sum();
@@ -56,7 +62,7 @@ pub fn run(args: Inspect) -> Outcome {
     }
     writeln!(
         out,
-        "products     {} per sample forward, three times that to learn from it",
+        "products     {} per {unit} forward, three times that to learn from it",
         operations(flops)
     )?;
     if let Some(result) = run.as_ref().map(Run::result).transpose()?.flatten() {

@@ -13,6 +13,7 @@ mod new;
 mod predict;
 mod progress;
 mod report;
+mod reproduce;
 mod table;
 mod train;
 
@@ -33,6 +34,7 @@ pub fn run(command: Command) -> Outcome {
         Command::New(command) => new::run(command),
         Command::Completions(command) => manual::completions(command),
         Command::Man(command) => manual::man(command),
+        Command::Reproduce(command) => reproduce::run(command),
         Command::Data(command) => data::run(command),
         Command::Bench(command) => bench::run(command),
     }

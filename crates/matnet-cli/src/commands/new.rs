@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use matnet_train::graph::GRAPH_KINDS;
+
 use crate::cli::New;
 use crate::failure::{Failure, Outcome};
 
@@ -55,6 +57,24 @@ pub fn template(kind: &str) -> String {
             "a dataset's name (`matnet data list`) or a path",
             include_str!("../../templates/seq2seq.toml"),
         ),
+        "column-net" => (
+            "A class for every node of a graph, from what its neighbours say.",
+            "citations",
+            "a dataset's name (`matnet data list`), an .npz, or a folder with edges and nodes",
+            include_str!("../../templates/column-net.toml"),
+        ),
+        "gcn" => (
+            "A class for every node of a graph, by graph convolutions.",
+            "citations",
+            "a dataset's name (`matnet data list`), an .npz, or a folder with edges and nodes",
+            include_str!("../../templates/gcn.toml"),
+        ),
+        "chebyshev" => (
+            "A class for every node of a graph, by polynomials of its Laplacian.",
+            "citations",
+            "a dataset's name (`matnet data list`), an .npz, or a folder with edges and nodes",
+            include_str!("../../templates/chebyshev.toml"),
+        ),
         _ => (
             "A class for a matrix, or a matrix for a matrix.",
             "digits",
@@ -62,14 +82,20 @@ pub fn template(kind: &str) -> String {
             include_str!("../../templates/feedforward.toml"),
         ),
     };
+    let graph = GRAPH_KINDS.contains(&kind);
     let past = match kind {
         "seq2seq" => {
             "past = 80                   # matrices that are given; the others are to be predicted\n"
         }
         _ => "",
     };
-    let data = include_str!("../../templates/data.toml");
-    let train = include_str!("../../templates/train.toml");
+    let (data, train) = match graph {
+        true => (
+            include_str!("../../templates/graph-data.toml"),
+            include_str!("../../templates/graph-train.toml"),
+        ),
+        false => (include_str!("../../templates/data.toml"), include_str!("../../templates/train.toml")),
+    };
     let quoted = format!("\"{source}\"");
     format!("# {what}\n\n[data]\nsource = {quoted:<18} # {note}\n{past}{data}{model}{train}")
 }

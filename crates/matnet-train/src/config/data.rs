@@ -130,7 +130,7 @@ impl Amount {
         }
     }
 
-    fn check(self, key: &str) -> Result<(), ConfigError> {
+    pub(crate) fn check(self, key: &str) -> Result<(), ConfigError> {
         match self {
             Self::Share(share) if !(0.0..1.0).contains(&share) => Err(ConfigError::new(
                 key,

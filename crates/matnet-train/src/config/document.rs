@@ -109,6 +109,11 @@ impl Document {
         Ok(config)
     }
 
+    /// A table as another config of it.
+    pub(crate) fn table<C: DeserializeOwned>(&self, table: &str) -> Result<C> {
+        read_table(table, self.section(table)?)
+    }
+
     /// The config of the training.
     pub fn train(&self) -> Result<TrainConfig> {
         let config: TrainConfig = match self.table.contains_key("train") {

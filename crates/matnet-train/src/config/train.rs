@@ -14,8 +14,8 @@ use crate::{Error, Result};
 pub struct TrainConfig {
     /// How often the training part is gone through, at most. Default: 20.
     pub epochs: usize,
-    /// Samples per step. Default: 64.
-    pub batch: usize,
+    /// Examples per step. Default: 64 samples, or all training nodes of a graph.
+    pub batch: Option<usize>,
     /// Decides first values, order, dropout and noise. Default: 1.
     pub seed: u64,
     /// What is made small. Default: cross-entropy for classes, mse for matrices.
@@ -50,6 +50,8 @@ pub struct TrainConfig {
     pub l1: f64,
     /// Added to the loss: l2 · Σw² over the maps. Default: 0.
     pub l2: f64,
+    /// Which maps l1 and l2 reach, by the beginning of their names, like layer.0. Default: all.
+    pub penalised: Option<String>,
     /// Stop after so many epochs without a better validation. Default: never.
     pub patience: Option<usize>,
     /// What "better" looks at. Default: error for classes, loss for matrices.
@@ -62,7 +64,7 @@ impl Default for TrainConfig {
     fn default() -> Self {
         Self {
             epochs: 20,
-            batch: 64,
+            batch: None,
             seed: 1,
             loss: None,
             optimizer: OptimizerKind::Adam,
@@ -80,6 +82,7 @@ impl Default for TrainConfig {
             clip: None,
             l1: 0.0,
             l2: 0.0,
+            penalised: None,
             patience: None,
             monitor: None,
             watch_test: false,
@@ -131,8 +134,8 @@ impl TrainConfig {
 
     fn checked(&self) -> Result<(), ConfigError> {
         let wrong = |key: &str, value: String, expected: &str| Err(ConfigError::new(key, value, expected));
-        for (key, value) in [("epochs", self.epochs), ("batch", self.batch)] {
-            if value == 0 {
+        for (key, value) in [("epochs", Some(self.epochs)), ("batch", self.batch)] {
+            if value == Some(0) {
                 return wrong(key, "0".to_owned(), "must be at least 1");
             }
         }
@@ -166,6 +169,9 @@ impl TrainConfig {
         }
         if self.patience == Some(0) {
             return wrong("patience", "0".to_owned(), "must be at least 1; leave it out to train all epochs");
+        }
+        if let Some(start) = self.penalised.as_ref().filter(|_| self.l1 == 0.0 && self.l2 == 0.0) {
+            return wrong("penalised", start.clone(), "only l1 and l2 use it, and both are 0");
         }
         self.adam().init().map(|_| ())?;
         self.only()
@@ -247,8 +253,9 @@ impl TrainConfig {
     }
 
     /// The config with every default written out that has an effect.
-    pub(crate) fn resolved(&self, loss: Loss, monitor: Monitor) -> Self {
+    pub(crate) fn resolved(&self, loss: Loss, monitor: Monitor, batch: Option<usize>) -> Self {
         let mut full = self.clone();
+        full.batch = batch;
         full.loss = Some(loss);
         full.monitor = Some(monitor);
         if self.optimizer == OptimizerKind::Sgd {

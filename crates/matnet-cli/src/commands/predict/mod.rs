@@ -5,12 +5,14 @@ mod output;
 
 use std::path::Path;
 
+use burn::tensor::Device;
 use matnet_data::inputs::Inputs;
 use matnet_train::Run;
+use matnet_train::graph::{self, PreparedGraph};
 use meter::Meter;
 use output::Output;
 
-use super::{eval, machine};
+use super::{data, eval, machine};
 use crate::cli::Predict;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
@@ -27,15 +29,18 @@ pub fn run(args: Predict) -> Outcome {
     Output::check(&args.output)?;
     let device = machine::set_up(&args.machine)?;
     let run = Run::at(&args.run);
+    if run.is_graph()? {
+        return nodes(&args, &run, &device);
+    }
     let trained = eval::trained(&run, args.weights, &device)?;
     let mut inputs = Inputs::open(&args.input)?;
     if !args.quiet {
-        eval::unfinished(&run, &trained)?;
+        eval::unfinished(&run, trained.note.epoch)?;
     }
     // From here on a stop is asked for, so that the file begun is taken away.
     interrupt::watch();
     let batch = args.batch.map_or_else(|| standard(&inputs), |batch| batch as usize);
-    let mut output = Output::create(&args.output, inputs.len(), &trained.note.classes)?;
+    let mut output = Output::create(&args.output, "sample", inputs.len(), &trained.note.classes)?;
     let mut meter = Meter::new(inputs.len(), args.quiet);
     let mut done = 0;
     while let Some(some) = inputs.next(batch)? {
@@ -49,6 +54,34 @@ pub fn run(args: Predict) -> Outcome {
             return Err(Failure::Stopped);
         }
     }
+    meter.clear();
+    output.finish()?;
+    meter.end(&args.output);
+    Ok(())
+}
+
+/// Answers for every node of a graph.
+fn nodes(args: &Predict, run: &Run, device: &Device) -> Outcome {
+    if args.batch.is_some() {
+        return Err(Failure::Usage("--batch: a graph is answered for as a whole".to_owned()));
+    }
+    let trained = run.trained_on_graph(args.weights.file(), device)?;
+    let cache = data::cache(&args.cache)?;
+    let document = run.document()?;
+    let config = graph::data_config(&document)?;
+    let source = args.input.to_string_lossy();
+    let graph = PreparedGraph::load_whole(&source, &config, &cache)?;
+    if !args.quiet {
+        eval::unfinished(run, trained.note.epoch)?;
+    }
+    let about = |error| about(error, &args.input);
+    let task = trained.task(graph.unlabelled(), &document.train()?).map_err(about)?;
+    let answers = trained.answer(&task)?;
+    let count = answers.numbers.len();
+    let mut output = Output::create(&args.output, "node", count, &trained.note.classes)?;
+    output.add(&answers, None)?;
+    let mut meter = Meter::new(count, args.quiet);
+    meter.tell(count);
     meter.clear();
     output.finish()?;
     meter.end(&args.output);

@@ -13,6 +13,8 @@ use crate::failure::{Failure, Outcome};
 pub struct Output {
     path: PathBuf,
     place: Place,
+    /// What a line is about, where that is no file: sample, node.
+    unit: &'static str,
     /// Samples in all, and those that are written.
     total: usize,
     done: usize,
@@ -40,24 +42,29 @@ impl Output {
         }
     }
 
-    /// Begins the answers to `total` samples.
-    pub fn create(path: &Path, total: usize, classes: &[String]) -> Result<Self, Failure> {
+    /// Begins the answers to `total` samples, or what else `unit` calls them.
+    pub fn create(
+        path: &Path,
+        unit: &'static str,
+        total: usize,
+        classes: &[String],
+    ) -> Result<Self, Failure> {
         let csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
         let place = match path == Path::new("-") {
             true => Place::Standard(BufWriter::new(io::stdout().lock())),
             false if csv => Place::Csv(NewFile::create(path)?),
             false => Place::Npy(NewFile::create(path)?),
         };
-        Ok(Self { path: path.to_owned(), place, total, done: 0, classes: classes.to_vec() })
+        Ok(Self { path: path.to_owned(), place, unit, total, done: 0, classes: classes.to_vec() })
     }
 
     /// Writes the next answers; where the samples are files, with their names.
     pub fn add(&mut self, answers: &Answers, names: Option<&[String]>) -> Outcome {
-        let Self { total, done, classes, .. } = self;
+        let Self { unit, total, done, classes, .. } = self;
         let written = match &mut self.place {
             Place::Npy(file) => npy_part(file, answers, *total, *done),
-            Place::Csv(file) => csv_part(file, answers, names, classes, *done),
-            Place::Standard(out) => csv_part(out, answers, names, classes, *done),
+            Place::Csv(file) => csv_lines(file, answers, (names, unit), classes, *done),
+            Place::Standard(out) => csv_lines(out, answers, (names, unit), classes, *done),
         };
         self.done += answers.numbers.len();
         self.written(written)
@@ -89,11 +96,11 @@ fn npy_part(out: &mut impl Write, answers: &Answers, total: usize, done: usize) 
     numbers.data().iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))
 }
 
-/// A line per sample, or per step where each has a class.
-fn csv_part(
+/// A line per sample, or per step where each has a class. Samples are called by their names, or counted in units.
+fn csv_lines(
     out: &mut impl Write,
     answers: &Answers,
-    names: Option<&[String]>,
+    (names, unit): (Option<&[String]>, &str),
     classes: &[String],
     done: usize,
 ) -> io::Result<()> {
@@ -101,7 +108,7 @@ fn csv_part(
     let steps = if classes.is_empty() { 1 } else { answers.classes.len() / shape[0].max(1) };
     let by_step = !classes.is_empty() && shape.len() == 3;
     if done == 0 {
-        let first = if names.is_some() { "file" } else { "sample" };
+        let first = if names.is_some() { "file" } else { unit };
         let step = if by_step { ",step" } else { "" };
         match classes {
             [] => writeln!(out, "{first}{}", places(&shape[1..]))?,
@@ -165,7 +172,7 @@ mod tests {
     fn csv(answers: &Answers, names: Option<&[String]>, classes: &[&str]) -> String {
         let classes: Vec<String> = classes.iter().map(|&name| name.to_owned()).collect();
         let mut out = Vec::new();
-        csv_part(&mut out, answers, names, &classes, 0).unwrap();
+        csv_lines(&mut out, answers, (names, "sample"), &classes, 0).unwrap();
         String::from_utf8(out).unwrap()
     }
 

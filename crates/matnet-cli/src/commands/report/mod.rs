@@ -1,6 +1,7 @@
 //! `matnet report`, and the reports that training leaves behind.
 
 mod curves;
+mod nodes;
 mod pictures;
 mod several;
 mod single;
@@ -9,10 +10,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
+use matnet_report::chart::{Camera, Scatter3};
 use matnet_report::page::Page;
 use matnet_train::Run;
 use matnet_train::compare::{Planner, Series};
-use matnet_train::run::Plan;
+use matnet_train::graph::NodeTask;
+use matnet_train::run::{Plan, Work};
 
 use super::{compare, data};
 use crate::cli::Report;
@@ -26,7 +29,15 @@ pub fn run(args: Report) -> Outcome {
             let run = Run::at(folder);
             let plan = Planner::default().plan(&run.document()?, &cache)?;
             let path = out.clone().unwrap_or_else(|| run.path("report.html"));
-            write_page(&path, &single::page(&run, &plan, &Device::flex())?)?;
+            let page = match &plan {
+                Plan::Samples(work) => single::page(&run, work, &Device::flex())?,
+                Plan::Nodes(work) => {
+                    let cloud = cloud(&run, work)?;
+                    write_angles(&cloud, &path.with_file_name("hidden"))?;
+                    nodes::page(&run, work, Some(&cloud), &Device::flex())?
+                }
+            };
+            write_page(&path, &page)?;
             path
         }
         ([folder], None) => about_several(&compare::below(folder)?, folder.join("report.html"))?,
@@ -46,7 +57,12 @@ pub fn run(args: Report) -> Outcome {
 
 /// Writes the report of a run into its folder.
 pub fn write(run: &Run, plan: &Plan, device: &Device) -> Outcome {
-    write_page(&run.path("report.html"), &single::page(run, plan, device)?)
+    let page = match plan {
+        Plan::Samples(work) => single::page(run, work, device)?,
+        // Hidden states are placed in space where they are asked for: that takes longer than some runs.
+        Plan::Nodes(work) => nodes::page(run, work, None, device)?,
+    };
+    write_page(&run.path("report.html"), &page)
 }
 
 /// Writes a report about several runs.
@@ -55,6 +71,22 @@ pub fn about_several(series: &[Series], path: PathBuf) -> Result<PathBuf, Failur
     Ok(path)
 }
 
-fn write_page(path: &Path, page: &Page) -> Outcome {
+/// The last hidden states of a run's test nodes, placed in space.
+pub fn cloud(run: &Run, work: &Work<NodeTask>) -> Result<Scatter3, Failure> {
+    nodes::cloud(run, work, &Device::flex())
+}
+
+/// Points in space as pictures from two angles, NAME-1.png and NAME-2.png.
+pub fn write_angles(cloud: &Scatter3, name: &Path) -> Outcome {
+    for (number, around) in [(1, 35.0), (2, 125.0)] {
+        let camera = Camera { around, ..Camera::default() };
+        let picture = cloud.clone().with_camera(camera).svg().to_png(2.0)?;
+        let file = format!("{}-{number}.png", name.display());
+        matnet_train::write_file(Path::new(&file), &picture)?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_page(path: &Path, page: &Page) -> Outcome {
     Ok(matnet_train::write_file(path, page.html().as_bytes())?)
 }

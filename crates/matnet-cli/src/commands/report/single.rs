@@ -7,9 +7,10 @@ use matnet_report::page::{Figure, Page};
 use matnet_report::table::{Cell, Column, Table};
 use matnet_train::Run;
 use matnet_train::data::Part;
-use matnet_train::evaluate::{self, evaluate};
+use matnet_train::evaluate::{Confusion, evaluate};
 use matnet_train::inspect::{self, Layer, layers};
-use matnet_train::run::{Plan, RunResult, Score};
+use matnet_train::run::{RunResult, Score, Work};
+use matnet_train::task::SampleTask;
 
 use super::{curves, pictures};
 use crate::failure::Failure;
@@ -23,7 +24,7 @@ const MOST_LAYERS: usize = 12;
 const MOST_CLASSES: usize = 60;
 
 /// Everything about a run on one page.
-pub fn page(run: &Run, plan: &Plan, device: &Device) -> Result<Page, Failure> {
+pub fn page(run: &Run, plan: &Work<SampleTask>, device: &Device) -> Result<Page, Failure> {
     let trained = run.trained("best.safetensors", device)?;
     let result = run.result()?;
     let task = &plan.task;
@@ -42,17 +43,10 @@ pub fn page(run: &Run, plan: &Plan, device: &Device) -> Result<Page, Failure> {
     let part = if task.data.part(Part::Test).is_empty() { Part::Valid } else { Part::Test };
     let examples = task.data.part(part);
     if !examples.is_empty() {
-        let evaluation = evaluate(task, &trained.net, examples, evaluate::batch(&plan.train), device);
+        let evaluation = evaluate(task, &trained.net, examples, &plan.train, device);
         if let Some(confusion) = &evaluation.confusion {
             page.heading("Answers");
-            if confusion.classes().len() <= MOST_CLASSES {
-                let title = format!("Confusions on the {} part", part.name());
-                let chart = ConfusionMatrix::new(title, confusion.classes(), confusion.counts().to_vec());
-                page.figure(Figure::svg(
-                    chart.svg(),
-                    "Rows are the right classes, columns what the net said.",
-                ));
-            }
+            confusions(&mut page, confusion, part);
             let wrong = pictures::wrong_answers(task, &evaluation.wrong)?;
             if !wrong.is_empty() {
                 page.subheading("Wrong answers");
@@ -78,7 +72,16 @@ pub fn page(run: &Run, plan: &Plan, device: &Device) -> Result<Page, Failure> {
     Ok(page)
 }
 
-fn lede(form: &str, kind: &str, result: Option<&RunResult>) -> String {
+/// Which classes are taken for which, unless they are too many to show.
+pub(super) fn confusions(page: &mut Page, confusion: &Confusion, part: Part) {
+    if confusion.classes().len() <= MOST_CLASSES {
+        let title = format!("Confusions on the {} part", part.name());
+        let chart = ConfusionMatrix::new(title, confusion.classes(), confusion.counts().to_vec());
+        page.figure(Figure::svg(chart.svg(), "Rows are the right classes, columns what the net said."));
+    }
+}
+
+pub(super) fn lede(form: &str, kind: &str, result: Option<&RunResult>) -> String {
     let Some(result) = result else { return format!("A {kind} net ({form} form), still being trained.") };
     let score = match result.test.or(result.valid) {
         Some(Score { error: Some(error), .. }) => format!("{:.2} % wrong answers", 100.0 * error),
@@ -90,7 +93,7 @@ fn lede(form: &str, kind: &str, result: Option<&RunResult>) -> String {
     format!("A {kind} net ({form} form) with {parameters} parameters: {score} in the {on}.")
 }
 
-fn facts(page: &mut Page, plan: &Plan, parts: &[Layer]) {
+fn facts(page: &mut Page, plan: &Work<SampleTask>, parts: &[Layer]) {
     let data = &plan.task.data;
     let shape = match data.time() {
         Some(time) => format!("{} sequences of {time} × {}", count(data.inputs.len()), sides(&data.sides())),
@@ -113,7 +116,7 @@ fn facts(page: &mut Page, plan: &Plan, parts: &[Layer]) {
     }
 }
 
-fn scores(result: &RunResult) -> Table {
+pub(super) fn scores(result: &RunResult) -> Table {
     let caption = format!("The weights of epoch {}, the best of {}.", result.best_epoch, result.epochs);
     let parts = [("training", result.train), ("validation", result.valid), ("test", result.test)];
     let errors = parts.iter().any(|(_, score)| score.is_some_and(|score| score.error.is_some()));
@@ -128,7 +131,7 @@ fn scores(result: &RunResult) -> Table {
     table
 }
 
-fn parameters(parts: &[Layer]) -> Table {
+pub(super) fn parameters(parts: &[Layer]) -> Table {
     let mut table = Table::new([
         Column::text("layer"),
         Column::text("what"),

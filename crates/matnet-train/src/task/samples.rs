@@ -1,42 +1,23 @@
-//! What a net is asked to do: batches in, a loss and a count of wrong answers out.
+//! Matrices or sequences, and what is to be learnt from them.
 
 use std::sync::Arc;
 
-use burn::module::Module;
-use burn::tensor::activation::{log_softmax, softmax};
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use matnet::Mode;
+use matnet::random::Stream;
 use matnet_data::{Array, Target};
 
-use crate::config::{Loss, Monitor, TrainConfig};
+use super::{Measured, Task, binary_cross_entropy, judge_scores};
+use crate::config::{DataConfig, Loss, Monitor, TrainConfig};
 use crate::data::{Part, Prepared};
 use crate::model::{Input, Model, ModelConfig, Output, future};
+use crate::run::{Facts, Note};
 use crate::{Error, Result};
 
-/// A kind of work with examples of its own. What trains, measures and saves knows no more about nets than this.
-pub trait Task {
-    /// The net that does it.
-    type Net: Module;
-
-    /// The examples of a part, by number.
-    fn examples(&self, part: Part) -> &[usize];
-
-    /// The net's loss on some examples, and how well it does.
-    fn measure(&self, net: &Self::Net, examples: &[usize], mode: &mut Mode, device: &Device) -> Measured;
-
-    /// Whether answers are right or wrong.
-    fn has_errors(&self) -> bool;
-}
-
-/// How well a net does on some examples.
-pub struct Measured {
-    /// The mean loss; what learning makes small.
-    pub loss: Tensor<1>,
-    /// Wrong answers, where answers are right or wrong.
-    pub wrong: Option<u64>,
-    /// How many answers were given.
-    pub answers: u64,
-}
+/// Samples per step, unless the config says how many.
+const BATCH: usize = 64;
+/// Samples that are measured at once, at least.
+const MEASURED: usize = 128;
 
 /// Matrices or sequences and what is to be learnt from them.
 #[derive(Clone, Debug)]
@@ -75,11 +56,6 @@ impl SampleTask {
             return Err(Error::Config(what.to_owned()));
         }
         Ok(Self { data, model, loss })
-    }
-
-    /// The loss.
-    pub fn loss(&self) -> Loss {
-        self.loss
     }
 
     fn target_range(&self) -> (f32, f32) {
@@ -131,46 +107,28 @@ impl SampleTask {
             Loss::Mse | Loss::Mae | Loss::CrossEntropy => given,
         }
     }
-
-    /// The classes that are right, those of steps one after another.
-    pub fn classes(&self, examples: &[usize]) -> Vec<u32> {
-        match &self.data.target {
-            Target::Classes { labels, .. } => examples.iter().map(|&at| labels[at]).collect(),
-            Target::Steps { labels, .. } => {
-                let time = self.data.time().unwrap_or(1);
-                examples.iter().flat_map(|&at| &labels[at * time..(at + 1) * time]).copied().collect()
-            }
-            Target::None | Target::Matrices(_) => Vec::new(),
-        }
-    }
 }
 
 impl Task for SampleTask {
     type Net = Model;
+    type Data = DataConfig;
+    type Model = ModelConfig;
+
+    fn net(&self, stream: &mut Stream, device: &Device) -> Result<Model> {
+        self.model.init(stream, device)
+    }
 
     fn examples(&self, part: Part) -> &[usize] {
         self.data.part(part)
     }
 
-    fn measure(&self, net: &Model, examples: &[usize], mode: &mut Mode, device: &Device) -> Measured {
-        self.judge(net.forward(self.input(examples, device), mode), examples, device)
+    fn forward(&self, net: &Model, examples: &[usize], mode: &mut Mode, device: &Device) -> Output {
+        net.forward(self.input(examples, device), mode)
     }
 
-    fn has_errors(&self) -> bool {
-        self.model.classes().is_some()
-    }
-}
-
-impl SampleTask {
-    /// How good an output is, for these examples.
-    pub(crate) fn judge(&self, output: Output, examples: &[usize], device: &Device) -> Measured {
+    fn judge(&self, output: Output, examples: &[usize], device: &Device) -> Measured {
         match output {
-            Output::Scores(scores) => {
-                let classes = self.classes(examples);
-                let wrong = wrong(&scores, &classes);
-                let answers = classes.len() as u64;
-                Measured { loss: cross_entropy(scores, &classes), wrong: Some(wrong), answers }
-            }
+            Output::Scores(scores) => judge_scores(scores, &self.classes(examples)),
             Output::Matrices(given) => {
                 let wanted = self.wanted(examples, device);
                 let loss = match self.loss {
@@ -181,6 +139,58 @@ impl SampleTask {
                 Measured { loss, wrong: None, answers: examples.len() as u64 }
             }
         }
+    }
+
+    fn classes(&self, examples: &[usize]) -> Vec<u32> {
+        match &self.data.target {
+            Target::Classes { labels, .. } => examples.iter().map(|&at| labels[at]).collect(),
+            Target::Steps { labels, .. } => {
+                let time = self.data.time().unwrap_or(1);
+                examples.iter().flat_map(|&at| &labels[at * time..(at + 1) * time]).copied().collect()
+            }
+            Target::None | Target::Matrices(_) => Vec::new(),
+        }
+    }
+
+    fn class_names(&self) -> &[String] {
+        match self.model.classes() {
+            Some(_) => self.data.class_names(),
+            None => &[],
+        }
+    }
+
+    fn by_step(&self) -> bool {
+        matches!(self.model, ModelConfig::StepClasses(_))
+    }
+
+    fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    fn batch(&self, wanted: Option<usize>) -> Option<usize> {
+        Some(wanted.unwrap_or(BATCH))
+    }
+
+    fn chunk(&self, wanted: Option<usize>) -> usize {
+        wanted.unwrap_or(BATCH).max(MEASURED)
+    }
+
+    fn note(&self, epoch: usize) -> String {
+        serde_json::to_string(&Note::new(self, epoch)).expect("numbers and words")
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            kind: self.model.kind(),
+            form: format!("{:?}", self.model.form()).to_lowercase(),
+            source: &self.data.config.source,
+            checksum: &self.data.checksum,
+            notes: &self.data.notes,
+        }
+    }
+
+    fn configs(&self) -> (&DataConfig, &ModelConfig) {
+        (&self.data.config, &self.model)
     }
 }
 
@@ -207,64 +217,6 @@ pub(crate) fn gather(
             Input::Matrices(Tensor::from_data(TensorData::new(numbers, shape), device))
         }
     }
-}
-
-/// The mean of −log p of the right class; one score is the logit of class 1.
-fn cross_entropy(scores: Tensor<2>, classes: &[u32]) -> Tensor<1> {
-    let [count, given] = scores.dims();
-    let device = scores.device();
-    if given == 1 {
-        let right: Vec<f32> = classes.iter().map(|&class| class as f32).collect();
-        let right = Tensor::<1>::from_data(TensorData::new(right, [count]), &device);
-        return binary_cross_entropy(scores.reshape([count]), right);
-    }
-    let classes: Vec<i64> = classes.iter().map(|&class| i64::from(class)).collect();
-    let classes = Tensor::<2, Int>::from_data(TensorData::new(classes, [count, 1]), &device);
-    -log_softmax(scores, 1).gather(1, classes).mean()
-}
-
-/// The mean of max(x, 0) − x·y + log(1 + e^−|x|), which is the binary cross entropy of σ(x) without its overflow.
-fn binary_cross_entropy<const D: usize>(given: Tensor<D>, wanted: Tensor<D>) -> Tensor<1> {
-    let tail = (-given.clone().abs()).exp().log1p();
-    (given.clone().clamp_min(0.0) - given * wanted + tail).mean()
-}
-
-/// The class with the highest score; one score is the logit of class 1.
-pub fn answers(scores: &[f32], given: usize) -> Vec<u32> {
-    let best = |row: &[f32]| match row {
-        [logit] => u32::from(*logit > 0.0),
-        row => {
-            let mut best = 0;
-            for (class, score) in row.iter().enumerate() {
-                if *score > row[best] {
-                    best = class;
-                }
-            }
-            best as u32
-        }
-    };
-    scores.chunks_exact(given.max(1)).map(best).collect()
-}
-
-fn wrong(scores: &Tensor<2>, classes: &[u32]) -> u64 {
-    let given = scores.dims()[1];
-    let numbers = numbers(scores.clone());
-    answers(&numbers, given).iter().zip(classes).filter(|(given, right)| given != right).count() as u64
-}
-
-/// Probabilities `[n, classes]` from scores, two columns from a logit.
-pub fn probabilities(scores: Tensor<2>) -> Tensor<2> {
-    if scores.dims()[1] == 1 {
-        let right = burn::tensor::activation::sigmoid(scores);
-        return Tensor::cat(vec![1.0 - right.clone(), right], 1);
-    }
-    softmax(scores, 1)
-}
-
-/// The numbers of a tensor.
-pub(crate) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    let data = tensor.into_data().convert::<f32>();
-    data.try_into_vec::<f32>().expect("converted just now")
 }
 
 fn word(loss: Loss) -> &'static str {

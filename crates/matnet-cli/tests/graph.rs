@@ -1,0 +1,243 @@
+//! Nets on graphs go through the same commands, as exactly, and say as clearly what is wrong.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use tempfile::TempDir;
+
+const CONFIG: &str = "
+[data]
+source = 'citations'
+normalise = 'rows'
+neighbours = 5
+split = { rule = 'random', valid = 100, test = 500 }
+[model]
+kind = 'column-net'
+pooling = 'attention'
+heads = 3
+hidden = 8
+height = 3
+dropout = 0.3
+input_dropout = 0.3
+[train]
+epochs = 6
+rate = 0.01
+l2 = 5e-4
+";
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("papers.toml"), CONFIG).unwrap();
+    folder
+}
+
+fn matnet(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin!("matnet"));
+    command.current_dir(folder).args(args).stdin(Stdio::null());
+    command
+}
+
+/// Exit code, standard output, standard error.
+fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = matnet(folder, args).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+fn same(a: &Path, b: &Path) {
+    let bytes = |run: &Path| -> BTreeMap<String, Vec<u8>> {
+        let entries = std::fs::read_dir(run).unwrap().flatten();
+        let files = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
+        files
+            .filter(|(name, _)| {
+                !["times.csv", "previous.state", ".lock", "report.html"].contains(&name.as_str())
+            })
+            .map(|(name, path)| (name, std::fs::read(path).unwrap()))
+            .collect()
+    };
+    let (a, b) = (bytes(a), bytes(b));
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+    for (name, bytes) in &a {
+        assert!(b[name] == *bytes, "{name} differs");
+    }
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let folder = folder();
+    for batch in [&[][..], &["--set", "train.batch=500", "--set", "train.epochs=2"]] {
+        for threads in ["1", "2", "3"] {
+            let args = ["train", "papers.toml", "-q", "--fresh", "--out", threads, "--threads", threads];
+            let (code, out, err) = run(folder.path(), &[&args[..], batch].concat());
+            assert_eq!(code, 0, "{err}");
+            assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
+        }
+        same(&folder.path().join("1"), &folder.path().join("2"));
+        same(&folder.path().join("1"), &folder.path().join("3"));
+    }
+}
+
+#[test]
+fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
+    let folder = folder();
+    // Mini-batches, so that an epoch has steps to be killed between.
+    let args = ["train", "papers.toml", "-q", "--set", "train.batch=200", "--set", "train.epochs=2"];
+    assert_eq!(run(folder.path(), &[&args[..], &["--out", "whole"]].concat()).0, 0);
+    let args = [&args[..], &["--out", "killed", "--save-every", "0"]].concat();
+    let (mut kills, mut wait) = (0, 200);
+    loop {
+        let mut child = matnet(folder.path(), &args).stdout(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        let ended = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break Some(status);
+            }
+            if begun.elapsed() > Duration::from_millis(wait) {
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        if let Some(status) = ended {
+            assert!(status.success());
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        wait += 50 + wait / 10;
+    }
+    assert!(kills >= 2, "killed only {kills} times");
+    same(&folder.path().join("whole"), &folder.path().join("killed"));
+}
+
+/// Two rings of papers, each with words of its own; the last of each is without a class.
+fn own_graph(folder: &Path) {
+    let (mut nodes, mut edges) = ("id,w0,w1,w2,class\n".to_owned(), String::new());
+    for ring in ["a", "b"] {
+        for at in 0..20 {
+            let words = if ring == "a" { [1, 0, at % 2] } else { [0, 1, at % 2] };
+            let class = if at == 19 { "?" } else { ring };
+            nodes += &format!("{ring}{at},{},{},{},{class}\n", words[0], words[1], words[2]);
+            edges += &format!("{ring}{at},{ring}{}\n", (at + 1) % 20);
+        }
+    }
+    std::fs::create_dir_all(folder.join("mine")).unwrap();
+    std::fs::write(folder.join("mine/nodes.csv"), nodes).unwrap();
+    std::fs::write(folder.join("mine/edges.csv"), edges).unwrap();
+}
+
+#[test]
+fn your_own_graph_from_an_edge_list_to_answers() {
+    let folder = folder();
+    own_graph(folder.path());
+    let config = "
+[data]
+source = 'mine/nodes.csv'
+edges = 'mine/edges.csv'
+split = { valid = 6, test = 10 }
+[model]
+kind = 'gcn'
+hidden = [8]
+[train]
+epochs = 60
+rate = 0.05
+patience = 30
+";
+    std::fs::write(folder.path().join("mine.toml"), config).unwrap();
+    let (code, out, err) = run(folder.path(), &["train", "mine.toml", "--out", "x"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("x: test error 0.00 %"), "{out}");
+    assert!(err.contains("2 nodes without a class"), "{err}");
+    let (code, out, err) = run(folder.path(), &["predict", "x", "--input", "mine", "--output", "-", "-q"]);
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (41, "node,class,p_a,p_b"));
+    assert!(lines[20].starts_with("19,a,") && lines[40].starts_with("39,b,"), "{out}");
+    let (code, out, err) = run(folder.path(), &["eval", "x"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("on the test part of mine/nodes.csv") && out.contains("(0 of 10 wrong)"), "{out}");
+    let (code, out, err) = run(folder.path(), &["eval", "x", "--data", "mine"]);
+    assert!(code == 0 && out.contains("over 38 examples"), "{out}{err}");
+    let (code, out, _) = run(folder.path(), &["inspect", "x"]);
+    assert!(
+        code == 0 && out.contains("gcn (matrix form) on mine/nodes.csv, 3 features per node in"),
+        "{out}"
+    );
+    let (code, _, err) = run(folder.path(), &["report", "x"]);
+    assert_eq!(code, 0, "{err}");
+    for file in ["report.html", "hidden-1.png", "hidden-2.png"] {
+        assert!(folder.path().join("x").join(file).exists(), "{file}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("x/report.html")).unwrap();
+    assert!(page.contains("Hidden states") && page.contains("Confusions on the test part"));
+}
+
+#[test]
+fn every_mistake_gets_one_clear_error() {
+    let folder = folder();
+    own_graph(folder.path());
+    for (change, said) in [
+        ("model.kind=gnc", "model.kind: gnc; did you mean `gcn`?"),
+        ("model.head=3", "model.head: no such key; did you mean `heads`?"),
+        ("model.classes=3", "model.classes: 3; the data have 7; leave it out"),
+        ("model.features=3", "model.features: 3; the data have"),
+        ("model.relations=2", "model.relations: 2; graphs read from files have one relation"),
+        ("model.height=0", "model.height: 0"),
+        ("data.limit=3", "data.limit: no such key"),
+        ("data.normalise=columns", "data.normalise: unknown variant `columns`"),
+        ("data.neighbours=0", "data.neighbours: 0; must be at least 1"),
+        ("data.source=digits", "data.source: `digits` holds no graph"),
+        ("data.source=citation", "data.source: `citation` is neither a dataset nor a file; did you mean"),
+        ("data.edges=none.csv", "data.source: `citations`: there is no such file"),
+        ("data.split.rule=publik", "data.split.rule: unknown variant `publik`"),
+        ("data.split.each=5", "data.split.each: 5; only the rule per-class uses it"),
+        (
+            "data.split.test=5000",
+            "data.split: 100 validation and 5000 test of 2708 leave nothing to train on",
+        ),
+        ("data.split.valid=1.5", "data.split.valid: 1.5; a fraction below 1"),
+        ("train.loss=mse", "train.loss: mse; classes are learnt with \"cross-entropy\""),
+        ("train.batch=0", "train.batch: 0; must be at least 1"),
+        ("train.penalised=top", ""),
+        ("train.penalised=tip", "train.penalised: tip; no map of the net begins so"),
+    ] {
+        let (code, out, err) =
+            run(folder.path(), &["train", "papers.toml", "-q", "--set", change, "--set", "train.epochs=1"]);
+        if said.is_empty() {
+            assert_eq!(code, 0, "{change}: {err}");
+            continue;
+        }
+        assert_eq!((code, out.as_str()), (2, ""), "{change}");
+        assert!(
+            err.starts_with("error: ") && err.lines().count() == 1 && err.contains(said),
+            "{change}: {err}"
+        );
+    }
+    let public = ["train", "papers.toml", "--set", "data.source=mine", "--set", "data.split.rule=public"];
+    let (code, _, err) = run(folder.path(), &public);
+    assert!(code == 2 && err.contains("mine comes without a split of its own"), "{err}");
+    // A net meets a graph that it was not made for.
+    assert_eq!(
+        run(folder.path(), &["train", "papers.toml", "-q", "--out", "x", "--set", "train.epochs=1"]).0,
+        0
+    );
+    for (args, said) in [
+        (
+            &["predict", "x", "--input", "mine", "--output", "-"][..],
+            "mine: the net takes 1433 features of a node, this graph has 3",
+        ),
+        (&["predict", "x", "--input", "gone", "--output", "-"], "`gone` is neither a dataset nor a file"),
+        (
+            &["predict", "x", "--input", "mine", "--output", "-", "--batch", "3"],
+            "--batch: a graph is answered for as a whole",
+        ),
+        (&["eval", "x", "--data", "mine"], "--data: the net takes 1433 features"),
+        (&["reproduce", "citation"], "`citation`: no such experiment; there are citations"),
+    ] {
+        let (code, _, err) = run(folder.path(), args);
+        assert!(code != 0 && err.contains(said), "{args:?}: {err}");
+    }
+}

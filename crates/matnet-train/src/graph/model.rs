@@ -1,0 +1,205 @@
+//! Every net on graphs, behind one type.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use matnet::graph::{GraphInput, Linking};
+use matnet::layer::Pooling;
+use matnet::net::{ChebyshevNet, ChebyshevNetConfig, ColumnNet, ColumnNetConfig, Gcn, GcnConfig};
+use matnet::random::Stream;
+use matnet::{ConfigError, Mode, Net};
+use serde::{Serialize, Serializer};
+use toml::{Table, Value};
+
+use super::PreparedGraph;
+use crate::config::{Document, read_table};
+use crate::{Error, Result};
+
+/// The words for `model.kind`.
+pub const GRAPH_KINDS: [&str; 3] = ["column-net", "gcn", "chebyshev"];
+
+/// The config of a net whose sizes are all known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GraphModelConfig {
+    /// The column network: with means, with attention, or vectors.
+    Column(ColumnNetConfig),
+    /// The graph convolutional network.
+    Gcn(GcnConfig),
+    /// The Chebyshev network.
+    Chebyshev(ChebyshevNetConfig),
+}
+
+/// A net of any kind.
+#[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)] // There is one per run.
+pub enum GraphModel {
+    /// The column network.
+    Column(ColumnNet),
+    /// The graph convolutional network.
+    Gcn(Gcn),
+    /// The Chebyshev network.
+    Chebyshev(ChebyshevNet),
+}
+
+impl GraphModelConfig {
+    /// Reads `[model]` and fills in the sizes that the data decide.
+    pub fn read(document: &Document, data: &PreparedGraph) -> Result<Self> {
+        let mut table = document.model()?;
+        for (key, count) in [("features", data.width), ("classes", data.class_names.len())] {
+            if !table.contains_key(key) {
+                table.insert(key.to_owned(), Value::Integer(count as i64));
+            }
+        }
+        let config = Self::from_table(table)?;
+        let wrong = |key: &str, value: usize, have: usize| {
+            let expected = format!("the data have {have}; leave it out");
+            Err(Error::key("model", ConfigError::new(key, value.to_string(), expected)))
+        };
+        if config.features() != data.width {
+            return wrong("features", config.features(), data.width);
+        }
+        if config.classes() != data.class_names.len() {
+            return wrong("classes", config.classes(), data.class_names.len());
+        }
+        config.only()?;
+        Ok(config)
+    }
+
+    /// Reads `[model]` of a run, where all sizes are written out.
+    pub(crate) fn of_run(document: &Document) -> Result<Self> {
+        Self::from_table(document.model()?)
+    }
+
+    fn from_table(mut table: Table) -> Result<Self> {
+        let kind = table.remove("kind");
+        Ok(match kind.as_ref().and_then(Value::as_str) {
+            Some("column-net") => Self::Column(read_table("model", table)?),
+            Some("gcn") => Self::Gcn(read_table("model", table)?),
+            Some("chebyshev") => Self::Chebyshev(read_table("model", table)?),
+            _ => {
+                let what = format!("model.kind: for graphs one of {}", GRAPH_KINDS.join(", "));
+                return Err(Error::Config(what));
+            }
+        })
+    }
+
+    /// What the data never have is a mistake.
+    fn only(&self) -> Result<()> {
+        match self {
+            Self::Column(config) if config.relations != 1 => {
+                let value = config.relations.to_string();
+                let expected = "graphs read from files have one relation; leave it out";
+                Err(Error::key("model", ConfigError::new("relations", value, expected)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Draws the first values.
+    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<GraphModel> {
+        let model = match self {
+            Self::Column(config) => config.init(stream, device).map(GraphModel::Column),
+            Self::Gcn(config) => config.init(stream, device).map(GraphModel::Gcn),
+            Self::Chebyshev(config) => config.init(stream, device).map(GraphModel::Chebyshev),
+        };
+        model.map_err(|error| Error::key("model", error))
+    }
+
+    /// The word for it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Column(_) => "column-net",
+            Self::Gcn(_) => "gcn",
+            Self::Chebyshev(_) => "chebyshev",
+        }
+    }
+
+    /// matrix, or vector where neighbours are flattened.
+    pub fn form(&self) -> &'static str {
+        match self {
+            Self::Column(config) if config.pooling == Pooling::Vector => "vector",
+            _ => "matrix",
+        }
+    }
+
+    /// How many features of a node it takes.
+    pub fn features(&self) -> usize {
+        match self {
+            Self::Column(config) => config.features,
+            Self::Gcn(config) => config.features,
+            Self::Chebyshev(config) => config.features,
+        }
+    }
+
+    /// How many classes it tells apart.
+    pub fn classes(&self) -> usize {
+        match self {
+            Self::Column(config) => config.classes,
+            Self::Gcn(config) => config.classes,
+            Self::Chebyshev(config) => config.classes,
+        }
+    }
+
+    /// How often a node's state goes through a part: layers that share parameters count.
+    pub fn uses(&self, name: &str) -> usize {
+        match self {
+            Self::Column(config) if config.tied && name.starts_with("layer.0") => config.height,
+            _ => 1,
+        }
+    }
+}
+
+/// As a table of a config file, `kind` first.
+impl Serialize for GraphModelConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct WithKind<'a, C: Serialize> {
+            kind: &'static str,
+            #[serde(flatten)]
+            config: &'a C,
+        }
+        let kind = self.kind();
+        match self {
+            Self::Column(config) => WithKind { kind, config }.serialize(serializer),
+            Self::Gcn(config) => WithKind { kind, config }.serialize(serializer),
+            Self::Chebyshev(config) => WithKind { kind, config }.serialize(serializer),
+        }
+    }
+}
+
+impl GraphModel {
+    /// Scores `[nodes, classes]`.
+    pub fn forward(&self, input: GraphInput, mode: &mut Mode) -> Tensor<2> {
+        match self {
+            Self::Column(net) => net.forward(input, mode),
+            Self::Gcn(net) => net.forward(input, mode),
+            Self::Chebyshev(net) => net.forward(input, mode),
+        }
+    }
+
+    /// The last hidden states, `[nodes, hidden]`.
+    pub fn hidden(&self, input: &GraphInput) -> Tensor<2> {
+        match self {
+            Self::Column(net) => net.hidden(input, &mut Mode::Eval),
+            Self::Gcn(net) => net.hidden(input, &mut Mode::Eval),
+            Self::Chebyshev(net) => net.hidden(input, &mut Mode::Eval),
+        }
+    }
+
+    /// How states travel along the edges.
+    pub fn linking(&self) -> Linking {
+        match self {
+            Self::Column(net) => net.linking(),
+            Self::Gcn(net) => net.linking(),
+            Self::Chebyshev(net) => net.linking(),
+        }
+    }
+
+    /// How far a node hears.
+    pub fn hops(&self) -> usize {
+        match self {
+            Self::Column(net) => net.hops(),
+            Self::Gcn(net) => net.hops(),
+            Self::Chebyshev(net) => net.hops(),
+        }
+    }
+}
