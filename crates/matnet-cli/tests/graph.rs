@@ -241,3 +241,15 @@ fn every_mistake_gets_one_clear_error() {
         assert!(code != 0 && err.contains(said), "{args:?}: {err}");
     }
 }
+
+#[test]
+fn what_is_asked_for_goes_before_what_a_variant_says() {
+    let folder = folder();
+    let config = format!("{CONFIG}\n[variant.wide]\nmodel.hidden = 9\n");
+    std::fs::write(folder.path().join("wide.toml"), config).unwrap();
+    let inspect = ["inspect", "wide.toml", "--variant", "wide"];
+    let (code, out, err) = run(folder.path(), &inspect);
+    assert!(code == 0 && out.contains("1433×1  9×1"), "{out}{err}");
+    let (code, out, err) = run(folder.path(), &[&inspect[..], &["--set", "model.hidden=7"]].concat());
+    assert!(code == 0 && out.contains("1433×1  7×1"), "{out}{err}");
+}

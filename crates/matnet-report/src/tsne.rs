@@ -10,11 +10,12 @@ const EXAGGERATION: f64 = 12.0;
 /// output. Every pair is looked at in every step, which suits some thousand points.
 ///
 /// ```
-/// let points = [0.0, 0.0, 0.1, 0.0, 9.0, 9.0, 9.1, 9.0_f32];
-/// let first: Vec<[f64; 3]> = (0..4).map(|i| [1e-4 * f64::from(i), 0.0, -1e-4 * f64::from(i % 2)]).collect();
-/// let placed = matnet_report::tsne(&points, 2, 1.5, first);
+/// // Two groups of 20 points each.
+/// let points: Vec<f32> = (0..40).flat_map(|i| [(i / 20 * 9) as f32, (i % 20) as f32 / 20.0]).collect();
+/// let first = (0..40).map(|i| [1e-4 * f64::from(i * 7 % 11), 1e-4 * f64::from(i * 5 % 13), 0.0]).collect();
+/// let placed = matnet_report::tsne(&points, 2, 5.0, first);
 /// let apart = |a: usize, b: usize| (0..3).map(|i| (placed[a][i] - placed[b][i]).powi(2)).sum::<f64>();
-/// assert!(apart(0, 1) < apart(0, 2) && apart(2, 3) < apart(1, 3));
+/// assert!((1..20).all(|near| (20..40).all(|far| apart(near, near - 1) < apart(near, far))));
 /// ```
 ///
 /// # Panics

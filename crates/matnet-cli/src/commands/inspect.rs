@@ -26,7 +26,7 @@ pub fn run(args: Inspect) -> Outcome {
         None => train::read(&args.what, &args.changes)?,
     };
     if let Some(variant) = &args.variant {
-        document = document.variant(variant)?;
+        document = train::chosen(&document, variant, &args.changes)?;
     }
     let cache = data::cache(&args.cache)?;
     let plan = Planner::default().plan(&document, &cache)?;

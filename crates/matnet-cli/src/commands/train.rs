@@ -21,7 +21,7 @@ pub fn run(args: Train) -> Outcome {
     let mut document = read(&args.config, &args.changes)?;
     let mut folder = args.out.unwrap_or_else(|| standard_folder(&args.config));
     if let Some(variant) = &args.variant {
-        document = document.variant(variant)?;
+        document = chosen(&document, variant, &args.changes)?;
         folder = folder.join(variant);
     }
     let jobs = match args.how.seeds {
@@ -57,6 +57,15 @@ pub fn read(path: &Path, changes: &ConfigArgs) -> Result<Document, Failure> {
     let mut document = Document::read(path)?;
     for change in &changes.set {
         document.set(change).map_err(|error| Failure::Usage(format!("--set {error}")))?;
+    }
+    Ok(document)
+}
+
+/// One variant of a config; what was asked for on the command line goes before what the variant says.
+pub fn chosen(document: &Document, variant: &str, changes: &ConfigArgs) -> Result<Document, Failure> {
+    let mut document = document.variant(variant)?;
+    for change in changes.set.iter().filter(|change| !change.trim_start().starts_with("variant.")) {
+        document.set(change)?;
     }
     Ok(document)
 }

@@ -67,6 +67,9 @@ pub struct Data {
     size: Size,
     paper: Option<String>,
     set: Vec<String>,
+    /// The rows that take so long on these data that all others are trained before them.
+    #[serde(default)]
+    late: Vec<String>,
 }
 
 /// A row: a variant of the config, and its published numbers by column.
@@ -112,7 +115,7 @@ impl Files {
             .map_err(|error| Failure::Failed(format!("experiments/{}: {error}", self.name)))
     }
 
-    /// All runs, seed after seed, so that every cell has a number early.
+    /// All runs, seed after seed, so that every cell has a number early; the longest last.
     pub fn steps(
         &self,
         experiment: &Experiment,
@@ -142,7 +145,12 @@ impl Files {
                 }
             }
         }
-        steps.sort_by_key(|step| step.job.document.train().map_or(0, |train| train.seed));
+        steps.sort_by_cached_key(|step| {
+            let (table, column, row) = step.cell;
+            let comparison = &experiment.table[table];
+            let late = comparison.column[column].late.contains(&comparison.row[row].variant);
+            (late, step.job.document.train().map_or(0, |train| train.seed))
+        });
         Ok(steps)
     }
 }
