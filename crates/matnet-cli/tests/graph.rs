@@ -1,11 +1,10 @@
 //! Nets on graphs go through the same commands, as exactly, and say as clearly what is wrong.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+mod common;
 
-use assert_cmd::cargo::cargo_bin;
+use std::path::Path;
+
+use common::{kill_until_done, run, same};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -34,37 +33,6 @@ fn folder() -> TempDir {
     folder
 }
 
-fn matnet(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("matnet"));
-    command.current_dir(folder).args(args).stdin(Stdio::null());
-    command
-}
-
-/// Exit code, standard output, standard error.
-fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = matnet(folder, args).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
-}
-
-fn same(a: &Path, b: &Path) {
-    let bytes = |run: &Path| -> BTreeMap<String, Vec<u8>> {
-        let entries = std::fs::read_dir(run).unwrap().flatten();
-        let files = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
-        files
-            .filter(|(name, _)| {
-                !["times.csv", "previous.state", ".lock", "report.html"].contains(&name.as_str())
-            })
-            .map(|(name, path)| (name, std::fs::read(path).unwrap()))
-            .collect()
-    };
-    let (a, b) = (bytes(a), bytes(b));
-    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
-    for (name, bytes) in &a {
-        assert!(b[name] == *bytes, "{name} differs");
-    }
-}
-
 #[test]
 fn the_same_bytes_on_any_number_of_threads() {
     let folder = folder();
@@ -87,28 +55,7 @@ fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     let args = ["train", "papers.toml", "-q", "--set", "train.batch=200", "--set", "train.epochs=2"];
     assert_eq!(run(folder.path(), &[&args[..], &["--out", "whole"]].concat()).0, 0);
     let args = [&args[..], &["--out", "killed", "--save-every", "0"]].concat();
-    let (mut kills, mut wait) = (0, 200);
-    loop {
-        let mut child = matnet(folder.path(), &args).stdout(Stdio::null()).spawn().unwrap();
-        let begun = Instant::now();
-        let ended = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break Some(status);
-            }
-            if begun.elapsed() > Duration::from_millis(wait) {
-                break None;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        };
-        if let Some(status) = ended {
-            assert!(status.success());
-            break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        wait += 50 + wait / 10;
-    }
+    let kills = kill_until_done(folder.path(), &args, 60);
     assert!(kills >= 2, "killed only {kills} times");
     same(&folder.path().join("whole"), &folder.path().join("killed"));
 }

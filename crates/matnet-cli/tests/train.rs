@@ -2,13 +2,12 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
-use common::{matnet, run};
+use common::{bytes, kill_until_done, matnet, run, same};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -36,26 +35,6 @@ fn folder() -> (TempDir, PathBuf) {
     (folder, config)
 }
 
-/// The run's files but for how long it took and what is only there to go on.
-fn bytes(run: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(run).unwrap().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if !["times.csv", "previous.state", ".lock", "report.html"].contains(&name.as_str()) {
-            files.insert(name, std::fs::read(entry.path()).unwrap());
-        }
-    }
-    files
-}
-
-fn same(a: &Path, b: &Path) {
-    let (a, b) = (bytes(a), bytes(b));
-    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
-    for (name, bytes) in &a {
-        assert!(b[name] == *bytes, "{name} differs");
-    }
-}
-
 #[test]
 fn the_same_bytes_on_any_number_of_threads() {
     let (folder, _) = folder();
@@ -72,37 +51,12 @@ fn the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     let (folder, _) = folder();
-    assert_eq!(run(folder.path(), &["train", "digits.toml", "--out", "whole", "-q"]).0, 0);
+    let long = ["train", "digits.toml", "-q", "--set", "train.epochs=60"];
+    assert_eq!(run(folder.path(), &[&long[..], &["--out", "whole"]].concat()).0, 0);
     // Saving after every step makes most kills hit a save.
-    let args = ["train", "digits.toml", "--out", "killed", "-q", "--save-every", "0"];
-    let (mut kills, mut wait) = (0, 25);
-    loop {
-        let mut child = matnet(folder.path(), &args).stdout(Stdio::null()).spawn().unwrap();
-        let begun = Instant::now();
-        let ended = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break Some(status);
-            }
-            if begun.elapsed() > Duration::from_millis(wait) {
-                break None;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        };
-        match ended {
-            Some(status) => {
-                assert!(status.success());
-                break;
-            }
-            None => {
-                child.kill().unwrap();
-                child.wait().unwrap();
-                kills += 1;
-                // Longer each time, so that the run is done in the end however slow the machine.
-                wait += 7 + wait / 20;
-            }
-        }
-    }
-    assert!(kills >= 5, "killed only {kills} times");
+    let args = [&long[..], &["--out", "killed", "--save-every", "0"]].concat();
+    let kills = kill_until_done(folder.path(), &args, 25);
+    assert!(kills >= 3, "killed only {kills} times");
     same(&folder.path().join("whole"), &folder.path().join("killed"));
     let leftovers = std::fs::read_dir(folder.path().join("killed")).unwrap().flatten();
     assert!(

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! config.toml        everything that decided the run, defaults written out
+//! split.json         which examples are in which part
 //! metrics.csv        one line per epoch and part
 //! times.csv          how long each epoch took
 //! best.safetensors   the weights of the best epoch, and what is done to inputs before they reach the net
@@ -252,6 +253,7 @@ impl Run {
     pub fn clear(&self) -> Result<()> {
         let names = [
             "config.toml",
+            "split.json",
             "metrics.csv",
             "times.csv",
             "best.safetensors",

@@ -12,6 +12,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use matnet::random::Stream;
 use matnet::{Mode, penalty_below, weights};
+use matnet_data::Split;
 use rand::seq::SliceRandom;
 
 use crate::config::{Monitor, TrainConfig};
@@ -147,12 +148,21 @@ fn work_on<T: Task>(
         return Ok(Outcome { result, was_finished: true });
     }
     files::write(&run.path("config.toml"), work.config().as_bytes())?;
+    files::write(&run.path("split.json"), split(&work.task).as_bytes())?;
     let mut training = Training::new(work, run, options, state, observer);
     training.begin(newest.is_some());
     training.epochs()?;
     let result = training.finish()?;
     observer.event(Event::End);
     Ok(Outcome { result, was_finished: false })
+}
+
+/// Which examples are in which part, for the record.
+fn split<T: Task>(task: &T) -> String {
+    let part = |part| task.examples(part).to_vec();
+    let split = Split { train: part(Part::Train), valid: part(Part::Valid), test: part(Part::Test) };
+    let text = serde_json::to_string(&split).expect("lists of numbers");
+    format!("{text}\n")
 }
 
 /// A run that was begun with another config is not gone on with.

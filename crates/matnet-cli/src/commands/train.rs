@@ -87,11 +87,13 @@ pub fn work(jobs: &[Job], how: &TrainArgs) -> Result<Vec<Series>, Failure> {
     // Whatever is wrong with the last config should be known before a folder is made for the first.
     let mut loading = None;
     for job in jobs {
-        let source = job.document.data()?.source;
-        if !how.quiet && loading.as_ref() != Some(&source) && takes_time(&source) {
+        let source = job.document.source();
+        if let Some(source) =
+            source.filter(|source| !how.quiet && loading != Some(*source) && takes_time(source))
+        {
             eprintln!("loading {source}");
         }
-        loading = Some(source);
+        loading = source;
         planner.check(&job.document, &cache).map_err(|error| {
             match jobs.iter().any(|other| other.label != job.label) {
                 true => error.about(&format!("variant {}", job.label)),

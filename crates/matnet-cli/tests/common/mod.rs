@@ -1,7 +1,10 @@
 //! What the tests of the command share.
+#![allow(dead_code)] // Each test file uses its own part of this.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
 
@@ -17,4 +20,46 @@ pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     let output = matnet(folder, args).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+/// The run's files but for how long it took and what is only there to go on.
+pub fn bytes(run: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(run).unwrap().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !["times.csv", "previous.state", ".lock", "report.html"].contains(&name.as_str()) {
+            files.insert(name, std::fs::read(entry.path()).unwrap());
+        }
+    }
+    files
+}
+
+/// Two runs have the same files, to the last bit.
+pub fn same(a: &Path, b: &Path) {
+    let (a, b) = (bytes(a), bytes(b));
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+    for (name, bytes) in &a {
+        assert!(b[name] == *bytes, "{name} differs");
+    }
+}
+
+/// Starts a command and kills it, after a while that begins with `wait` milliseconds and grows, until it gets through.
+/// Tells how often it was killed.
+pub fn kill_until_done(folder: &Path, args: &[&str], mut wait: u64) -> usize {
+    for kills in 0.. {
+        let mut child = matnet(folder, args).stdout(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(wait) {
+            if let Some(status) = child.try_wait().unwrap() {
+                assert!(status.success());
+                return kills;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Longer each time, so that it is done in the end however slow the machine.
+        wait += 5 + wait / 8;
+    }
+    unreachable!()
 }

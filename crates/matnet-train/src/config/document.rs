@@ -102,6 +102,11 @@ impl Document {
         Ok(Self { table, variants: Vec::new() })
     }
 
+    /// Where the data come from, if that is said.
+    pub fn source(&self) -> Option<&str> {
+        self.table.get("data")?.get("source")?.as_str()
+    }
+
     /// The config of the data.
     pub fn data(&self) -> Result<DataConfig> {
         let config: DataConfig = read_table("data", self.section("data")?)?;
