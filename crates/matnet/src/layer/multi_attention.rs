@@ -164,6 +164,7 @@ pub struct MultiAttention {
 
 /// What gives the scores.
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)] // There is one per layer, and a box would only hide the maps.
 pub enum Judge {
     /// Queries are a map of the context.
     Bilinear(Bilinear),
