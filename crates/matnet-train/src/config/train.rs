@@ -179,7 +179,7 @@ impl TrainConfig {
 
     /// A key that has no effect is a mistake.
     fn only(&self) -> Result<(), ConfigError> {
-        use OptimizerKind::{Adam, AdamW, Sgd};
+        use OptimizerKind::{Adam, Sgd};
         let kind = self.optimizer;
         let adams = [("beta_1", self.beta_1), ("beta_2", self.beta_2), ("epsilon", self.epsilon)];
         let unused = adams
@@ -211,7 +211,6 @@ impl TrainConfig {
             };
             return Err(ConfigError::new(key, value.to_string(), format!("only {takers} use it")));
         }
-        let _ = AdamW;
         Ok(())
     }
 
