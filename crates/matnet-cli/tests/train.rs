@@ -70,7 +70,11 @@ fn control_c_saves_and_exits_130() {
     let (folder, _) = folder();
     let args = ["train", "digits.toml", "--out", "x", "-q", "--set", "train.epochs=100000"];
     let mut child = matnet(folder.path(), &args).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(700));
+    while !folder.path().join("x/split.json").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Somewhere among the first epochs.
+    std::thread::sleep(Duration::from_millis(300));
     let asked = Instant::now();
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(status.success());
