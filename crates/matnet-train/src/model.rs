@@ -320,15 +320,18 @@ impl ModelConfig {
     }
 }
 
-/// As a table of a config file, `kind` first.
+/// The config of a net as a table of a config file, `kind` first.
+#[derive(Serialize)]
+pub(crate) struct WithKind<'a, C: Serialize> {
+    /// The word for the net.
+    pub kind: &'static str,
+    /// All its other keys.
+    #[serde(flatten)]
+    pub config: &'a C,
+}
+
 impl Serialize for ModelConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct WithKind<'a, C: Serialize> {
-            kind: &'static str,
-            #[serde(flatten)]
-            config: &'a C,
-        }
         let kind = self.kind();
         match self {
             Self::Classes(config) => WithKind { kind, config }.serialize(serializer),

@@ -305,21 +305,16 @@ impl<'a, T: Task> Training<'a, T> {
             Some(penalty) => measured.loss + penalty,
             None => measured.loss,
         };
-        let net = self.state.net.clone();
-        let mut gradients = GradientsParams::from_grads(total.backward(), &net);
+        let net = &self.state.net;
+        let mut gradients = GradientsParams::from_grads(total.backward(), net);
         if let Some(longest) = self.config.clip {
-            let norm = optimizer::norm(&net, &gradients);
+            let norm = optimizer::norm(net, &gradients);
             if norm > longest {
-                gradients = optimizer::scaled(&net, gradients, longest / norm);
+                gradients = optimizer::scaled(net, gradients, longest / norm);
             }
         }
-        drop(net);
         self.state.optimize(rate, gradients);
-        let sums = &mut self.state.place.sums;
-        sums.loss += loss * batch.len() as f64;
-        sums.wrong += measured.wrong.unwrap_or(0);
-        sums.answers += measured.answers;
-        sums.examples += batch.len() as u64;
+        self.state.place.sums.count(loss, measured.wrong, measured.answers, batch.len());
         Ok(())
     }
 
@@ -501,9 +496,14 @@ impl Sums {
 
     /// Adds what was measured on so many examples.
     pub(crate) fn add_measured(&mut self, measured: Measured, examples: usize) {
-        self.loss += f64::from(measured.loss.into_scalar::<f32>()) * examples as f64;
-        self.wrong += measured.wrong.unwrap_or(0);
-        self.answers += measured.answers;
+        let loss = f64::from(measured.loss.into_scalar::<f32>());
+        self.count(loss, measured.wrong, measured.answers, examples);
+    }
+
+    fn count(&mut self, loss: f64, wrong: Option<u64>, answers: u64, examples: usize) {
+        self.loss += loss * examples as f64;
+        self.wrong += wrong.unwrap_or(0);
+        self.answers += answers;
         self.examples += examples as u64;
     }
 

@@ -3,7 +3,6 @@
 pub mod contact;
 pub mod histogram;
 
-use std::io::Write;
 use std::path::Path;
 
 use image::RgbImage;
@@ -14,13 +13,8 @@ use crate::failure::Failure;
 
 /// Writes a PNG beside its place, then puts it there.
 pub fn save(image: &RgbImage, path: &Path) -> Result<(), Failure> {
-    let failed = |what: String| Failure::Failed(format!("{}: {what}", path.display()));
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let png = png(image).map_err(|e| failed(e.to_string()))?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|e| failed(e.to_string()))?;
-    file.write_all(&png).and_then(|()| file.as_file().sync_all()).map_err(|e| failed(e.to_string()))?;
-    file.persist(path).map_err(|e| failed(e.error.to_string()))?;
-    Ok(())
+    let png = png(image).map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+    Ok(matnet_train::write_file(path, &png)?)
 }
 
 /// A picture that cannot be made.

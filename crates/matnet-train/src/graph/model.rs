@@ -12,6 +12,7 @@ use toml::{Table, Value};
 
 use super::PreparedGraph;
 use crate::config::{Document, read_table};
+use crate::model::WithKind;
 use crate::{Error, Result};
 
 /// The words for `model.kind`.
@@ -148,15 +149,8 @@ impl GraphModelConfig {
     }
 }
 
-/// As a table of a config file, `kind` first.
 impl Serialize for GraphModelConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct WithKind<'a, C: Serialize> {
-            kind: &'static str,
-            #[serde(flatten)]
-            config: &'a C,
-        }
         let kind = self.kind();
         match self {
             Self::Column(config) => WithKind { kind, config }.serialize(serializer),
