@@ -12,6 +12,7 @@ const CONFIG: &str = "
 source = 'citations'
 normalise = 'rows'
 neighbours = 5
+edge_dropout = 0.2
 split = { rule = 'random', valid = 100, test = 500 }
 [model]
 kind = 'column-net'
@@ -136,6 +137,7 @@ fn every_mistake_gets_one_clear_error() {
         ("data.limit=3", "data.limit: no such key"),
         ("data.normalise=columns", "data.normalise: unknown variant `columns`"),
         ("data.neighbours=0", "data.neighbours: 0; must be at least 1"),
+        ("data.edge_dropout=1.0", "data.edge_dropout: 1; must be at least 0 and below 1"),
         ("data.source=digits", "data.source: `digits` holds no graph"),
         ("data.source=citation", "data.source: `citation` is neither a dataset nor a file; did you mean"),
         ("data.edges=none.csv", "data.source: `citations`: there is no such file"),

@@ -170,6 +170,30 @@ fn samples_are_bounded_seeded_and_even() {
 }
 
 #[test]
+fn thinning_leaves_out_each_neighbour_alike() {
+    let star: Vec<(u32, u32)> = (1..41).map(|leaf| (0, leaf)).collect();
+    let graph = Graph::new(41, &star, false).unwrap();
+    let mut counts = [0; 41];
+    let mut stream = Stream::new(5, "thin");
+    for _ in 0..2000 {
+        let thinned = graph.thinned(0.7, &mut stream).unwrap();
+        let heard = thinned.adjacency(0).row(0).0;
+        assert!(heard.is_sorted() && !thinned.is_symmetric());
+        heard.iter().for_each(|&leaf| counts[leaf as usize] += 1);
+        assert_eq!(thinned.degree(1), 1, "nobody is made lonely");
+    }
+    // 2,000 draws of 0.3 are 600 ± 20.5.
+    assert!(counts[1..].iter().all(|&count| (500..700).contains(&count)), "{counts:?}");
+    let draw = |seed| graph.thinned(0.5, &mut Stream::new(seed, "thin")).unwrap();
+    assert!(draw(1) == draw(1) && draw(1) != draw(2));
+    assert_eq!(graph.thinned(0.0, &mut stream).unwrap(), graph);
+    for rate in [1.0, -0.1, f64::NAN] {
+        let error = graph.thinned(rate, &mut stream).unwrap_err();
+        assert_eq!(error.to_string(), format!("rate: {rate}; must be at least 0 and below 1"));
+    }
+}
+
+#[test]
 fn weights_of_sampled_neighbours_keep_their_expectation() {
     let star: Vec<(u32, u32)> = (1..9).map(|leaf| (0, leaf)).collect();
     let graph = Graph::new(9, &star, false).unwrap();

@@ -36,6 +36,9 @@ pub struct GraphDataConfig {
     /// Of more neighbours than this, so many are drawn anew for every training step. Default: all are heard.
     #[serde(default)]
     pub neighbours: Option<usize>,
+    /// The probability with which a training step leaves out a neighbour of a node. Default: 0.
+    #[serde(default)]
+    pub edge_dropout: f64,
     /// The parts.
     #[serde(default)]
     pub split: GraphSplitConfig,
@@ -97,6 +100,10 @@ impl GraphDataConfig {
         self.split.test.check("split.test").map_err(|error| Error::key("data", error))?;
         if self.neighbours == Some(0) {
             return wrong("neighbours", "0".to_owned(), "must be at least 1; leave it out to hear all");
+        }
+        if !(0.0..1.0).contains(&self.edge_dropout) {
+            let value = self.edge_dropout.to_string();
+            return wrong("edge_dropout", value, "must be at least 0 and below 1");
         }
         match (self.split.each, self.split.rule) {
             (Some(0), _) => wrong("split.each", "0".to_owned(), "must be at least 1"),

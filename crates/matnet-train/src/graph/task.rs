@@ -30,8 +30,8 @@ pub struct NodeNote {
 
 /// A graph, and a net that learns the classes of its nodes.
 ///
-/// While learning, a step hears at most `data.neighbours` neighbours of a node, drawn for that step; with `train.batch` it
-/// takes so many nodes and only what they hear. Measuring takes the whole graph with all neighbours. A net that takes a
+/// While learning, a step hears at most `data.neighbours` neighbours of a node, drawn for that step from those that
+/// `data.edge_dropout` leaves; with `train.batch` it takes so many nodes and only what they hear. Measuring takes the whole graph with all neighbours. A net that takes a
 /// fixed number of them then hears a draw that the data's seed decides.
 #[derive(Clone, Debug)]
 pub struct NodeTask {
@@ -82,29 +82,41 @@ impl NodeTask {
         GraphInput { features: self.features(device), links: links.clone() }
     }
 
+    /// Whom nodes hear in one training step.
+    fn thinned(&self, stream: &mut Stream) -> Option<Graph> {
+        let rate = self.data.config.edge_dropout;
+        (rate > 0.0).then(|| self.data.graph.thinned(rate, stream).expect("a rate that was checked"))
+    }
+
     /// The graph as one training step hears it.
     fn learning(&self, net: &GraphModel, stream: &mut Stream, device: &Device) -> GraphInput {
         let slots = match net.linking() {
             Linking::Slots(slots) => Some(slots),
             _ => None,
         };
+        let thinned = self.thinned(stream);
         let most = self.data.config.neighbours.into_iter().chain(slots).min();
-        match most {
-            Some(most) => {
-                let links = links(&self.data.graph, net, Some((most, stream)));
-                GraphInput { features: self.features(device), links }
-            }
-            None => self.whole(net, device),
+        if thinned.is_none() && most.is_none() {
+            return self.whole(net, device);
         }
+        let graph = thinned.as_ref().unwrap_or(&self.data.graph);
+        let links = links(graph, net, most.map(|most| (most, stream)));
+        GraphInput { features: self.features(device), links }
+    }
+
+    fn sampler(&self, graph: &Graph, net: &GraphModel) -> Sampler {
+        Sampler::new(graph, net.linking(), net.hops(), self.data.config.neighbours)
+            .expect("the net has layers, and neighbours were checked")
     }
 
     /// Scores of some nodes, in a step that takes only these and what they hear.
     fn batch_scores(&self, net: &GraphModel, nodes: &[u32], mode: &mut Mode, device: &Device) -> Tensor<2> {
-        let sampler = self.sampler.get_or_init(|| {
-            Sampler::new(&self.data.graph, net.linking(), net.hops(), self.data.config.neighbours)
-                .expect("the net has layers, and neighbours were checked")
-        });
         let stream = mode.stream().expect("only learning takes batches");
+        let thinned = self.thinned(stream).map(|graph| self.sampler(&graph, net));
+        let sampler = match &thinned {
+            Some(sampler) => sampler,
+            None => self.sampler.get_or_init(|| self.sampler(&self.data.graph, net)),
+        };
         let batch = sampler.batch(nodes, stream).expect("nodes of the graph, each once");
         let features = self.features(device).select(&batch.inputs);
         net.forward(GraphInput { features, links: batch.links }, mode)

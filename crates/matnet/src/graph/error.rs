@@ -35,6 +35,9 @@ pub enum GraphError {
     /// A count that must be at least 1.
     #[error("{0}: 0; must be at least 1")]
     Zero(&'static str),
+    /// A probability of leaving out that must be below 1.
+    #[error("rate: {0}; must be at least 0 and below 1")]
+    Rate(String),
     /// More nodes or edges than 32 bits can number.
     #[error("more nodes or edges than 32 bits can number")]
     TooLarge,
