@@ -152,9 +152,17 @@ fn every_mistake_gets_one_clear_error() {
         ("train.batch=0", "train.batch: 0; must be at least 1"),
         ("train.penalised=top", ""),
         ("train.penalised=tip", "train.penalised: tip; no map of the net begins so"),
+        ("train.rate_factors.neighbour_map=0.3", ""),
+        (
+            "train.rate_factors.tip=0.3",
+            "train.rate_factors.tip: 0.3; no parameter has a name with this in it",
+        ),
+        ("train.rate_factors.top=-1", "train.rate_factors.top: -1; must be a number of at least 0"),
     ] {
-        let (code, out, err) =
-            run(folder.path(), &["train", "papers.toml", "-q", "--set", change, "--set", "train.epochs=1"]);
+        let (code, out, err) = run(
+            folder.path(),
+            &["train", "papers.toml", "-q", "--fresh", "--set", change, "--set", "train.epochs=1"],
+        );
         if said.is_empty() {
             assert_eq!(code, 0, "{change}: {err}");
             continue;

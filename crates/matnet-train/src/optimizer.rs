@@ -25,6 +25,8 @@ pub struct Optimizer {
     adam: Option<Adam>,
     /// The names of the parameters, in the order in which a net is visited.
     names: Vec<String>,
+    /// What each multiplies the rate by, in the same order.
+    factors: Vec<f64>,
     states: BTreeMap<String, State>,
 }
 
@@ -38,13 +40,20 @@ struct State {
 }
 
 impl Optimizer {
-    /// The rule at its beginning, for this net. The numbers of the rule were checked with the config.
-    pub fn new<M: Module>(rule: Rule, net: &M) -> Self {
+    /// The rule at its beginning, for this net; parameters whose names contain one of these words follow at their own
+    /// pace. The numbers were checked with the config.
+    pub fn new<M: Module>(rule: Rule, factors: &BTreeMap<String, f64>, net: &M) -> Self {
         let adam = match rule {
             Rule::Adam { adam, .. } => adam.build().ok(),
             Rule::Sgd { .. } => None,
         };
-        Self { rule, adam, names: matnet::weights::names(net), states: BTreeMap::new() }
+        let names = matnet::weights::names(net);
+        let factor = |name: &String| {
+            let fitting = factors.iter().filter(|(word, _)| name.contains(*word));
+            fitting.max_by_key(|(word, _)| word.len()).map_or(1.0, |(_, &factor)| factor)
+        };
+        let factors = names.iter().map(factor).collect();
+        Self { rule, adam, names, factors, states: BTreeMap::new() }
     }
 
     /// The net after a step.
@@ -134,6 +143,7 @@ struct Step<'a> {
 impl ModuleMapper for Step<'_> {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let name = self.optimizer.names[self.visited].clone();
+        let rate = self.rate * self.optimizer.factors[self.visited];
         self.visited += 1;
         let (id, tensor, mapper) = param.consume();
         let Some(gradient) = self.gradients.remove::<D>(id) else {
@@ -142,7 +152,7 @@ impl ModuleMapper for Step<'_> {
         let (shape, learns) = (tensor.dims(), tensor.is_require_grad());
         let size = shape.iter().product::<usize>();
         let weights = tensor.inner().reshape([size]);
-        let weights = self.optimizer.follow(&name, self.rate, weights, gradient.reshape([size]));
+        let weights = self.optimizer.follow(&name, rate, weights, gradient.reshape([size]));
         let tensor = Tensor::<D>::from_inner(weights.reshape(shape)).set_require_grad(learns);
         Param::from_mapped_value(id, tensor, mapper)
     }
@@ -228,7 +238,7 @@ mod tests {
         let device = Device::flex().autodiff();
         for (rule, mut theirs) in rules() {
             let (mut a, mut b) = (net(&device), net(&device));
-            let mut ours = Optimizer::new(rule, &a);
+            let mut ours = Optimizer::new(rule, &BTreeMap::new(), &a);
             for at in 0..5 {
                 let (grad_a, grad_b) = (gradients(&a, &device, at), gradients(&b, &device, at));
                 a = ours.step(0.05, a, grad_a);
@@ -240,17 +250,43 @@ mod tests {
     }
 
     #[test]
+    fn parameters_follow_at_their_own_pace() {
+        let device = Device::flex().autodiff();
+        let factors = BTreeMap::from([("map".to_owned(), 0.5), ("row_map".to_owned(), 0.0)]);
+        for (rule, _) in rules() {
+            let start = net(&device);
+            let [usual, paced] = [BTreeMap::new(), factors.clone()].map(|factors| {
+                let grad = gradients(&start, &device, 0);
+                let after = Optimizer::new(rule, &factors, &start).step(0.05, start.clone(), grad);
+                matnet::weights::named(&after)
+            });
+            let start = matnet::weights::named(&start);
+            for ((name, start), ((_, usual), (_, paced))) in start.iter().zip(usual.iter().zip(&paced)) {
+                let factor = match name {
+                    name if name.contains("row_map") => 0.0,
+                    name if name.contains("map") => 0.5,
+                    _ => 1.0,
+                };
+                let moved = start.iter::<f32>().zip(usual.iter::<f32>()).zip(paced.iter::<f32>());
+                for ((start, usual), paced) in moved {
+                    assert!((start + factor * (usual - start) - paced).abs() < 1e-6, "{rule:?} {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_state_goes_on_where_it_was_saved() {
         let device = Device::flex().autodiff();
         for (rule, _) in rules() {
             let mut a = net(&device);
-            let mut first = Optimizer::new(rule, &a);
+            let mut first = Optimizer::new(rule, &BTreeMap::new(), &a);
             for at in 0..3 {
                 let grad = gradients(&a, &device, at);
                 a = first.step(0.05, a, grad);
             }
             let (tensors, steps) = first.save();
-            let mut second = Optimizer::new(rule, &a);
+            let mut second = Optimizer::new(rule, &BTreeMap::new(), &a);
             second.load(&mut tensors.into_iter().collect(), &steps, &Device::flex()).unwrap();
             let b = a.clone();
             let (grad_a, grad_b) = (gradients(&a, &device, 3), gradients(&b, &device, 3));

@@ -129,12 +129,21 @@ impl<T: Task> Work<T> {
     /// The net at its beginning.
     pub fn net(&self, device: &Device) -> Result<T::Net> {
         let net = self.task.net(&mut Stream::new(self.train.seed, "init"), device)?;
+        let names = weights::names(&net);
         if let Some(start) = &self.train.penalised
-            && !weights::names(&net).iter().any(|name| name.starts_with(start))
+            && !names.iter().any(|name| name.starts_with(start))
         {
-            let names = weights::names(&net).join(", ");
+            let names = names.join(", ");
             let what = format!("train.penalised: {start}; no map of the net begins so, there are {names}");
             return Err(Error::Config(what));
+        }
+        for (word, factor) in &self.train.rate_factors {
+            if !names.iter().any(|name| name.contains(word)) {
+                let names = names.join(", ");
+                return Err(Error::Config(format!(
+                    "train.rate_factors.{word}: {factor}; no parameter has a name with this in it, there are {names}"
+                )));
+            }
         }
         Ok(net)
     }

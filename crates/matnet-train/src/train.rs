@@ -133,7 +133,7 @@ fn work_on<T: Task>(
     same_config(&work.config(), run)?;
     let device = options.device.clone().autodiff();
     let net = work.net(&device)?;
-    let optimizer = Optimizer::new(work.train.rule(), &net);
+    let optimizer = Optimizer::new(work.train.rule(), &work.train.rate_factors, &net);
     let mut state: State<T> = State::new(net, optimizer, work.checksum());
     let newest = match options.from_previous {
         true => Some(run.path(state::PREVIOUS)),

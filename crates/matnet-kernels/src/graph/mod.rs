@@ -11,7 +11,7 @@ mod product;
 
 use rayon::prelude::*;
 
-use crate::simd::Element;
+use crate::simd::{Element, Simd};
 
 pub use attention::{Attention, AttentionGradients};
 pub use csr::{Csr, CsrError};
@@ -42,4 +42,21 @@ fn each_group<E: Element>(
     out.par_chunks_mut(width * rows_at_once)
         .enumerate()
         .for_each(|(group, rows)| work(group * rows_at_once, rows));
+}
+
+/// So many entries ahead, rows are asked for: they lie anywhere, and in a graph of a million nodes every one would be
+/// waited for. `time_graph 1000000 16 1` halves with it.
+const AHEAD: usize = 16;
+
+/// Asks for the rows of `x` that are needed soon after those of a row of `a`; of long ones for their beginnings, whose
+/// sequel is fetched unasked.
+#[inline(always)]
+fn prefetch_ahead<S: Simd>(s: S, a: &Csr, row: usize, x: &[S::Elem], width: usize) {
+    let range = a.range(row);
+    let end = (range.end + AHEAD).min(a.entries());
+    for &column in a.columns().get(range.start + AHEAD..end).unwrap_or_default() {
+        for line in (0..width.min(64)).step_by(64 / size_of::<S::Elem>()) {
+            s.prefetch(x.as_ptr().wrapping_add(column as usize * width + line));
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A sparse matrix times a dense one.
 
-use super::{Csr, each_group, rows_at_once};
+use super::{Csr, each_group, prefetch_ahead, rows_at_once};
 use crate::simd::{Element, Kernel, Level, Simd};
 
 /// Y = A X: row i of Y is the sum of the rows of X that row i of A names, each times its weight.
@@ -29,10 +29,6 @@ pub fn sparse_product<E: Element>(
     y
 }
 
-/// So many entries ahead, rows of X are asked for: they lie anywhere, and in a graph of a million nodes every one
-/// would be waited for. `time_graph 1000000 16 1` halves with it.
-const AHEAD: usize = 16;
-
 /// Some rows of the product.
 struct Rows<'a, E> {
     a: &'a Csr,
@@ -52,12 +48,7 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
         for (row, y) in (first..).zip(y.chunks_exact_mut(width)) {
             let range = a.range(row);
             let columns = &a.columns()[range.clone()];
-            let end = (range.end + AHEAD).min(a.entries());
-            for &column in a.columns().get(range.start + AHEAD..end).unwrap_or_default() {
-                for line in (0..width.min(64)).step_by(64 / size_of::<E>()) {
-                    s.prefetch(x.as_ptr().wrapping_add(column as usize * width + line));
-                }
-            }
+            prefetch_ahead(s, a, row, x, width);
             let weights = weights.map(|weights| &weights[range]);
             let mut at = 0;
             // SAFETY: `sparse_product` has checked that `x` has a row of `width` numbers for every column, the

@@ -1,5 +1,7 @@
 //! `[train]`
 
+use std::collections::BTreeMap;
+
 use matnet::ConfigError;
 use matnet::optim::AdamConfig;
 use serde::{Deserialize, Serialize};
@@ -58,6 +60,9 @@ pub struct TrainConfig {
     pub monitor: Option<Monitor>,
     /// Whether the test part is measured after every epoch, for its learning curve; it decides nothing. Default: no.
     pub watch_test: bool,
+    /// Factors of the rate, for the parameters whose names contain a word, like `row_map`; of several that fit, the
+    /// longest word's. Default: none.
+    pub rate_factors: BTreeMap<String, f64>,
 }
 
 impl Default for TrainConfig {
@@ -86,6 +91,7 @@ impl Default for TrainConfig {
             patience: None,
             monitor: None,
             watch_test: false,
+            rate_factors: BTreeMap::new(),
         }
     }
 }
@@ -148,6 +154,12 @@ impl TrainConfig {
         for (key, value) in positive {
             if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
                 return wrong(key, value.to_string(), "must be a number above 0");
+            }
+        }
+        for (word, factor) in &self.rate_factors {
+            if !(*factor >= 0.0 && factor.is_finite()) {
+                let key = format!("rate_factors.{word}");
+                return wrong(&key, factor.to_string(), "must be a number of at least 0");
             }
         }
         let at_least_0 = [

@@ -1,7 +1,7 @@
 //! The forward pass: neighbours pass by in groups, the softmax running along.
 
-use super::Attention;
 use super::tiles::{add_products, add_vectors, dots, in_tiles, rows_of, spread};
+use super::{Attention, prefetch_ahead};
 use crate::simd::{Element, Kernel, Simd};
 
 /// So many neighbours are scored before their states are added up; few nodes have more.
@@ -40,6 +40,7 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
                 spread(s, width, bias.as_ptr().add(head), heads, count, b.as_mut_ptr());
                 for row in 0..output.len() / (width * heads) {
                     let columns = graph.row(first + row);
+                    prefetch_ahead(s, graph, first + row, keys, width);
                     let from = (first + row) * width * heads + head;
                     spread(s, width, query.as_ptr().add(from), heads, count, q.as_mut_ptr());
                     add_vectors(s, width, q.as_mut_ptr(), b.as_ptr());

@@ -1,7 +1,7 @@
 //! The backward pass over the nodes that are heard: the gradient of their states.
 
-use super::Attention;
 use super::tiles::{in_tiles, rows_of, spread};
+use super::{Attention, prefetch_ahead};
 use crate::simd::{Element, Kernel, Simd};
 
 /// Some rows of the gradient of h.
@@ -33,9 +33,11 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
             // its columns, and the scratch is as long as was asked for.
             unsafe {
                 spread(s, width, bias.as_ptr().add(head), heads, count, b.as_mut_ptr());
-                let (query, gradient) = (query.as_ptr().add(head), gradient.as_ptr().add(head));
+                let (queries, gradients) = (query.as_ptr().add(head), gradient.as_ptr().add(head));
                 for (row, d_key) in d_keys.chunks_exact_mut(width).enumerate() {
                     let columns = transposed.row(first + row);
+                    prefetch_ahead(s, transposed, first + row, query, size);
+                    prefetch_ahead(s, transposed, first + row, gradient, size);
                     let key = keys.as_ptr().add((first + row) * width);
                     let mut from_bias = zero;
                     for c in 0..width {
@@ -45,8 +47,8 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
                     }
                     let mut to_bias = zero;
                     in_tiles!(columns.len(), [4, 2, 1], |at, T| {
-                        let q = rows_of::<E, T>(query, size, columns, at);
-                        let g = rows_of::<E, T>(gradient, size, columns, at);
+                        let q = rows_of::<E, T>(queries, size, columns, at);
+                        let g = rows_of::<E, T>(gradients, size, columns, at);
                         let (mut scores, mut to_p) = ([from_bias; T], [zero; T]);
                         for c in 0..width {
                             let key = s.splat(*key.add(c));

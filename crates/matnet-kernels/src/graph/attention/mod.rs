@@ -10,7 +10,7 @@ mod keys;
 mod queries;
 mod tiles;
 
-use super::{Csr, each_group, rows_at_once};
+use super::{Csr, each_group, prefetch_ahead, rows_at_once};
 use crate::parallel::{sum_parts, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};

@@ -1,7 +1,7 @@
 //! The backward pass over listening nodes: the gradient of their queries.
 
-use super::Attention;
 use super::tiles::{add_products, add_vectors, dots, in_tiles, rows_of, spread};
+use super::{Attention, prefetch_ahead};
 use crate::simd::{Element, Kernel, Simd};
 
 /// Some rows of the gradient of q, and of Gᵢₖ·Yᵢₖ.
@@ -35,6 +35,7 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
                 spread(s, width, bias.as_ptr().add(head), heads, count, b.as_mut_ptr());
                 for row in 0..d_query.len() / (width * heads) {
                     let (node, columns) = (first + row, graph.row(first + row));
+                    prefetch_ahead(s, graph, node, keys, width);
                     let from = node * width * heads + head;
                     spread(s, width, query.as_ptr().add(from), heads, count, q.as_mut_ptr());
                     add_vectors(s, width, q.as_mut_ptr(), b.as_ptr());
