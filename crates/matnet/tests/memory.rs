@@ -178,7 +178,7 @@ fn any_machine(index: usize, stream: &mut Stream) -> TuringMachineConfig {
         0 => (Form::Matrix, vec![between(stream, 1, 4), between(stream, 1, 4)]),
         _ => (Form::Vector, vec![between(stream, 1, 8)]),
     };
-    let controller = if index / 2 % 2 == 0 { ControllerKind::Lstm } else { ControllerKind::Feedforward };
+    let controller = if (index / 2).is_multiple_of(2) { ControllerKind::Lstm } else { ControllerKind::Feedforward };
     let size = any_size(stream);
     TuringMachineConfig::new([rows, cols], hidden, [out_rows, out_cols])
         .with_form(form)

@@ -166,31 +166,30 @@ impl<E: Element> MemoryStep<'_, E> {
         let mut state = vec![E::ZERO; self.state.len()];
         let mut addresses = vec![E::ZERO; self.addresses.len()];
         let mut changes = vec![E::ZERO; self.changes.len()];
-        let work =
-            |(sample, ((d_state, d_addresses), d_changes)): (usize, ((&mut [E], &mut [E]), &mut [E]))| {
-                with_scratch(backward::scratch(&size), |scratch| {
-                    level.run(backward::Backward {
-                        size,
-                        state: part(self.state, sample, size.state()),
-                        addresses: part(self.addresses, sample, size.addresses()),
-                        changes: part(self.changes, sample, size.changes()),
-                        next: part(next, sample, size.state()),
-                        kept: part(kept, sample, size.kept()),
-                        gradient: part(gradient, sample, size.state()),
-                        d_state,
-                        d_addresses,
-                        d_changes,
-                        scratch,
-                    });
+        let work = |sample: usize, d_state: &mut [E], d_addresses: &mut [E], d_changes: &mut [E]| {
+            with_scratch(backward::scratch(&size), |scratch| {
+                level.run(backward::Backward {
+                    size,
+                    state: part(self.state, sample, size.state()),
+                    addresses: part(self.addresses, sample, size.addresses()),
+                    changes: part(self.changes, sample, size.changes()),
+                    next: part(next, sample, size.state()),
+                    kept: part(kept, sample, size.kept()),
+                    gradient: part(gradient, sample, size.state()),
+                    d_state,
+                    d_addresses,
+                    d_changes,
+                    scratch,
                 });
-            };
+            });
+        };
         state
             .par_chunks_mut(size.state())
             .zip(addresses.par_chunks_mut(size.addresses()))
             .zip(changes.par_chunks_mut(size.changes()))
             .enumerate()
             .with_min_len(samples_at_least(self.state.len()))
-            .for_each(work);
+            .for_each(|(sample, ((state, addresses), changes))| work(sample, state, addresses, changes));
         MemoryGradients { state, addresses, changes }
     }
 }

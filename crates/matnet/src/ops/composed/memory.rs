@@ -5,9 +5,9 @@ use burn::tensor::activation::{sigmoid, softmax, softplus};
 
 use crate::ops::memory::{MemorySize, MemoryState};
 
-/// As in the kernels.
-const BLANK: f64 = 1e-2;
-const FLOOR: f64 = 1e-8;
+/// As in the kernels, to the last bit.
+const BLANK: f64 = 1e-2_f32 as f64;
+const FLOOR: f64 = 1e-8_f32 as f64;
 
 /// See [`memory_step`](crate::ops::memory_step()).
 pub fn memory_step(state: MemoryState, addresses: Tensor<2>, changes: Tensor<2>) -> MemoryState {
