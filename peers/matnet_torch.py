@@ -397,12 +397,92 @@ class Seq2Seq(nn.Module):
         return torch.stack([self.top(h) for h in hidden], 1)
 
 
+class Memory:
+    """The memory of a Turing machine [batch, slots, width], the weights of its heads, and what was read."""
+
+    def __init__(self, config: dict, like: Tensor):
+        slots, width = config.get("slots", 128), config.get("width", 20)
+        self.reads, self.writes = config.get("read_heads", 1), config.get("write_heads", 1)
+        self.shift, self.width = config.get("shift", 1), width
+        batch = len(like)
+        self.memory = like.new_full((batch, slots, width), 1e-6)
+        self.weights = like.new_zeros(batch, self.reads + self.writes, slots)
+        self.weights[:, :, 0] = 1
+        self.read = like.new_zeros(batch, self.reads, width)
+
+    def step(self, addresses: Tensor, changes: Tensor) -> None:
+        """Find, erase, add, read; addresses [batch, heads, width + 4 + 2·shift], changes [batch, 2·writes, width]."""
+        key, strength, gate, shifts, sharpness = addresses.split([self.width, 1, 1, 1 + 2 * self.shift, 1], -1)
+        key, softplus = torch.tanh(key), nn.functional.softplus
+        length = lambda x: torch.sqrt((x * x).sum(-1) + 1e-2)
+        similar = key @ self.memory.mT / (length(key).unsqueeze(-1) * length(self.memory).unsqueeze(1))
+        content = torch.softmax(softplus(strength) * similar, -1)
+        gate = torch.sigmoid(gate)
+        mixed = gate * content + (1 - gate) * self.weights
+        shares = torch.softmax(shifts, -1)
+        moved = sum(
+            shares[..., at : at + 1] * torch.roll(mixed, at - self.shift, -1) for at in range(1 + 2 * self.shift)
+        )
+        powers = (moved + 1e-8) ** (1 + softplus(sharpness))
+        self.weights = powers / powers.sum(-1, keepdim=True)
+        writing = self.weights[:, self.reads :]
+        erased, added = torch.sigmoid(changes[:, : self.writes]), torch.tanh(changes[:, self.writes :])
+        memory = self.memory
+        for head in range(self.writes):
+            memory = memory * (1 - writing[:, head, :, None] * erased[:, head, None, :])
+        self.memory = memory + writing.mT @ added
+        self.read = self.weights[:, : self.reads] @ self.memory
+
+
+class TuringMachine(nn.Module):
+    """A controller with a memory beside it."""
+
+    def __init__(self, config: dict):
+        super().__init__()
+        form = self.form = config["form"]
+        self.config = config
+        hidden = state_shape(form, config["hidden"])
+        width, reads, writes = config.get("width", 20), config.get("read_heads", 1), config.get("write_heads", 1)
+        read = holding(form, (reads, width))
+        rows, cols = config["input"]
+        self.entry = Map("vector", (cols, 1), (width, 1), bias=False) if form == "matrix" else None
+        seen = (rows + reads, width) if form == "matrix" else (rows * cols + read[0], 1)
+        if config.get("controller", "lstm") == "lstm":
+            self.controller = Cell(form, "lstm", "tanh", seen, hidden)
+        else:
+            self.controller = Map(form, seen, hidden, activation="tanh")
+        self.address = Map(form, hidden, holding(form, (reads + writes, width + 4 + 2 * config.get("shift", 1))))
+        self.change = Map(form, hidden, holding(form, (2 * writes, width)))
+        self.hidden_out = Map(form, hidden, holding(form, config["output"]))
+        self.read_out = Map(form, read, holding(form, config["output"]), bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        memory = Memory(self.config, x)
+        heads = memory.reads + memory.writes
+        state, given = None, []
+        for step in x.unbind(1):
+            seen = enter(self.form, step) if self.entry is None else self.entry.dense(step)
+            seen = torch.cat([seen, enter(self.form, memory.read)], 1)
+            if isinstance(self.controller, Cell):
+                (hidden,), state = self.controller([seen], state)
+            else:
+                hidden = self.controller(seen)
+            memory.step(
+                self.address(hidden).reshape(len(x), heads, -1),
+                self.change(hidden).reshape(len(x), 2 * memory.writes, -1),
+            )
+            output = self.hidden_out(hidden) + self.read_out(enter(self.form, memory.read))
+            given.append(output.reshape(len(x), *self.config["output"]))
+        return torch.stack(given, 1)
+
+
 NETS = {
     "feedforward": FeedForward,
     "autoencoder": AutoEncoder,
     "sequence_classifier": SequenceClassifier,
     "sequence_labeller": SequenceLabeller,
     "seq2seq": Seq2Seq,
+    "turing_machine": TuringMachine,
 }
 
 

@@ -38,7 +38,8 @@ pub enum Command {
     /// Measure a trained net: loss, error, classes and confusions
     #[command(
         after_help = "On the test part the numbers are those of the run's result.json. With --data the net is measured on all of other \
-                      data, prepared as its own were.\n\nExamples:\n  matnet eval runs/digits\n  \
+                      data, prepared as its own were. Nets that learn a program are measured in wrong bits, at any length.\n\nExamples:\n  \
+                      matnet eval runs/digits\n  matnet eval runs/copy --length 20,80\n  \
                       matnet eval runs/digits --part valid --json\n  matnet eval runs/digits --data mine.npz"
     )]
     Eval(Eval),
@@ -48,7 +49,8 @@ pub enum Command {
                       folder of these, in order of their paths. They are read, answered and written a part at a time, so an .npy may \
                       be larger than memory. Answers are the probabilities of the classes, or matrices \
                       in the scale that the net was trained in. Nets on graphs take a graph (.npz, a folder with edges and nodes, or a \
-                      dataset's name) and answer for each of its nodes.\n\nExamples:\n  \
+                      dataset's name) and answer for each of its nodes. Nets that learnt a program take [n, time, channels] and give the bits \
+                      of every step.\n\nExamples:\n  \
                       matnet predict runs/digits --input x.npy --output y.npy\n  \
                       matnet predict runs/papers --input mygraph/ --output classes.csv\n  \
                       matnet predict runs/digits --input scans/ --output answers.csv\n  \
@@ -162,6 +164,8 @@ pub enum NetKind {
     Gcn,
     /// The same by polynomials of the Laplacian
     Chebyshev,
+    /// A program, learnt with a memory: copy, repeat-copy, recall
+    TuringMachine,
 }
 
 impl NetKind {
@@ -176,6 +180,7 @@ impl NetKind {
             Self::ColumnNet => "column-net",
             Self::Gcn => "gcn",
             Self::Chebyshev => "chebyshev",
+            Self::TuringMachine => "turing-machine",
         }
     }
 }
@@ -307,6 +312,12 @@ pub struct Eval {
     /// Other data, by name or path, all of them
     #[arg(long, value_name = "NAME|PATH", conflicts_with = "part")]
     pub data: Option<String>,
+    /// Programs: test sequences of these lengths, not of the run's [like 20,80]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub length: Vec<usize>,
+    /// Programs: test sequences repeated so often, for repeat-copy
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<usize>,
     /// Which weights
     #[arg(long, value_enum, default_value_t = Weights::Best)]
     pub weights: Weights,

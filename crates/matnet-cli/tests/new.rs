@@ -7,7 +7,7 @@ use std::path::Path;
 use common::run;
 use tempfile::TempDir;
 
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "feedforward",
     "autoencoder",
     "sequence-classifier",
@@ -16,6 +16,7 @@ const KINDS: [&str; 8] = [
     "column-net",
     "gcn",
     "chebyshev",
+    "turing-machine",
 ];
 
 /// The labeller's template names a file of the user's own: sequences with a class per step.

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::parallel::at_least;
 use crate::simd::{Element, Kernel, Level, Simd};
 
 /// So many numbers are worth a thread of their own.
@@ -46,7 +47,9 @@ impl AdamStep {
         }
         let moments = first.par_chunks_mut(CHUNK).zip(second.par_chunks_mut(CHUNK));
         let chunks = weights.par_chunks_mut(CHUNK).zip(gradient.par_chunks(CHUNK)).zip(moments);
-        chunks.for_each(|((w, g), (m, v))| level.run(Chunk { step: self, w, g, m, v }));
+        chunks
+            .with_min_len(at_least())
+            .for_each(|((w, g), (m, v))| level.run(Chunk { step: self, w, g, m, v }));
     }
 }
 

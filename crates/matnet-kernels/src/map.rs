@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::pair::{MapSize, Pair, Purpose};
-use crate::parallel::{parts, sum_parts, with_scratch};
+use crate::parallel::{at_least, parts, sum_parts, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 use crate::{Activation, lanes};
@@ -125,7 +125,7 @@ impl<E: Element> Map<'_, E> {
         };
         let mut output = vec![E::ZERO; batch * y_size];
         let mut kept = Buffer::take(if keep { batch.div_ceil(per_block) * middles } else { 0 });
-        let blocks = output.par_chunks_mut(per_block * y_size).enumerate();
+        let blocks = output.par_chunks_mut(per_block * y_size).enumerate().with_min_len(at_least());
         if keep {
             blocks.zip(kept.par_chunks_mut(middles)).for_each(|((block, y), middles)| one(block, y, middles));
         } else {
@@ -164,7 +164,7 @@ impl<E: Element> Map<'_, E> {
             }
         }
         let weights: usize = self.terms.iter().map(|term| term.row_map.len() + term.col_map.len()).sum();
-        let sums = parts.into_par_iter().zip(pieces).map(|(part, mut pieces)| {
+        let sums = parts.into_par_iter().zip(pieces).with_min_len(at_least()).map(|(part, mut pieces)| {
             let mut sums = vec![E::ZERO; weights + y_size];
             let middle = plan.pairs.iter().map(|pair| pair.middle.len()).max().unwrap_or(0);
             let lengths = [plan.x_block, plan.y_block, middle, plan.x_block, plan.y_block];

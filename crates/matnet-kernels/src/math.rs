@@ -1,4 +1,4 @@
-//! exp, sigmoid and tanh on vectors of `f32`.
+//! exp, sigmoid and tanh on vectors of `f32`, and a logarithm that loops can be made of.
 //!
 //! exp follows the usual road: x = n·ln 2 + r with |r| ≤ ½ ln 2, a polynomial for exp(r), 2ⁿ by bits.
 //! Sigmoid and tanh come from it; tanh of small arguments has its own odd polynomial, so that it keeps
@@ -64,6 +64,23 @@ pub(crate) fn tanh<S: Exponent>(s: S, x: S::V) -> S::V {
     s.select_small(x, 0.5, small, large)
 }
 
+/// log(x) of a normal positive number, without a branch: a loop over it becomes vector code.
+///
+/// x = 2ᵉ·m with m from √½ to √2, and log m = 2 artanh(t) with t = (m − 1)/(m + 1), whose series 2(t + t³/3 + t⁵/5 + …) is
+/// short because |t| stays below 0.172.
+#[inline(always)]
+pub(crate) fn ln(x: f32) -> f32 {
+    const ROOT_HALF: u32 = 0x3f35_04f3;
+    // Subtracting the bits of √½ before the exponent is cut off moves its border from 1 to there.
+    let above = x.to_bits().wrapping_sub(ROOT_HALF);
+    let exponent = (above as i32) >> 23;
+    let m = f32::from_bits((above & 0x007f_ffff).wrapping_add(ROOT_HALF));
+    let t = (m - 1.0) / (m + 1.0);
+    let t2 = t * t;
+    let series = (((t2 * (1.0 / 11.0) + 1.0 / 9.0) * t2 + 1.0 / 7.0) * t2 + 0.2) * t2 + 1.0 / 3.0;
+    exponent as f32 * std::f32::consts::LN_2 + 2.0 * (t + t * t2 * series)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::simd::{Kernel, Level, Simd};
@@ -109,6 +126,17 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_logarithm_is_that_of_f64() {
+        for i in -2000..2000 {
+            let x = 1.04_f32.powi(i).max(f32::MIN_POSITIVE);
+            let exact = f64::from(x).ln();
+            let error = (f64::from(super::ln(x)) - exact).abs();
+            assert!(error <= 2e-7 * exact.abs().max(0.1), "ln({x}) is off by {error}");
+        }
+        assert_eq!(super::ln(1.0), 0.0);
     }
 
     #[test]

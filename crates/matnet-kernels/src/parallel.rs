@@ -17,13 +17,19 @@ pub(crate) fn parts(blocks: usize) -> Vec<Range<usize>> {
     (0..blocks).step_by(size).map(|first| first..(first + size).min(blocks)).collect()
 }
 
+/// How many pieces of work a thread takes at least; for `with_min_len`. A single thread takes them all, there where it is: handing
+/// them to the one thread of a pool and waiting for it costs more than a small kernel.
+pub(crate) fn at_least() -> usize {
+    if rayon::current_num_threads() == 1 { usize::MAX } else { 1 }
+}
+
 /// Adds up partial sums in their order.
 pub(crate) fn sum_parts<E: Element>(parts: Vec<Vec<E>>) -> Vec<E> {
     let mut parts = parts.into_iter();
     let mut total = parts.next().unwrap_or_default();
     let rest: Vec<_> = parts.collect();
     if !rest.is_empty() {
-        total.par_chunks_mut(4096).enumerate().for_each(|(chunk, total)| {
+        total.par_chunks_mut(4096).enumerate().with_min_len(at_least()).for_each(|(chunk, total)| {
             for part in &rest {
                 for (sum, term) in total.iter_mut().zip(&part[chunk * 4096..]) {
                     *sum += *term;

@@ -9,6 +9,7 @@ use crate::config::{DataConfig, Document};
 use crate::data::Prepared;
 use crate::graph::{self, GraphDataConfig, GraphModelConfig, NodeTask, PreparedGraph};
 use crate::model::{self, ModelConfig};
+use crate::program::{self, ProgramData, ProgramModelConfig, ProgramTask};
 use crate::run::{Plan, Run, RunResult, Work};
 use crate::task::SampleTask;
 use crate::{Error, Result};
@@ -97,6 +98,11 @@ impl Planner {
                 kept(&mut self.graph, config, seed, |config| PreparedGraph::load(config, cache, train.seed))?;
             let model = GraphModelConfig::read(document, &data)?;
             return Ok(Plan::Nodes(Work::new(document, NodeTask::new(data, model, &train)?)?));
+        }
+        if program::is_program(document) {
+            let data = ProgramData::new(&program::data_config(document)?)?;
+            let model = ProgramModelConfig::read(document, &data.config)?;
+            return Ok(Plan::Program(Work::new(document, ProgramTask::new(Arc::new(data), model, &train)?)?));
         }
         let config = document.data()?;
         let seed = of(config.split.per_run);

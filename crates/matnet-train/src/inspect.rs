@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use burn::module::Module;
+use matnet::net::TuringMachine;
 use matnet::weights;
 
 use crate::graph::{GraphModel, GraphModelConfig};
@@ -36,6 +37,11 @@ pub fn layers(net: &Model, config: &ModelConfig, time: Option<usize>) -> Vec<Lay
 /// The parts of a net on graphs, in order; what they cost is counted per node, without what travels along the edges.
 pub fn graph_layers(net: &GraphModel, config: &GraphModelConfig) -> Vec<Layer> {
     parts(net, |name| config.uses(name))
+}
+
+/// The parts of a net that learns a program, in order, in sequences of so many steps.
+pub fn program_layers(net: &TuringMachine, steps: usize) -> Vec<Layer> {
+    parts(net, |_| steps)
 }
 
 fn parts<M: Module>(net: &M, uses: impl Fn(&str) -> usize) -> Vec<Layer> {

@@ -16,6 +16,7 @@ use toml::{Table, Value};
 use crate::config::{Document, read_table, suggestion};
 use crate::data::Prepared;
 use crate::graph::GRAPH_KINDS;
+use crate::program::PROGRAM_KINDS;
 use crate::run::{Note, Wanted};
 use crate::{Error, Result};
 
@@ -389,13 +390,18 @@ pub(crate) fn future(data: &Prepared) -> Option<usize> {
 pub(crate) fn check_kind(document: &Document) -> Result<()> {
     let table = document.model().unwrap_or_default();
     match table.get("kind").and_then(Value::as_str) {
-        Some(kind) if !KINDS.contains(&kind) && !GRAPH_KINDS.contains(&kind) => Err(unknown(kind)),
+        Some(kind) if !all_kinds().any(|known| known == kind) => Err(unknown(kind)),
         _ => Ok(()),
     }
 }
 
+/// The words for all nets there are.
+fn all_kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.into_iter().chain(GRAPH_KINDS).chain(PROGRAM_KINDS)
+}
+
 fn unknown(kind: &str) -> Error {
-    let known: Vec<String> = KINDS.iter().chain(&GRAPH_KINDS).map(|&kind| kind.to_owned()).collect();
+    let known: Vec<String> = all_kinds().map(str::to_owned).collect();
     Error::key("model", ConfigError::new("kind", kind, suggestion(kind, &known)))
 }
 

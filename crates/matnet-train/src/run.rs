@@ -31,6 +31,7 @@ use crate::config::{Document, Loss, Monitor, TrainConfig};
 use crate::data::{Part, Prepared, Preprocess};
 use crate::graph::{self, GraphModelConfig, NodeNote, NodeTask, TrainedOnGraph};
 use crate::model::{Input, Model, ModelConfig, Output};
+use crate::program::{self, ProgramModelConfig, ProgramNote, ProgramTask, TrainedProgram};
 use crate::sealed::{self, Opened, hex};
 use crate::task::{self, SampleTask, Task};
 use crate::{Error, Result, evaluate, files};
@@ -43,6 +44,8 @@ pub enum Plan {
     Samples(Work<SampleTask>),
     /// A net on a graph.
     Nodes(Work<NodeTask>),
+    /// A net that learns a program.
+    Program(Work<ProgramTask>),
 }
 
 /// A task and how it is trained.
@@ -65,6 +68,7 @@ impl Plan {
         match self {
             Self::Samples(work) => &work.train,
             Self::Nodes(work) => &work.train,
+            Self::Program(work) => &work.train,
         }
     }
 
@@ -73,6 +77,7 @@ impl Plan {
         match self {
             Self::Samples(work) => work.config(),
             Self::Nodes(work) => work.config(),
+            Self::Program(work) => work.config(),
         }
     }
 
@@ -81,6 +86,7 @@ impl Plan {
         match self {
             Self::Samples(work) => work.net(&Device::flex()).map(|_| ()),
             Self::Nodes(work) => work.net(&Device::flex()).map(|_| ()),
+            Self::Program(work) => work.net(&Device::flex()).map(|_| ()),
         }
     }
 }
@@ -308,6 +314,11 @@ impl Run {
         Ok(graph::is_graph(&self.document()?))
     }
 
+    /// Whether it is the run of a net that learns a program.
+    pub fn is_program(&self) -> Result<bool> {
+        Ok(program::is_program(&self.document()?))
+    }
+
     /// The trained net, from `best.safetensors` (or another file of weights in the folder).
     pub fn trained(&self, weights_file: &str, device: &Device) -> Result<Trained> {
         let (document, opened, path) = self.weights(weights_file)?;
@@ -327,6 +338,15 @@ impl Run {
         check_classes(&note.classes, config.classes(), &path)?;
         let net = fill(config.init(&mut Stream::new(0, "init"), device)?, &opened, &path)?;
         Ok(TrainedOnGraph { net, config, note, device: device.clone() })
+    }
+
+    /// The same of a run that learnt a program.
+    pub fn trained_program(&self, weights_file: &str, device: &Device) -> Result<TrainedProgram> {
+        let (document, opened, path) = self.weights(weights_file)?;
+        let note: ProgramNote = note(&opened, &path)?;
+        let config = ProgramModelConfig::of_run(&document)?;
+        let net = config.0.init(&mut Stream::new(0, "init"), device)?;
+        Ok(TrainedProgram { net: fill(net, &opened, &path)?, config, note, device: device.clone() })
     }
 
     /// The weights of a task that is at hand.

@@ -120,6 +120,7 @@ pub fn train(plan: &Plan, run: &Run, options: &Options, observer: &mut dyn Obser
     match plan {
         Plan::Samples(work) => work_on(work, run, options, observer),
         Plan::Nodes(work) => work_on(work, run, options, observer),
+        Plan::Program(work) => work_on(work, run, options, observer),
     }
 }
 

@@ -157,6 +157,14 @@ fn seq2seq() {
     });
 }
 
+#[test]
+fn turing_machine() {
+    each("reference", "turing_machine", 4, |reference| {
+        let config: TuringMachineConfig = reference.config();
+        check_net(reference, config.init(&mut stream(), &device()));
+    });
+}
+
 fn gives_matrices(reference: &Reference) -> bool {
     reference.about["config"]["output"].is_array()
 }

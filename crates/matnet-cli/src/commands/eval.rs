@@ -11,7 +11,7 @@ use matnet_train::run::Trained;
 use matnet_train::task::{SampleTask, Task};
 use serde::Serialize;
 
-use super::{data, machine};
+use super::{data, machine, program};
 use crate::cli::{Eval, Weights};
 use crate::failure::{Failure, Outcome};
 use crate::text;
@@ -25,6 +25,13 @@ const NARROW: usize = 6;
 pub fn run(args: Eval) -> Outcome {
     let device = machine::set_up(&args.machine)?;
     let run = Run::at(&args.run);
+    if run.is_program()? {
+        return program::eval(&args, &run, &device);
+    }
+    if !args.length.is_empty() || args.repeats.is_some() {
+        let what = "--length, --repeats: only programs have them: copy, repeat-copy, recall";
+        return Err(Failure::Usage(what.to_owned()));
+    }
     let (epoch, source, found) = match run.is_graph()? {
         false => {
             let trained = trained(&run, args.weights, &device)?;
@@ -48,13 +55,7 @@ pub fn run(args: Eval) -> Outcome {
     let found = found?;
     unfinished(&run, epoch)?;
     let mut out = io::stdout().lock();
-    let about = About {
-        run: args.run.display().to_string(),
-        weights: if args.weights == Weights::Best { "best" } else { "last" },
-        epoch,
-        data: source,
-        part: if args.data.is_some() { "all" } else { part(&args).name() },
-    };
+    let about = About::new(&args, epoch, source);
     match args.json {
         true => json(&mut out, about, &found),
         false => words(&mut out, &about, &found),
@@ -84,7 +85,7 @@ fn measure<T: Task>(
 }
 
 /// The part that was asked for; other data are a test as a whole.
-fn part(args: &Eval) -> Part {
+pub(super) fn part(args: &Eval) -> Part {
     match (args.part.as_str(), &args.data) {
         ("train", None) => Part::Train,
         ("valid", None) => Part::Valid,
@@ -144,7 +145,7 @@ fn about_data(error: matnet_train::Error) -> Failure {
     }
 }
 
-fn same_data(run: &Run, checksum: &str, source: &str) -> Outcome {
+pub(super) fn same_data(run: &Run, checksum: &str, source: &str) -> Outcome {
     if checksum != run.data_checksum()? {
         eprintln!(
             "warning: {source} is not what the run was trained on (its checksum differs); these are not the run's results"
@@ -155,12 +156,37 @@ fn same_data(run: &Run, checksum: &str, source: &str) -> Outcome {
 
 /// What was measured.
 #[derive(Serialize)]
-struct About {
+pub(super) struct About {
     run: String,
     weights: &'static str,
     epoch: usize,
     data: String,
     part: &'static str,
+}
+
+impl About {
+    /// Of the weights of an epoch, on these data.
+    pub(super) fn new(args: &Eval, epoch: usize, data: String) -> Self {
+        Self {
+            run: args.run.display().to_string(),
+            weights: if args.weights == Weights::Best { "best" } else { "last" },
+            epoch,
+            data,
+            part: if args.data.is_some() { "all" } else { part(args).name() },
+        }
+    }
+
+    /// The same in words.
+    pub(super) fn sentence(&self) -> String {
+        let Self { run, weights, epoch, data, part } = self;
+        let part = if *part == "all" { "all".to_owned() } else { format!("the {part} part") };
+        format!("{run}: {weights} weights, of epoch {epoch}, on {part} of {data}")
+    }
+
+    /// Whether it is about the test part.
+    pub(super) fn is_test(&self) -> bool {
+        self.part == Part::Test.name()
+    }
 }
 
 fn json(out: &mut impl Write, about: About, found: &Evaluation) -> io::Result<()> {
@@ -206,9 +232,7 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation) -> io::Result<()
 }
 
 fn words(out: &mut impl Write, about: &About, found: &Evaluation) -> io::Result<()> {
-    let About { run, weights, epoch, data, part } = about;
-    let part = if *part == "all" { "all".to_owned() } else { format!("the {part} part") };
-    writeln!(out, "{run}: {weights} weights, of epoch {epoch}, on {part} of {data}")?;
+    writeln!(out, "{}", about.sentence())?;
     let score = found.score;
     let examples = text::counted(score.examples, "example");
     write!(out, "loss {} over {examples}", text::number(score.loss))?;
@@ -290,7 +314,7 @@ fn mistakes(out: &mut impl Write, confusion: &Confusion) -> io::Result<()> {
 }
 
 /// Cells in columns, the first to the left, the others to the right.
-fn columns(out: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
+pub(super) fn columns(out: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count).map(width).collect();

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use burn::tensor::Device;
 use matnet_train::Run;
 use matnet_train::compare::Planner;
-use matnet_train::inspect::{self, Layer, graph_layers, layers};
+use matnet_train::inspect::{self, Layer, graph_layers, layers, program_layers};
 use matnet_train::run::Plan;
 use matnet_train::task::Task;
 
@@ -43,6 +43,12 @@ pub fn run(args: Inspect) -> Outcome {
             let (task, net) = (&work.task, work.net(&Device::flex())?);
             let shape = format!("{} features per node", count(task.data.width));
             (task.facts(), shape, graph_layers(&net, &task.model), "node")
+        }
+        Plan::Program(work) => {
+            let (task, net) = (&work.task, work.net(&Device::flex())?);
+            let steps = task.data.config.test_steps();
+            let shape = format!("{steps} × {}", sides(&task.model.0.input));
+            (task.facts(), shape, program_layers(&net, steps), "sequence")
         }
     };
     let mut out = io::stdout().lock();

@@ -11,6 +11,7 @@ mod machine;
 mod manual;
 mod new;
 mod predict;
+mod program;
 mod progress;
 mod report;
 mod reproduce;

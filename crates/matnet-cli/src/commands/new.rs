@@ -32,6 +32,9 @@ fn show(path: &Path) -> String {
 
 /// The config of a kind of net, on data that ship with matnet where there are such.
 pub fn template(kind: &str) -> String {
+    if kind == "turing-machine" {
+        return include_str!("../../templates/turing-machine.toml").to_owned();
+    }
     let (what, source, note, model) = match kind {
         "autoencoder" => (
             "Matrices that are to come out as they went in.",

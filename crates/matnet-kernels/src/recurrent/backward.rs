@@ -8,7 +8,7 @@ use super::keep::{Kept, Share, Shelf};
 use super::{Cell, Plan, Reads, Recurrent};
 use crate::lanes;
 use crate::pair::Purpose;
-use crate::parallel::{parts, sum_parts, with_scratch};
+use crate::parallel::{at_least, parts, sum_parts, with_scratch};
 use crate::simd::{Element, Level};
 
 /// What the backward pass gives.
@@ -85,7 +85,7 @@ impl<E: Element> Recurrent<'_, E> {
                 memory: memories.next().unwrap_or_default(),
             })
             .collect();
-        let sums = parts.into_par_iter().zip(pieces).map(|(part, mut pieces)| {
+        let sums = parts.into_par_iter().zip(pieces).with_min_len(at_least()).map(|(part, mut pieces)| {
             let mut sums = vec![E::ZERO; self.weights().iter().sum()];
             for block in part {
                 let share = &kept.0[block * shelf.len()..(block + 1) * shelf.len()];

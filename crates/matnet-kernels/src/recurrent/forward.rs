@@ -9,7 +9,7 @@ use super::keep::{Kept, Share, Shelf};
 use super::{Cell, Plan, Reads, Recurrent};
 use crate::Activation;
 use crate::pair::Purpose;
-use crate::parallel::with_scratch;
+use crate::parallel::{at_least, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 
@@ -22,7 +22,8 @@ impl<E: Element> Recurrent<'_, E> {
         let blocks = plan.batch.div_ceil(plan.per_block);
         let mut output = vec![E::ZERO; plan.batch * plan.out_size];
         let mut kept = Buffer::take(if keep { blocks * shelf.len() } else { 0 });
-        let chunks = output.par_chunks_mut(plan.per_block * plan.out_size).enumerate();
+        let chunks =
+            output.par_chunks_mut(plan.per_block * plan.out_size).enumerate().with_min_len(at_least());
         if keep {
             chunks
                 .zip(kept.par_chunks_mut(shelf.len()))

@@ -49,6 +49,14 @@ pub trait Element:
     #[doc(hidden)]
     fn from_single(x: f32) -> Self;
 
+    /// √x
+    #[doc(hidden)]
+    fn sqrt(self) -> Self;
+
+    /// The natural logarithm of a positive number.
+    #[doc(hidden)]
+    fn ln(self) -> Self;
+
     #[doc(hidden)]
     fn exp<const L: usize>(x: [Self; L]) -> [Self; L];
 
@@ -264,6 +272,16 @@ impl Element for f32 {
     }
 
     #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+
+    #[inline(always)]
+    fn ln(self) -> Self {
+        math::ln(self)
+    }
+
+    #[inline(always)]
     fn exp<const L: usize>(x: [Self; L]) -> [Self; L] {
         math::exp(Lanes::new(), x)
     }
@@ -315,6 +333,16 @@ impl Element for f64 {
     #[inline(always)]
     fn from_single(x: f32) -> Self {
         x.into()
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+
+    #[inline(always)]
+    fn ln(self) -> Self {
+        self.ln()
     }
 
     #[inline(always)]

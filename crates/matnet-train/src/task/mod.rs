@@ -1,8 +1,8 @@
 //! What a net is asked to do: batches in, a loss and a count of wrong answers out.
 //!
-//! There are two kinds of work: [`SampleTask`] learns from matrices and sequences that stand on their own, and
-//! [`NodeTask`](crate::graph::NodeTask) from the nodes of a graph. The loop, the run folder and the measuring know them by
-//! [`Task`] only.
+//! There are three kinds of work: [`SampleTask`] learns from matrices and sequences that stand on their own,
+//! [`NodeTask`](crate::graph::NodeTask) from the nodes of a graph, and [`ProgramTask`](crate::program::ProgramTask) from
+//! sequences that are drawn as it goes. The loop, the run folder and the measuring know them by [`Task`] only.
 
 mod samples;
 
@@ -114,7 +114,7 @@ fn cross_entropy(scores: Tensor<2>, classes: &[u32]) -> Tensor<1> {
 }
 
 /// The mean of max(x, 0) − x·y + log(1 + e^−|x|), which is the binary cross entropy of σ(x) without its overflow.
-fn binary_cross_entropy<const D: usize>(given: Tensor<D>, wanted: Tensor<D>) -> Tensor<1> {
+pub(crate) fn binary_cross_entropy<const D: usize>(given: Tensor<D>, wanted: Tensor<D>) -> Tensor<1> {
     let tail = (-given.clone().abs()).exp().log1p();
     (given.clone().clamp_min(0.0) - given * wanted + tail).mean()
 }

@@ -7,6 +7,7 @@
 //! | [`SequenceClassifier`] | `[batch, time, rows, cols]` | scores `[batch, classes]` |
 //! | [`SequenceLabeller`] | `[batch, time, rows, cols]` | a matrix or scores per step |
 //! | [`Seq2Seq`] | `[batch, time, rows, cols]` | a sequence `[batch, steps, rows, cols]` |
+//! | [`TuringMachine`] | `[batch, time, rows, cols]` | a matrix per step, from a memory that it reads and writes |
 //! | [`ColumnNet`], [`Gcn`], [`ChebyshevNet`] | features `[nodes, width]` and links | scores `[nodes, classes]` |
 //!
 //! Every net but those on graphs has a vector twin: `form = "vector"` and one side instead of two in `hidden`.
@@ -15,6 +16,7 @@ mod autoencoder;
 mod feedforward;
 mod graph;
 mod hidden;
+mod memory;
 mod seq2seq;
 mod sequence_classifier;
 mod sequence_labeller;
@@ -31,6 +33,7 @@ pub use autoencoder::{AutoEncoder, AutoEncoderConfig, Decoder};
 pub use feedforward::{Classifier, FeedForward, FeedForwardConfig};
 pub use graph::{ChebyshevNet, ChebyshevNetConfig, ColumnNet, ColumnNetConfig, Gcn, GcnConfig};
 pub use hidden::Hidden;
+pub use memory::{Controller, ControllerKind, Trace, TuringMachine, TuringMachineConfig};
 pub use seq2seq::{Seq2Seq, Seq2SeqConfig, Start};
 pub use sequence_classifier::{SequenceClassifier, SequenceClassifierConfig};
 pub use sequence_labeller::{SequenceLabeller, SequenceLabellerConfig};

@@ -3,12 +3,14 @@
 //! Arguments are those of the functions of the same name in [`ops`](super), which check them.
 
 mod graph;
+mod memory;
 
 use burn::tensor::Tensor;
 
 use super::{Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps};
 
 pub use graph::{attention_map, edge_attention, highway, sparse_product};
+pub use memory::memory_step;
 
 /// Uᵀ X V for every X of the batch.
 pub fn two_sided(input: Tensor<3>, row_map: Tensor<2>, col_map: Tensor<2>) -> Tensor<3> {

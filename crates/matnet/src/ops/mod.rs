@@ -12,6 +12,7 @@ mod fused;
 mod highway;
 mod mat1;
 mod mat2;
+mod memory;
 mod recurrent;
 mod sparse_product;
 
@@ -20,5 +21,6 @@ pub use edge_attention::{attention_map, edge_attention};
 pub use highway::highway;
 pub use mat1::mat1;
 pub use mat2::{Mat2Maps, mat2};
+pub use memory::{MemorySize, MemoryState, memory_step};
 pub use recurrent::{Cell, Keep, MatState, RecurrentMaps, StateMaps, Steps, recurrent, recurrent_mapped};
 pub use sparse_product::sparse_product;

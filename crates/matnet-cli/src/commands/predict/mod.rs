@@ -6,9 +6,11 @@ mod output;
 use std::path::Path;
 
 use burn::tensor::Device;
+use matnet_data::Array;
 use matnet_data::inputs::Inputs;
 use matnet_train::Run;
 use matnet_train::graph::{self, PreparedGraph};
+use matnet_train::run::Answers;
 use meter::Meter;
 use output::Output;
 
@@ -24,6 +26,9 @@ const MOST: usize = 1024;
 /// Samples at once where their size is not known before they are read.
 const FILES: usize = 64;
 
+/// A trained net of any kind.
+type Answerer = Box<dyn Fn(Array) -> matnet_train::Result<Answers>>;
+
 /// Answers for every input.
 pub fn run(args: Predict) -> Outcome {
     Output::check(&args.output)?;
@@ -32,20 +37,30 @@ pub fn run(args: Predict) -> Outcome {
     if run.is_graph()? {
         return nodes(&args, &run, &device);
     }
-    let trained = eval::trained(&run, args.weights, &device)?;
+    let (epoch, classes, answer): (usize, Vec<String>, Answerer) = match run.is_program()? {
+        true => {
+            let trained = run.trained_program(args.weights.file(), &device)?;
+            (trained.note.epoch, Vec::new(), Box::new(move |inputs| trained.answer(inputs)))
+        }
+        false => {
+            let trained = eval::trained(&run, args.weights, &device)?;
+            let classes = trained.note.classes.clone();
+            (trained.note.epoch, classes, Box::new(move |inputs| trained.answer(inputs)))
+        }
+    };
     let mut inputs = Inputs::open(&args.input)?;
     if !args.quiet {
-        eval::unfinished(&run, trained.note.epoch)?;
+        eval::unfinished(&run, epoch)?;
     }
     // From here on a stop is asked for, so that the file begun is taken away.
     interrupt::watch();
     let batch = args.batch.map_or_else(|| standard(&inputs), |batch| batch as usize);
-    let mut output = Output::create(&args.output, "sample", inputs.len(), &trained.note.classes)?;
+    let mut output = Output::create(&args.output, "sample", inputs.len(), &classes)?;
     let mut meter = Meter::new(inputs.len(), args.quiet);
     let mut done = 0;
     while let Some(some) = inputs.next(batch)? {
         let count = some.len();
-        let answers = trained.answer(some).map_err(|error| about(error, &args.input))?;
+        let answers = answer(some).map_err(|error| about(error, &args.input))?;
         let names = inputs.names().map(|names| &names[done..done + count]);
         output.add(&answers, names)?;
         done += count;

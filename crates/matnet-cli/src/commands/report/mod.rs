@@ -3,6 +3,7 @@
 mod curves;
 mod nodes;
 mod pictures;
+mod program;
 mod several;
 mod single;
 
@@ -36,6 +37,7 @@ pub fn run(args: Report) -> Outcome {
                     write_angles(&cloud, &path.with_file_name("hidden"))?;
                     nodes::page(&run, work, Some(&cloud), &Device::flex())?
                 }
+                Plan::Program(work) => program::page(&run, work, &Device::flex())?,
             };
             write_page(&path, &page)?;
             path
@@ -61,6 +63,7 @@ pub fn write(run: &Run, plan: &Plan, device: &Device) -> Outcome {
         Plan::Samples(work) => single::page(run, work, device)?,
         // Hidden states are placed in space where they are asked for: that takes longer than some runs.
         Plan::Nodes(work) => nodes::page(run, work, None, device)?,
+        Plan::Program(work) => program::page(run, work, device)?,
     };
     write_page(&run.path("report.html"), &page)
 }

@@ -6,6 +6,7 @@
 mod attention;
 mod graph;
 mod map;
+mod memory;
 mod recurrent;
 
 use std::fmt::Debug;
@@ -22,6 +23,7 @@ use matnet_kernels as kernels;
 use super::{Activation, Cell};
 
 pub(super) use graph::FusedGraphOps;
+pub(super) use memory::FusedMemoryOps;
 
 /// Whether the kernels can take this tensor.
 pub(super) fn available<const D: usize>(tensor: &Tensor<D>) -> bool {

@@ -1,0 +1,203 @@
+//! Nets that learn a program go through the same commands, as exactly, and say as clearly what is wrong.
+
+mod common;
+
+use common::{kill_until_done, run, same};
+use matnet_data::format::npy::write_f32;
+use tempfile::TempDir;
+
+const CONFIG: &str = "
+[data]
+source = 'copy'
+width = 4
+length = [1, 5]
+sequences = 160
+valid = 10
+test = 20
+[model]
+kind = 'turing-machine'
+form = 'vector'
+controller = 'feedforward'
+hidden = [30]
+slots = 16
+width = 8
+[train]
+epochs = 2
+rate = 0.01
+clip = 10
+";
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("copy.toml"), CONFIG).unwrap();
+    folder
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let folder = folder();
+    for change in ["model.controller=lstm", "model.slots=256"] {
+        for threads in ["1", "2", "3"] {
+            let args = ["train", "copy.toml", "-q", "--fresh", "--out", threads, "--threads", threads];
+            let (code, out, err) = run(folder.path(), &[&args[..], &["--set", change]].concat());
+            assert_eq!(code, 0, "{err}");
+            assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
+        }
+        same(&folder.path().join("1"), &folder.path().join("2"));
+        same(&folder.path().join("1"), &folder.path().join("3"));
+    }
+}
+
+#[test]
+fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
+    let folder = folder();
+    let args = ["train", "copy.toml", "-q", "--set", "data.sequences=800"];
+    assert_eq!(run(folder.path(), &[&args[..], &["--out", "whole"]].concat()).0, 0);
+    let args = [&args[..], &["--out", "killed", "--save-every", "0"]].concat();
+    let kills = kill_until_done(folder.path(), &args, 40);
+    assert!(kills >= 2, "killed only {kills} times");
+    same(&folder.path().join("whole"), &folder.path().join("killed"));
+}
+
+#[test]
+fn a_copy_is_learnt_measured_and_given() {
+    let folder = folder();
+    let longer =
+        ["--set", "data.sequences=1600", "--set", "train.epochs=6", "--set", "train.schedule=cosine"];
+    let (code, out, err) = run(folder.path(), &[&["train", "copy.toml", "--out", "x"][..], &longer].concat());
+    assert_eq!(code, 0, "{err}");
+    // Half of the bits are right by chance.
+    let error: f64 =
+        out.split(['r', '%']).nth(2).and_then(|error| error.trim().parse().ok()).unwrap_or(100.0);
+    assert!(out.starts_with("x: test error ") && error < 20.0, "{out}");
+
+    let (code, out, err) = run(folder.path(), &["eval", "x"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("on the test part of copy"), "{out}");
+    let line = |out: &str, at: usize| {
+        out.lines().nth(at).unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(line(&out, 3)[..2], ["5", "20"], "{out}");
+    assert_eq!(line(&out, 3)[4], "400", "{out}");
+    let (code, out, err) = run(folder.path(), &["eval", "x", "--length", "3,9"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!((line(&out, 3)[0].as_str(), line(&out, 4)[0].as_str()), ("3", "9"), "{out}");
+    assert_eq!((line(&out, 3)[4].as_str(), line(&out, 4)[4].as_str()), ("240", "720"), "{out}");
+    let (code, out, err) = run(folder.path(), &["eval", "x", "--part", "valid", "--json"]);
+    assert!(
+        code == 0 && out.contains("\"wrong_per_sequence\"") && out.contains("\"sequences\": 10"),
+        "{out}{err}"
+    );
+
+    // Two vectors, a mark, and two steps for the answer.
+    let input: Vec<f32> = [[1, 0, 1, 0, 0], [0, 1, 1, 1, 0], [0, 0, 0, 0, 1], [0; 5], [0; 5]]
+        .concat()
+        .into_iter()
+        .map(|bit| bit as f32)
+        .collect();
+    let path = folder.path().join("in.npy");
+    write_f32(&mut std::fs::File::create(path).unwrap(), &[1, 5, 5], &input).unwrap();
+    let (code, out, err) = run(folder.path(), &["predict", "x", "-i", "in.npy", "-o", "-", "-q"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("sample,t0r0c0,t0r0c1,t0r0c2,t0r0c3,t1r0c0"), "{out}");
+    let given: Vec<&str> = out.lines().nth(1).unwrap().split(',').skip(1 + 3 * 4).collect();
+    let right = given.iter().zip(["1", "0", "1", "0", "0", "1", "1", "1"]).filter(|(a, b)| **a == *b).count();
+    assert!(given.len() == 8 && right >= 6, "{out}");
+    let (code, _, err) = run(folder.path(), &["predict", "x", "-i", "in.npy", "-o", "out.npy", "-q"]);
+    assert_eq!(code, 0, "{err}");
+
+    let (code, out, err) = run(folder.path(), &["inspect", "x"]);
+    assert!(code == 0 && out.contains("turing-machine (vector form) on copy, 11 × 1×5 in"), "{out}{err}");
+    let (code, _, err) = run(folder.path(), &["report", "x"]);
+    assert_eq!(code, 0, "{err}");
+    let page = std::fs::read_to_string(folder.path().join("x/report.html")).unwrap();
+    for said in [
+        "What went in, what was wanted and what came out",
+        "Where the heads looked",
+        "wrong bits per sequence",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+}
+
+#[test]
+fn every_program_and_controller_trains() {
+    let folder = folder();
+    for (source, length) in [("repeat-copy", "[1,3]"), ("recall", "[2,3]")] {
+        for form in [
+            &["model.form=matrix", "model.hidden=[5,6]"][..],
+            &["model.form=vector", "model.controller=lstm"],
+        ] {
+            let (source, length) = (format!("data.source={source}"), format!("data.length={length}"));
+            let mut args =
+                vec!["train", "copy.toml", "-q", "--fresh", "--out", "x", "--set", "train.epochs=1"];
+            for change in [source.as_str(), length.as_str()].iter().chain(form) {
+                args.extend(["--set", change]);
+            }
+            let (code, out, err) = run(folder.path(), &args);
+            assert!(code == 0 && out.starts_with("x: test error "), "{args:?}: {out}{err}");
+            let (code, out, err) = run(folder.path(), &["eval", "x", "--length", "2,4"]);
+            assert!(code == 0 && out.lines().count() == 5, "{out}{err}");
+        }
+    }
+    let compared =
+        format!("{CONFIG}\n[variant.a]\n[variant.b]\nmodel.form = 'matrix'\nmodel.hidden = [4, 4]\n");
+    std::fs::write(folder.path().join("two.toml"), compared).unwrap();
+    let (code, out, err) = run(folder.path(), &["compare", "two.toml", "-q", "--set", "train.epochs=1"]);
+    assert!(
+        code == 0 && out.contains("| b ") && folder.path().join("runs/two/report.html").exists(),
+        "{out}{err}"
+    );
+}
+
+#[test]
+fn every_mistake_gets_one_clear_error() {
+    let folder = folder();
+    for (change, said) in [
+        ("data.source=kopy", "data.source: unknown variant `kopy`"),
+        ("data.limit=3", "data.limit: no such key"),
+        ("data.length=[0,5]", "data.length: [0, 5]; must be the least and the most, between 1 and"),
+        ("data.length=[5,3]", "data.length: [5, 3]; must be the least and the most"),
+        ("data.length=20", "data.length: "),
+        ("data.width=0", "data.width: 0; must lie between 1 and"),
+        ("data.item=3", "data.item: 3; only recall uses it"),
+        ("data.repeats=[1,2]", "data.repeats: [1, 2]; only repeat-copy uses it"),
+        ("data.sequences=0", "data.sequences: 0; must lie between 1 and"),
+        ("data.test_length=900000", "data.test_length: sequences of 1800001 steps; too long"),
+        ("model.kind=turing", "model.kind: turing; "),
+        ("model.slot=3", "model.slot: no such key; did you mean `slots`?"),
+        ("model.slots=2", "model.shift: 1; in a circle of 2 slots a head moves by at most 0"),
+        ("model.input=[1,4]", "model.input: 1×4; the data are 1×5; leave it out"),
+        ("model.output=[2,4]", "model.output: 2×4; the data are 1×4; leave it out"),
+        ("model.form=matrix", "model.hidden: 30; form = \"matrix\" takes 2 sides"),
+        ("model.controller=gru", "model.controller: unknown variant `gru`"),
+        ("train.loss=mse", "train.loss: mse; bits are learnt with \"bce\""),
+        ("train.batch=0", "train.batch: 0; must be at least 1"),
+    ] {
+        let (code, out, err) = run(folder.path(), &["train", "copy.toml", "-q", "--set", change]);
+        assert_eq!((code, out.as_str()), (2, ""), "{change}: {err}");
+        assert!(
+            err.starts_with("error: ") && err.lines().count() == 1 && err.contains(said),
+            "{change}: {err}"
+        );
+    }
+    assert_eq!(
+        run(folder.path(), &["train", "copy.toml", "-q", "--out", "x", "--set", "train.epochs=1"]).0,
+        0
+    );
+    write_f32(&mut std::fs::File::create(folder.path().join("in.npy")).unwrap(), &[1, 3, 4], &[0.0; 12])
+        .unwrap();
+    for (args, said) in [
+        (
+            &["predict", "x", "-i", "in.npy", "-o", "-"][..],
+            "in.npy: the net takes [n, time, 1, 5], these inputs are [1, 3, 4]",
+        ),
+        (&["eval", "x", "--data", "digits"], "--data: the sequences of a program are drawn"),
+        (&["eval", "x", "--length", "0"], "data.test_length: 0; must lie between 1 and"),
+        (&["eval", "x", "--repeats", "3"], "data.test_repeats: 3; only repeat-copy uses it"),
+        (&["eval", "x", "--length", "3", "--part", "valid"], "only the test part has one length"),
+    ] {
+        let (code, _, err) = run(folder.path(), args);
+        assert!(code != 0 && err.contains(said), "{args:?}: {err}");
+    }
+}

@@ -1,0 +1,80 @@
+//! What tells the heads of a memory where to look.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::error::ConfigError;
+use crate::form::Form;
+use crate::init::Init;
+use crate::layer::{Map, MapConfig, MatCellConfig, RecurrentCell};
+use crate::ops::{Activation, Cell, MatState};
+use crate::random::Stream;
+use crate::vector::VecCellConfig;
+
+/// A controller in one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ControllerKind {
+    /// Hₜ = tanh(mat1(Xₜ, Rₜ₋₁)): all that it remembers stands in the memory.
+    Feedforward,
+    /// An LSTM, which has a small memory of its own.
+    #[default]
+    Lstm,
+}
+
+/// A controller in either form.
+#[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)] // There is one per net.
+pub enum Controller {
+    /// Without a state.
+    Feedforward(Map),
+    /// With one.
+    Lstm(RecurrentCell),
+}
+
+impl ControllerKind {
+    /// A controller that sees states of the shape `input`.
+    pub(super) fn init(
+        self,
+        form: Form,
+        input: [usize; 2],
+        hidden: [usize; 2],
+        init: Init,
+        stream: &mut Stream,
+        device: &Device,
+    ) -> Result<Controller, ConfigError> {
+        match (self, form) {
+            (Self::Feedforward, form) => {
+                let map =
+                    MapConfig { activation: Activation::Tanh, init, ..MapConfig::new(form, input, hidden) };
+                map.numbers("hidden")?;
+                map.init(stream, device).map(Controller::Feedforward)
+            }
+            (Self::Lstm, Form::Matrix) => MatCellConfig::new(Cell::Lstm, input, hidden)
+                .with_forget_bias(1.0)
+                .with_init(init)
+                .init(stream, device)
+                .map(|cell| Controller::Lstm(RecurrentCell::Matrix(cell))),
+            (Self::Lstm, Form::Vector) => VecCellConfig::new(Cell::Lstm, input[0], hidden[0])
+                .with_forget_bias(1.0)
+                .with_init(init)
+                .init(stream, device)
+                .map(|cell| Controller::Lstm(RecurrentCell::Vector(cell))),
+        }
+    }
+}
+
+impl Controller {
+    /// One step: what it sees, `[batch, rows, cols]`, and its state, if there was a step before; H, and the state after it.
+    pub fn step(&self, input: Tensor<3>, state: Option<MatState>) -> (Tensor<3>, Option<MatState>) {
+        match self {
+            Self::Feedforward(map) => (map.forward(input), None),
+            Self::Lstm(cell) => {
+                let state = state.unwrap_or_else(|| cell.zeros(input.dims()[0]));
+                let state = cell.step(input, state);
+                (state.hidden.clone(), Some(state))
+            }
+        }
+    }
+}

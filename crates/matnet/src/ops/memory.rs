@@ -1,0 +1,142 @@
+//! One step of a memory with heads that read and write: the inner part of a Neural Turing Machine.
+
+use burn::backend::Dispatch;
+use burn::tensor::{DType, Device, Tensor, TensorData};
+
+use super::composed;
+use super::fused::{self, FusedMemoryOps};
+
+pub use matnet_kernels::MemorySize;
+
+/// What every number of a memory is before anything is written.
+const CONSTANT: f32 = 1e-6;
+
+/// A memory, where its heads look, and what they have read.
+#[derive(Clone, Debug)]
+pub struct MemoryState {
+    /// The sizes.
+    pub size: MemorySize,
+    /// Everything side by side, `[batch, numbers]`: what was read, the weights, the memory with its slots innermost.
+    pub(super) packed: Tensor<2>,
+}
+
+impl MemoryState {
+    /// The memory before the first step: the same small number everywhere, all heads at the first slot, nothing read. (A constant
+    /// memory is learnt from faster than a random one, and has no seed.)
+    pub fn start(size: MemorySize, batch: usize, device: &Device) -> Self {
+        let mut one = vec![0.0_f32; size.state()];
+        let (weights, memory) = (size.reads * size.width, size.state() - size.slots * size.width);
+        (0..size.heads()).for_each(|head| one[weights + head * size.slots] = 1.0);
+        one[memory..].fill(CONSTANT);
+        let packed = Tensor::<2>::from_data(TensorData::new(one, [1, size.state()]), device);
+        Self { size, packed: packed.expand([batch, size.state()]) }
+    }
+
+    /// A state from its parts, as the functions below give them.
+    ///
+    /// # Panics
+    ///
+    /// If the shapes do not fit the sizes or each other.
+    pub fn new(size: MemorySize, read: Tensor<3>, weights: Tensor<3>, memory: Tensor<3>) -> Self {
+        let batch = memory.dims()[0];
+        for (name, dims, want) in [
+            ("what was read", read.dims(), [batch, size.reads, size.width]),
+            ("the weights", weights.dims(), [batch, size.heads(), size.slots]),
+            ("the memory", memory.dims(), [batch, size.slots, size.width]),
+        ] {
+            assert!(dims == want, "memory: shape of {name} is {dims:?}, expected {want:?}");
+        }
+        let flat = |part: Tensor<3>| part.flatten::<2>(1, 2);
+        let packed = Tensor::cat(vec![flat(read), flat(weights), flat(memory.swap_dims(1, 2))], 1);
+        Self { size, packed }
+    }
+
+    /// The same with numbers of another kind.
+    pub fn cast(self, dtype: DType) -> Self {
+        Self { size: self.size, packed: self.packed.cast(dtype) }
+    }
+
+    /// R: what the reading heads have read, `[batch, reads, width]`.
+    pub fn read(&self) -> Tensor<3> {
+        let MemorySize { reads, width, .. } = self.size;
+        self.part(0, [reads, width])
+    }
+
+    /// W: the weights of all heads, those that read first, `[batch, heads, slots]`. Each row is a distribution over the slots.
+    pub fn weights(&self) -> Tensor<3> {
+        let MemorySize { reads, width, slots, .. } = self.size;
+        self.part(reads * width, [self.size.heads(), slots])
+    }
+
+    /// P: the memory, `[batch, slots, width]`.
+    pub fn memory(&self) -> Tensor<3> {
+        self.turned().swap_dims(1, 2)
+    }
+
+    /// The memory as it lies there, `[batch, width, slots]`.
+    pub(super) fn turned(&self) -> Tensor<3> {
+        let MemorySize { width, slots, .. } = self.size;
+        self.part(self.size.state() - width * slots, [width, slots])
+    }
+
+    fn part(&self, start: usize, [rows, cols]: [usize; 2]) -> Tensor<3> {
+        let batch = self.packed.dims()[0];
+        self.packed.clone().narrow(1, start, rows * cols).reshape([batch, rows, cols])
+    }
+}
+
+/// Lets all heads find their places, the writing heads write, and the reading heads read what stands there then.
+///
+/// For a head with the weights w and the address (k′, β′, g′, s′, γ′), over slots m₁ … mₙ:
+///
+/// ```text
+/// k = tanh k′,  β = log(1 + exp β′),  g = sigm g′,  s = softmax s′,  γ = 1 + log(1 + exp γ′)
+/// Kₙ = kᵀmₙ / (√(kᵀk + ε) √(mₙᵀmₙ + ε))       how similar a slot is to the key; ε = 0.01
+/// c  = softmax(βK)                            by content
+/// v  = g c + (1 − g) w                        or from where it was
+/// ṽₙ = Σⱼ sⱼ v₍ₙ₋ⱼ₎ + δ                          moved by j = −shift … shift, in a circle; δ = 1e-8
+/// w′ = softmax(γ log ṽ) = ṽᵞ / Σ ṽᵞ           and sharp again
+/// ```
+///
+/// With these, for what the writing heads i are told to erase, eᵢ = sigm eᵢ′, and to add, aᵢ = tanh aᵢ′:
+///
+/// ```text
+/// P′ = P ⊙ Πᵢ (1 − wᵢ′eᵢᵀ) + Σᵢ wᵢ′aᵢᵀ
+/// R′ = UᵀP′                                   U = the new weights of the reading heads, a column each
+/// ```
+///
+/// Reading is `mat1` with attention columns, as in [`MultiAttention`](crate::layer::MultiAttention). No number can become infinite
+/// or none: lengths and weights are kept from 0 by ε and δ, and powers are taken as a softmax.
+///
+/// # Shapes
+///
+/// - `addresses`: `[batch, heads · (width + 4 + 2 · shift)]`: k′, β′, g′, s′, γ′ of each head, those that read first
+/// - `changes`: `[batch, 2 · writes · width]`: e′ of each writing head, then a′ of each
+///
+/// # Panics
+///
+/// If the shapes do not fit together.
+pub fn memory_step(state: MemoryState, addresses: Tensor<2>, changes: Tensor<2>) -> MemoryState {
+    let MemoryState { size, packed } = state;
+    let batch = packed.dims()[0];
+    for (name, dims, want) in
+        [("addresses", addresses.dims(), size.addresses()), ("changes", changes.dims(), size.changes())]
+    {
+        assert!(dims == [batch, want], "memory: {name} are {dims:?}, expected {:?}", [batch, want]);
+    }
+    let dtype = packed.dtype();
+    assert!(
+        addresses.dtype() == dtype && changes.dtype() == dtype,
+        "memory: the tensors hold different numbers"
+    );
+    if !fused::available(&packed) {
+        return composed::memory_step(MemoryState { size, packed }, addresses, changes);
+    }
+    let packed = Tensor::from_dispatch(Dispatch::memory_step(
+        packed.into_dispatch(),
+        addresses.into_dispatch(),
+        changes.into_dispatch(),
+        size,
+    ));
+    MemoryState { size, packed }
+}
