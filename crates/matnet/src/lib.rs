@@ -76,8 +76,9 @@ pub mod prelude {
     pub use crate::layer::{CellKind, Noise, Pooling, Skip};
     pub use crate::net::{
         AutoEncoder, AutoEncoderConfig, ChebyshevNet, ChebyshevNetConfig, Classifier, ColumnNet,
-        ColumnNetConfig, FeedForward, FeedForwardConfig, Gcn, GcnConfig, Hidden, Net, Seq2Seq, Seq2SeqConfig,
-        SequenceClassifier, SequenceClassifierConfig, SequenceLabeller, SequenceLabellerConfig, Start,
+        ColumnNetConfig, EndToEnd, EndToEndConfig, FeedForward, FeedForwardConfig, Gcn, GcnConfig, Hidden,
+        MemoryNetwork, MemoryNetworkConfig, Net, Seq2Seq, Seq2SeqConfig, SequenceClassifier,
+        SequenceClassifierConfig, SequenceLabeller, SequenceLabellerConfig, Start, Stories, Tying,
     };
     pub use crate::ops::Activation;
     pub use crate::random::Stream;
