@@ -162,6 +162,10 @@ pub enum NetKind {
     Gcn,
     /// The same by polynomials of the Laplacian
     Chebyshev,
+    /// The answer to a question about a story, from sentences it was taught to find
+    MemoryNetwork,
+    /// The same by attention, told nothing but the answers
+    EndToEndMemory,
 }
 
 impl NetKind {
@@ -176,6 +180,8 @@ impl NetKind {
             Self::ColumnNet => "column-net",
             Self::Gcn => "gcn",
             Self::Chebyshev => "chebyshev",
+            Self::MemoryNetwork => "memory-network",
+            Self::EndToEndMemory => "end-to-end-memory",
         }
     }
 }

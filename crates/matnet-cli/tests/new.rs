@@ -7,7 +7,7 @@ use std::path::Path;
 use common::run;
 use tempfile::TempDir;
 
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 10] = [
     "feedforward",
     "autoencoder",
     "sequence-classifier",
@@ -16,6 +16,8 @@ const KINDS: [&str; 8] = [
     "column-net",
     "gcn",
     "chebyshev",
+    "memory-network",
+    "end-to-end-memory",
 ];
 
 /// The labeller's template names a file of the user's own: sequences with a class per step.

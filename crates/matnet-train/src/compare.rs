@@ -10,6 +10,7 @@ use crate::data::Prepared;
 use crate::graph::{self, GraphDataConfig, GraphModelConfig, NodeTask, PreparedGraph};
 use crate::model::{self, ModelConfig};
 use crate::run::{Plan, Run, RunResult, Work};
+use crate::stories::{self, PreparedStories, StoryDataConfig, StoryModelConfig, StoryTask};
 use crate::task::SampleTask;
 use crate::{Error, Result};
 
@@ -56,6 +57,7 @@ pub fn jobs(document: &Document, folder: &Path, seeds: Option<u32>) -> Result<Ve
 pub struct Planner {
     samples: Kept<DataConfig, Prepared>,
     graph: Kept<GraphDataConfig, PreparedGraph>,
+    stories: Kept<StoryDataConfig, PreparedStories>,
 }
 
 /// The data of the last job: their config, and the seed if they are those of one seed.
@@ -98,6 +100,15 @@ impl Planner {
             let model = GraphModelConfig::read(document, &data)?;
             return Ok(Plan::Nodes(Work::new(document, NodeTask::new(data, model, &train)?)?));
         }
+        if stories::is_stories(document) {
+            let config = stories::data_config(document)?;
+            let seed = of(config.split.per_run);
+            let data = kept(&mut self.stories, config, seed, |config| {
+                PreparedStories::load(config, cache, train.seed)
+            })?;
+            let model = StoryModelConfig::read(document, &data)?;
+            return Ok(Plan::Stories(Work::new(document, StoryTask::new(data, model, &train)?)?));
+        }
         let config = document.data()?;
         let seed = of(config.split.per_run);
         let data = kept(&mut self.samples, config, seed, |config| Prepared::load(config, cache, train.seed))?;
@@ -107,9 +118,12 @@ impl Planner {
 
     /// Fails if a job could not begin. Its net is built for that, but with first values that are drawn quickly.
     pub fn check(&mut self, document: &Document, cache: &Cache) -> Result<()> {
+        let plan = self.plan(document, cache)?;
+        if let Plan::Stories(_) = plan {
+            return plan.check();
+        }
         let mut quick = document.clone();
         quick.set("model.init=glorot")?;
-        self.plan(document, cache)?;
         self.plan(&quick, cache)?.check()
     }
 }
@@ -157,6 +171,12 @@ impl Series {
     /// Spread of the test loss.
     pub fn test_loss(&self) -> Option<Spread> {
         Spread::of(self.runs.iter().filter_map(|(_, result)| Some(result.test?.loss)))
+    }
+
+    /// The run that had the least training loss in the end, which is how a restart is chosen without looking at the test.
+    pub fn least_training_loss(&self) -> Option<&RunResult> {
+        let trained = self.runs.iter().filter_map(|(_, result)| Some((result.train?.loss, result)));
+        trained.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, result)| result)
     }
 
     /// Spread of the share of wrong answers in the test.

@@ -17,6 +17,7 @@ use crate::config::{Document, read_table, suggestion};
 use crate::data::Prepared;
 use crate::graph::GRAPH_KINDS;
 use crate::run::{Note, Wanted};
+use crate::stories::STORY_KINDS;
 use crate::{Error, Result};
 
 /// The words for `model.kind`.
@@ -389,13 +390,17 @@ pub(crate) fn future(data: &Prepared) -> Option<usize> {
 pub(crate) fn check_kind(document: &Document) -> Result<()> {
     let table = document.model().unwrap_or_default();
     match table.get("kind").and_then(Value::as_str) {
-        Some(kind) if !KINDS.contains(&kind) && !GRAPH_KINDS.contains(&kind) => Err(unknown(kind)),
+        Some(kind) if !all_kinds().any(|known| known == kind) => Err(unknown(kind)),
         _ => Ok(()),
     }
 }
 
+fn all_kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.into_iter().chain(GRAPH_KINDS).chain(STORY_KINDS)
+}
+
 fn unknown(kind: &str) -> Error {
-    let known: Vec<String> = KINDS.iter().chain(&GRAPH_KINDS).map(|&kind| kind.to_owned()).collect();
+    let known: Vec<String> = all_kinds().map(str::to_owned).collect();
     Error::key("model", ConfigError::new("kind", kind, suggestion(kind, &known)))
 }
 

@@ -32,6 +32,7 @@ use crate::data::{Part, Prepared, Preprocess};
 use crate::graph::{self, GraphModelConfig, NodeNote, NodeTask, TrainedOnGraph};
 use crate::model::{Input, Model, ModelConfig, Output};
 use crate::sealed::{self, Opened, hex};
+use crate::stories::{self, StoryModelConfig, StoryNote, StoryTask, TrainedOnStories};
 use crate::task::{self, SampleTask, Task};
 use crate::{Error, Result, evaluate, files};
 
@@ -43,6 +44,8 @@ pub enum Plan {
     Samples(Work<SampleTask>),
     /// A net on a graph.
     Nodes(Work<NodeTask>),
+    /// A net on stories.
+    Stories(Work<StoryTask>),
 }
 
 /// A task and how it is trained.
@@ -65,6 +68,7 @@ impl Plan {
         match self {
             Self::Samples(work) => &work.train,
             Self::Nodes(work) => &work.train,
+            Self::Stories(work) => &work.train,
         }
     }
 
@@ -73,6 +77,7 @@ impl Plan {
         match self {
             Self::Samples(work) => work.config(),
             Self::Nodes(work) => work.config(),
+            Self::Stories(work) => work.config(),
         }
     }
 
@@ -81,6 +86,7 @@ impl Plan {
         match self {
             Self::Samples(work) => work.net(&Device::flex()).map(|_| ()),
             Self::Nodes(work) => work.net(&Device::flex()).map(|_| ()),
+            Self::Stories(work) => work.net(&Device::flex()).map(|_| ()),
         }
     }
 }
@@ -95,6 +101,12 @@ impl<T: Task> Work<T> {
         if train.patience.is_some() && task.examples(Part::Valid).is_empty() {
             let what = "train.patience: needs a validation part to look at; data.split.valid is 0";
             return Err(Error::Config(what.to_owned()));
+        }
+        if let Some(epochs) = train.linear_start.filter(|_| !task.starts_linear()) {
+            let what = format!(
+                "train.linear_start: {epochs}; only end-to-end-memory has a softmax to begin without"
+            );
+            return Err(Error::Config(what));
         }
         let monitor = match task.loss() {
             Loss::CrossEntropy => Monitor::Error,
@@ -299,6 +311,11 @@ impl Run {
         Ok(graph::is_graph(&self.document()?))
     }
 
+    /// Whether it is the run of a net on stories.
+    pub fn is_stories(&self) -> Result<bool> {
+        Ok(stories::is_stories(&self.document()?))
+    }
+
     /// The trained net, from `best.safetensors` (or another file of weights in the folder).
     pub fn trained(&self, weights_file: &str, device: &Device) -> Result<Trained> {
         let (document, opened, path) = self.weights(weights_file)?;
@@ -318,6 +335,16 @@ impl Run {
         check_classes(&note.classes, config.classes(), &path)?;
         let net = fill(config.init(&mut Stream::new(0, "init"), device)?, &opened, &path)?;
         Ok(TrainedOnGraph { net, config, note, device: device.clone() })
+    }
+
+    /// The same of a run on stories.
+    pub fn trained_on_stories(&self, weights_file: &str, device: &Device) -> Result<TrainedOnStories> {
+        let (document, opened, path) = self.weights(weights_file)?;
+        let note: StoryNote = note(&opened, &path)?;
+        let config = StoryModelConfig::of_run(&document)?;
+        check_classes(&note.words, config.vocabulary(), &path)?;
+        let net = fill(config.init(&mut Stream::new(0, "init"), device)?, &opened, &path)?;
+        Ok(TrainedOnStories { net, config, note, device: device.clone() })
     }
 
     /// The weights of a task that is at hand.

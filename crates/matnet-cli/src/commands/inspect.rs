@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use burn::tensor::Device;
 use matnet_train::Run;
 use matnet_train::compare::Planner;
-use matnet_train::inspect::{self, Layer, graph_layers, layers};
+use matnet_train::inspect::{self, Layer, graph_layers, layers, story_layers};
 use matnet_train::run::Plan;
 use matnet_train::task::Task;
 
@@ -43,6 +43,15 @@ pub fn run(args: Inspect) -> Outcome {
             let (task, net) = (&work.task, work.net(&Device::flex())?);
             let shape = format!("{} features per node", count(task.data.width));
             (task.facts(), shape, graph_layers(&net, &task.model), "node")
+        }
+        Plan::Stories(work) => {
+            let (task, net) = (&work.task, work.net(&Device::flex())?);
+            let shape = format!(
+                "stories of up to {} of {} words",
+                counted(task.model.memory(), "sentence"),
+                count(task.data.vocabulary.len())
+            );
+            (task.facts(), shape, story_layers(&net, &task.model), "question")
         }
     };
     let mut out = io::stdout().lock();

@@ -1,8 +1,8 @@
 //! What a net is asked to do: batches in, a loss and a count of wrong answers out.
 //!
-//! There are two kinds of work: [`SampleTask`] learns from matrices and sequences that stand on their own, and
-//! [`NodeTask`](crate::graph::NodeTask) from the nodes of a graph. The loop, the run folder and the measuring know them by
-//! [`Task`] only.
+//! There are three kinds of work: [`SampleTask`] learns from matrices and sequences that stand on their own,
+//! [`NodeTask`](crate::graph::NodeTask) from the nodes of a graph, and [`StoryTask`](crate::stories::StoryTask) from questions
+//! about stories. The loop, the run folder and the measuring know them by [`Task`] only.
 
 mod samples;
 
@@ -71,6 +71,16 @@ pub trait Task {
 
     /// How many are measured at once. Sums of `f32` depend on it in their last bits, so it is the same everywhere.
     fn chunk(&self, wanted: Option<usize>) -> usize;
+
+    /// Whether its nets can begin without their softmax.
+    fn starts_linear(&self) -> bool {
+        false
+    }
+
+    /// A net with its softmax on, or off for a linear start.
+    fn with_softmax(&self, net: Self::Net, _on: bool) -> Self::Net {
+        net
+    }
 
     /// What stands beside the weights of an epoch, as JSON.
     fn note(&self, epoch: usize) -> String;

@@ -5,6 +5,7 @@ mod nodes;
 mod pictures;
 mod several;
 mod single;
+mod stories;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,11 @@ pub fn run(args: Report) -> Outcome {
                     write_angles(&cloud, &path.with_file_name("hidden"))?;
                     nodes::page(&run, work, Some(&cloud), &Device::flex())?
                 }
+                Plan::Stories(work) => {
+                    let looked = stories::looked(&run, work, &Device::flex())?;
+                    stories::write_pictures(&looked, &path)?;
+                    stories::page(&run, work, &looked, &Device::flex())?
+                }
             };
             write_page(&path, &page)?;
             path
@@ -61,6 +67,7 @@ pub fn write(run: &Run, plan: &Plan, device: &Device) -> Outcome {
         Plan::Samples(work) => single::page(run, work, device)?,
         // Hidden states are placed in space where they are asked for: that takes longer than some runs.
         Plan::Nodes(work) => nodes::page(run, work, None, device)?,
+        Plan::Stories(work) => stories::page(run, work, &stories::looked(run, work, device)?, device)?,
     };
     write_page(&run.path("report.html"), &page)
 }
