@@ -77,6 +77,7 @@ fn memory_network_gradients() {
             .with_hops(1 + index % 3)
             .with_encoding([Encoding::Position, Encoding::Bag][index / 2 % 2])
             .with_time(index % 5 != 0)
+            .with_activation([Activation::Identity, Activation::Tanh][index / 7 % 2])
             .with_noise(if index % 3 == 0 { 0.5 } else { 0.0 })
             .with_loss([FactLoss::Softmax, FactLoss::Margin][index / 3 % 2]);
         let net = shaken(config.init(&mut stream, &device()).unwrap(), &mut stream, 0.4);

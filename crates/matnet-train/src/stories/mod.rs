@@ -11,12 +11,25 @@ pub use task::{StoryNote, StoryTask};
 pub use trained::{Looked, TrainedOnStories};
 
 use crate::Result;
+use crate::compare::Series;
 use crate::config::Document;
 
 /// Whether a config is that of a net on stories, which its `model.kind` says.
 pub fn is_stories(document: &Document) -> bool {
     let kind = document.model().ok().and_then(|table| Some(table.get("kind")?.as_str()?.to_owned()));
     kind.is_some_and(|kind| STORY_KINDS.contains(&kind.as_str()))
+}
+
+/// Whether series of runs are all on stories, and no two on the same tasks: then a mean over them says something.
+pub fn on_different_tasks(series: &[Series]) -> bool {
+    let tasks = |series: &Series| {
+        let document = series.runs.first()?.0.document().ok().filter(is_stories)?;
+        data_config(&document).ok()?.tasks
+    };
+    let all: Option<Vec<Vec<usize>>> = series.iter().map(tasks).collect();
+    let distinct =
+        |all: Vec<Vec<usize>>| all.iter().collect::<std::collections::BTreeSet<_>>().len() == all.len();
+    series.len() > 1 && all.is_some_and(distinct)
 }
 
 /// The config of stories.

@@ -12,6 +12,7 @@ use crate::error::{ConfigError, check_count, check_gain, check_rate, check_total
 use crate::form::Form;
 use crate::mode::Mode;
 use crate::net::Net;
+use crate::ops::Activation;
 use crate::random::Stream;
 
 /// How far a right choice is to be from the wrong ones.
@@ -63,6 +64,10 @@ pub struct MemoryNetworkConfig {
     /// While learning, up to this share of sentences more may have passed. Default: 0.
     #[serde(default)]
     pub noise: f64,
+    /// f of the response. Default: identity, as in the original; with tanh it can weigh what is asked against what is found, which
+    /// questions for yes or no need.
+    #[serde(default = "identity")]
+    pub activation: Activation,
     /// What is made small for every choice. Default: softmax.
     #[serde(default)]
     pub loss: FactLoss,
@@ -78,6 +83,10 @@ fn tenth() -> f64 {
     0.1
 }
 
+fn identity() -> Activation {
+    Activation::Identity
+}
+
 impl MemoryNetworkConfig {
     /// So many words, at most `words` in a sentence, in `width` numbers.
     pub fn new(vocabulary: usize, words: usize, width: usize) -> Self {
@@ -90,6 +99,7 @@ impl MemoryNetworkConfig {
             encoding: Encoding::default(),
             time: true,
             noise: 0.0,
+            activation: identity(),
             loss: FactLoss::default(),
             margin: None,
             deviation: tenth(),
@@ -102,6 +112,7 @@ impl MemoryNetworkConfig {
         with_encoding(encoding: Encoding);
         with_time(time: bool);
         with_noise(noise: f64);
+        with_activation(activation: Activation);
         with_loss(loss: FactLoss);
         with_margin(margin: Option<f64>);
         with_deviation(deviation: f64);
@@ -142,6 +153,7 @@ impl MemoryNetworkConfig {
             encoder,
             hops: self.hops,
             noise: self.noise,
+            activation: self.activation,
             loss: self.loss,
             margin: self.margin.unwrap_or(0.1),
         })
@@ -157,7 +169,7 @@ impl MemoryNetworkConfig {
 /// ```text
 /// uₜ = B q + Σ_{s<t} F fₛ          q, fₛ as words;   B, F and A as in [`EndToEnd`](super::EndToEnd)
 /// fₜ = argmaxᵢ uₜᵀ mᵢ              M = A x, and a row z for "nothing more"
-/// scores = (B' q + Σₜ F' fₜ) W      the *response*, over all words
+/// scores = f(B' q + Σₜ F' fₜ) W     the *response*, over all words
 /// ```
 ///
 /// That is `mat1` whose attention columns are hard: each is 1 at one sentence. A choice has no gradient, so every one of
@@ -184,6 +196,8 @@ pub struct MemoryNetwork {
     encoder: Encoder,
     hops: usize,
     noise: f64,
+    #[module(skip)]
+    activation: Activation,
     #[module(skip)]
     loss: FactLoss,
     margin: f64,
@@ -257,7 +271,7 @@ impl MemoryNetwork {
             self.take(&mut ready, &right);
             mode.see(|| format!("hop {}", hop + 1), &ready.question);
         }
-        let scores = ready.answer.matmul(self.answer_map.val());
+        let scores = self.response(&ready);
         let right: Vec<Option<u32>> = answers.iter().map(|&answer| Some(answer)).collect();
         let loss = self.choice_loss(scores.clone(), &right);
         let loss = match total {
@@ -295,7 +309,12 @@ impl MemoryNetwork {
             }
             mode.see(|| format!("hop {}", hop + 1), &ready.question);
         }
-        (ready.answer.matmul(self.answer_map.val()), chosen)
+        (self.response(&ready), chosen)
+    }
+
+    /// Scores `[batch, vocabulary]` from what was found.
+    fn response(&self, ready: &Ready) -> Tensor<2> {
+        self.activation.forward(ready.answer.clone()).matmul(self.answer_map.val())
     }
 
     fn ready(&self, stories: &Stories, mode: &mut Mode) -> Ready {
