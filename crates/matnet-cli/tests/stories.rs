@@ -25,9 +25,22 @@ rate = 0.01
 clip_each = 40
 ";
 
+const TAUGHT: &str = "
+[data]
+source = 'stories'
+tasks = [2]
+[model]
+kind = 'memory-network'
+width = 15
+[train]
+epochs = 3
+rate = 0.01
+";
+
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("tale.toml"), CONFIG).unwrap();
+    std::fs::write(folder.path().join("taught.toml"), TAUGHT).unwrap();
     folder
 }
 
@@ -38,18 +51,10 @@ fn metrics(folder: &Path, name: &str) -> String {
 #[test]
 fn the_same_bytes_on_any_number_of_threads() {
     let folder = folder();
-    for kind in
-        [&[][..], &["--set", "model={ kind = 'memory-network', width = 10 }", "--set", "data.tasks=[2]"]]
-    {
-        let mut kind = kind.to_vec();
-        if !kind.is_empty() {
-            let text = CONFIG.replace("linear_start = 3", "");
-            std::fs::write(folder.path().join("tale.toml"), text).unwrap();
-            kind.extend(["--set", "train.rate=0.002"]);
-        }
+    for config in ["tale.toml", "taught.toml"] {
         for threads in ["1", "2", "3"] {
-            let args = ["train", "tale.toml", "-q", "--fresh", "--out", threads, "--threads", threads];
-            let (code, out, err) = run(folder.path(), &[&args[..], &kind].concat());
+            let args = ["train", config, "-q", "--fresh", "--out", threads, "--threads", threads];
+            let (code, out, err) = run(folder.path(), &args);
             assert_eq!(code, 0, "{err}");
             assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
         }
@@ -178,7 +183,7 @@ fn every_mistake_gets_one_clear_error() {
         ("data.tasks=[4]", "data.tasks: 4; stories has 1, 2, 3"),
         ("data.tasks=[]", "data.tasks: []; name at least one"),
         ("data.tasks=[1, 1]", "data.tasks: [1, 1]; each once"),
-        ("data.size=10k", "data.size: stories has one size; leave it out"),
+        ("data.size=10k", "data.size: 10k; only babi uses it"),
         ("data.size=2k", "data.size: unknown variant `2k`"),
         ("data.source=digits", "data.source: `digits` holds no stories"),
         (
@@ -186,7 +191,7 @@ fn every_mistake_gets_one_clear_error() {
             "data.source: `storys` is neither a dataset nor a file; did you mean `stories`?",
         ),
         ("data.split.valid=1000", "data.split: 1000 validation of 1000 questions leave nothing to train on"),
-        ("data.split.test=0.1", "data.split.test: stories comes with a test of its own"),
+        ("data.split.test=0.1", "data.split.test: only stories without a test of their own use it"),
         ("train.loss=mse", "train.loss: mse; answers are learnt with \"cross-entropy\""),
         ("train.linear_start=0", "train.linear_start: 0; must be at least 1"),
         ("train.clip_each=0", "train.clip_each: 0; must be a number above 0"),
@@ -198,23 +203,24 @@ fn every_mistake_gets_one_clear_error() {
             "{change}: {err}"
         );
     }
-    let kind = ["--set", "model={ kind = 'memory-network', width = 10 }"];
-    let (code, _, err) = run(folder.path(), &[&["train", "tale.toml"][..], &kind].concat());
+    let (code, _, err) = run(folder.path(), &["train", "taught.toml", "--set", "train.linear_start=3"]);
     assert!(
         code == 2 && err.contains("train.linear_start: 3; only end-to-end-memory has a softmax"),
         "{err}"
     );
-    std::fs::write(folder.path().join("bare.txt"), "Anna ran.\nWho ran?\tanna\nBob sat.\nWho sat?\tbob\n")
-        .unwrap();
-    let bare =
-        ["train", "tale.toml", "--set", "data={ source = 'bare.txt', split = { valid = 0, test = 0 } }"];
-    let (code, _, err) = run(folder.path(), &[&bare[..], &kind].concat());
-    assert!(code == 2 && err.contains("bare.txt does not say which sentences support an answer"), "{err}");
+    let bare = "Anna ran.\nWho ran?\tanna\nBob sat.\nWho sat?\tbob\n";
+    std::fs::write(folder.path().join("bare.txt"), bare).unwrap();
     std::fs::write(folder.path().join("asked.txt"), "Anna ran.\nWho ran?\n").unwrap();
-    let asked =
-        ["train", "tale.toml", "--set", "data={ source = 'asked.txt', split = { valid = 0, test = 0 } }"];
-    let (code, _, err) = run(folder.path(), &asked);
-    assert!(code == 2 && err.contains("`Who ran?` has no answer to learn"), "{err}");
+    for (source, said) in [
+        ("bare.txt", "bare.txt does not say which sentences support an answer"),
+        ("asked.txt", "`Who ran?` has no answer to learn"),
+    ] {
+        let source = format!("data.source={source}");
+        let set = [&source, "data.tasks=[1]", "data.split.valid=0", "data.split.test=0"];
+        let set: Vec<&str> = set.iter().flat_map(|change| ["--set", change]).collect();
+        let (code, _, err) = run(folder.path(), &[&["train", "taught.toml"][..], &set].concat());
+        assert!(code == 2 && err.contains(said), "{err}");
+    }
     // A net meets stories that it was not made for.
     let small = [
         "train",
@@ -244,6 +250,25 @@ fn every_mistake_gets_one_clear_error() {
     ] {
         let (code, _, err) = run(folder.path(), args);
         assert!(code != 0 && err.contains(said), "{args:?}: {err}");
+    }
+}
+
+/// Every experiment's config means something, on whatever stories.
+#[test]
+fn the_configs_of_the_experiments_are_understood() {
+    let here = TempDir::new().unwrap();
+    let experiments = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/memory");
+    for (file, variant) in
+        [("babi", "qa20"), ("joint", "layer-wise"), ("heads", "qa18-4"), ("stories", "before")]
+    {
+        let path = experiments.join(format!("{file}.toml"));
+        let stories = ["--set", "data.source=stories", "--set", "data.tasks=[1]"];
+        let inspect = ["inspect", path.to_str().unwrap(), "--variant", variant];
+        let (code, out, err) = run(here.path(), &[&inspect[..], &stories].concat());
+        assert!(
+            code == 0 && out.starts_with("end-to-end-memory (matrix form) on stories"),
+            "{file}: {out}{err}"
+        );
     }
 }
 

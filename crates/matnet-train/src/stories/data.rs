@@ -7,6 +7,7 @@ use matnet::ConfigError;
 use matnet::net::Stories;
 use matnet::random::Stream;
 use matnet_data::cache::Cache;
+use matnet_data::format::archive;
 use matnet_data::named::{self, Contents, Options};
 use matnet_data::source::babi::{self, Babi, Question, Story, Task, words};
 use matnet_data::{Split, catalog};
@@ -139,8 +140,11 @@ impl PreparedStories {
     /// Loads and prepares the stories of a config. `seed` is that of the run, for splits that depend on it.
     pub fn load(config: &StoryDataConfig, cache: &Cache, seed: u64) -> Result<Self> {
         let (mut babi, mut notes, mut config) = find(config, cache)?;
+        if config.tasks.is_none() {
+            notes
+                .extend(babi.missing.iter().map(|what| format!("{what} is not there; its task is left out")));
+        }
         babi.tasks = chosen(babi.tasks, &config)?;
-        notes.retain(|note| !note.ends_with(" is missing"));
         let apart = babi.tasks.iter().all(|task| !task.test.is_empty());
         if !apart {
             let share = *config.split.test.get_or_insert(Amount::Share(0.2));
@@ -151,8 +155,7 @@ impl PreparedStories {
                 task.test = task.train.split_off(task.train.len() - test);
             }
         } else if config.split.test.is_some() {
-            let what =
-                format!("data.split.test: {} comes with a test of its own; leave it out", config.source);
+            let what = "data.split.test: only stories without a test of their own use it".to_owned();
             return Err(Error::Config(what));
         }
         let vocabulary = vocabulary(&babi.tasks);
@@ -327,7 +330,7 @@ fn find(config: &StoryDataConfig, cache: &Cache) -> Result<(Babi, Vec<String>, S
             ))),
         };
     }
-    if path.is_file() && path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("txt")) {
+    if path.is_file() && !archive::is_archive(&source) {
         no_size(&config)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let task = Task { number: 1, name, train: babi::read(path)?, test: Vec::new() };
@@ -345,13 +348,18 @@ fn find(config: &StoryDataConfig, cache: &Cache) -> Result<(Babi, Vec<String>, S
 fn no_size(config: &StoryDataConfig) -> Result<()> {
     match config.size {
         None => Ok(()),
-        Some(_) => Err(Error::Config(format!("data.size: {} has one size; leave it out", config.source))),
+        Some(size) => {
+            let size = if size == StorySize::Small { "1k" } else { "10k" };
+            Err(Error::Config(format!("data.size: {size}; only babi uses it")))
+        }
     }
 }
 
 /// The tasks that a config names.
 fn chosen(tasks: Vec<Task>, config: &StoryDataConfig) -> Result<Vec<Task>> {
-    let complete = |task: &Task| !task.train.is_empty();
+    // Of bAbI both parts must be there; a text file has one.
+    let halves = tasks.len() > 1;
+    let complete = |task: &Task| !task.train.is_empty() && (!halves || !task.test.is_empty());
     let there: Vec<String> =
         tasks.iter().filter(|task| complete(task)).map(|task| task.number.to_string()).collect();
     let Some(wanted) = &config.tasks else {

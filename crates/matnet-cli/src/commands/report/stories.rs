@@ -74,7 +74,9 @@ pub fn page(run: &Run, work: &Work<StoryTask>, looked: &[HeatMap], device: &Devi
     }
     if !looked.is_empty() {
         page.heading("Where it looked");
-        page.paragraph("A line for every sentence of a story, a column for every hop and head.");
+        page.paragraph(
+            "A line for every sentence of a story, a column for every hop and head; • marks what the data name as support of the answer.",
+        );
         for map in looked {
             page.figure(Figure::svg(map.svg(), ""));
         }
@@ -150,8 +152,9 @@ fn map(work: &Work<StoryTask>, example: usize, given: u32, looked: &Looked) -> H
             });
         }
     }
-    let row =
-        |&at: &usize| looked.shares.iter().flatten().map(|head| f64::from(head[at])).collect::<Vec<_>>();
+    // A hundredth more or less would not be seen.
+    let share = |share: f32| f64::from((100.0 * share).round()) / 100.0;
+    let row = |&at: &usize| looked.shares.iter().flatten().map(|head| share(head[at])).collect::<Vec<_>>();
     let (question, given) = (data.question(example), &data.vocabulary[given as usize]);
     let right = match example.answer {
         Some(answer) if data.vocabulary[answer as usize] != *given => {
@@ -160,8 +163,11 @@ fn map(work: &Work<StoryTask>, example: usize, given: u32, looked: &Looked) -> H
         _ => String::new(),
     };
     let title = format!("{} {given}{right}", question.text);
-    let rows: Vec<String> =
-        lines.iter().map(|&at| format!("{} {}", looked.first + at + 1, told[at])).collect();
+    let named = |&at: &usize| {
+        let mark = if question.facts.contains(&(looked.first + at)) { "• " } else { "" };
+        format!("{mark}{} {}", looked.first + at + 1, told[at])
+    };
+    let rows: Vec<String> = lines.iter().map(named).collect();
     HeatMap::new(title, rows, columns, lines.iter().map(row))
 }
 
