@@ -39,9 +39,9 @@ fn end_to_end(stream: &mut Stream, index: usize) -> EndToEndConfig {
         .with_heads(1 + index / 3 % 3)
         .with_tying([Tying::Adjacent, Tying::LayerWise][index / 2 % 2])
         .with_encoding([Encoding::Position, Encoding::Bag][index / 5 % 2])
-        .with_time(index % 7 != 0)
+        .with_time(!index.is_multiple_of(7))
         .with_empty(index % 4 < 2)
-        .with_noise(if index % 3 == 0 { 0.5 } else { 0.0 })
+        .with_noise([0.5, 0.0, 0.0][index % 3])
 }
 
 fn built(config: &EndToEndConfig, stream: &mut Stream) -> EndToEnd {
@@ -76,9 +76,9 @@ fn memory_network_gradients() {
             .with_memory(between(&mut stream, 1, 7))
             .with_hops(1 + index % 3)
             .with_encoding([Encoding::Position, Encoding::Bag][index / 2 % 2])
-            .with_time(index % 5 != 0)
+            .with_time(!index.is_multiple_of(5))
             .with_activation([Activation::Identity, Activation::Tanh][index / 7 % 2])
-            .with_noise(if index % 3 == 0 { 0.5 } else { 0.0 })
+            .with_noise([0.5, 0.0, 0.0][index % 3])
             .with_loss([FactLoss::Softmax, FactLoss::Margin][index / 3 % 2]);
         let net = shaken(config.init(&mut stream, &device()).unwrap(), &mut stream, 0.4);
         let (mut all, mut facts, mut answers) = (Stories::default(), Vec::new(), Vec::new());

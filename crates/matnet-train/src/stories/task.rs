@@ -70,15 +70,6 @@ impl StoryTask {
             .filter(|(.., all)| *all > 0)
             .collect()
     }
-
-    fn judged(
-        &self,
-        loss: burn::tensor::Tensor<1>,
-        scores: burn::tensor::Tensor<2>,
-        classes: &[u32],
-    ) -> Measured {
-        Measured { loss, ..judge_scores(scores.detach(), classes) }
-    }
 }
 
 impl Task for StoryTask {
@@ -115,7 +106,7 @@ impl Task for StoryTask {
                     .collect();
                 let answers = self.classes(examples);
                 let taught = net.loss(&self.data.batch(examples), &facts, &answers, mode);
-                self.judged(taught.loss, taught.scores, &answers)
+                Measured { loss: taught.loss, ..judge_scores(taught.scores.detach(), &answers) }
             }
             _ => self.judge(self.forward(net, examples, mode, device), examples, device),
         }
