@@ -177,18 +177,22 @@ pub fn clipped<M: Module>(
         }
     }
     match each {
-        Some(longest) => scaled(net, gradients, |squares| (longest / squares.sqrt()).min(1.0)),
+        Some(longest) => scaled(net, gradients, |length| (longest / length()).min(1.0)),
         None => gradients,
     }
 }
 
-/// The gradients, each times a factor that may depend on the sum of its squares.
-fn scaled<M: Module>(net: &M, gradients: GradientsParams, factor: impl Fn(f64) -> f64) -> GradientsParams {
+/// The gradients, each times a factor that may ask for its length.
+fn scaled<M: Module>(
+    net: &M,
+    gradients: GradientsParams,
+    factor: impl Fn(&dyn Fn() -> f64) -> f64,
+) -> GradientsParams {
     struct Scale<'a, F>(GradientsParams, &'a mut GradientsParams, F);
-    impl<F: Fn(f64) -> f64> ModuleVisitor for Scale<'_, F> {
+    impl<F: Fn(&dyn Fn() -> f64) -> f64> ModuleVisitor for Scale<'_, F> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
             if let Some(gradient) = self.0.remove::<D>(param.id) {
-                let factor = (self.2)(squares(&gradient));
+                let factor = (self.2)(&|| squares(&gradient).sqrt());
                 let gradient = if factor == 1.0 { gradient } else { gradient * factor };
                 self.1.register(param.id, gradient);
             }

@@ -46,7 +46,8 @@ fn memory_network() {
         let net = config.init(&mut Stream::new(1, "init"), &device()).unwrap();
         let net = weights::load_safetensors(net, &weights_of(reference)).unwrap();
         let (shape, facts) = reference.numbers("input.facts").unwrap();
-        let known = |row: &[f32]| row.iter().filter(|&&fact| fact >= 0.0).map(|&fact| fact as usize).collect();
+        let known =
+            |row: &[f32]| row.iter().filter(|&&fact| fact >= 0.0).map(|&fact| fact as usize).collect();
         let facts: Vec<Vec<usize>> = facts.chunks(shape[1]).map(known).collect();
         let answers: Vec<u32> =
             reference.numbers("input.answers").unwrap().1.iter().map(|&answer| answer as u32).collect();

@@ -229,6 +229,11 @@ impl Heads {
             answer_row_map: constant(1.0 / k as f64, [k, 1], device),
         }
     }
+
+    /// k
+    fn count(&self) -> usize {
+        self.answer_row_map.lazy_shape().dims::<2>()[0]
+    }
 }
 
 impl EndToEnd {
@@ -315,12 +320,6 @@ impl EndToEnd {
             None => state,
             Some(map) => state.reshape([batch * k, d]).matmul(map.val()).reshape([batch, k, d]),
         }
-    }
-}
-
-impl Heads {
-    fn count(&self) -> usize {
-        self.answer_row_map.lazy_shape().dims::<2>()[0]
     }
 }
 
