@@ -166,6 +166,10 @@ pub enum NetKind {
     Chebyshev,
     /// A program, learnt with a memory: copy, repeat-copy, recall
     TuringMachine,
+    /// The answer to a question about a story, from sentences it was taught to find
+    MemoryNetwork,
+    /// The same by attention, told nothing but the answers
+    EndToEndMemory,
 }
 
 impl NetKind {
@@ -181,6 +185,8 @@ impl NetKind {
             Self::Gcn => "gcn",
             Self::Chebyshev => "chebyshev",
             Self::TuringMachine => "turing-machine",
+            Self::MemoryNetwork => "memory-network",
+            Self::EndToEndMemory => "end-to-end-memory",
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use common::run;
 use tempfile::TempDir;
 
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 11] = [
     "feedforward",
     "autoencoder",
     "sequence-classifier",
@@ -17,6 +17,8 @@ const KINDS: [&str; 9] = [
     "gcn",
     "chebyshev",
     "turing-machine",
+    "memory-network",
+    "end-to-end-memory",
 ];
 
 /// The labeller's template names a file of the user's own: sequences with a class per step.

@@ -7,7 +7,7 @@ use crate::cache::Cache;
 use crate::catalog::{self, Dataset};
 use crate::moving_mnist::Config;
 use crate::random::Stream;
-use crate::shipped::{self, simulated_eeg::SimulatedEeg};
+use crate::shipped::{self, simulated_eeg::SimulatedEeg, stories::MadeStories};
 use crate::source::babi::{self, Babi};
 use crate::source::eeg::{self, Select};
 use crate::source::mnist::{self, Half};
@@ -64,6 +64,11 @@ pub fn load(name: &str, cache: &Cache, options: Options) -> Result<Named> {
         "simulated-eeg" => {
             let simulated = SimulatedEeg::default().generate(options.seed)?;
             Ok(samples(simulated).note(format!("computed from seed {}, not measured", options.seed)))
+        }
+        "stories" => {
+            let contents = Contents::Stories(MadeStories::default().generate(options.seed)?);
+            let named = Named { contents, official_test: None, notes: Vec::new() };
+            Ok(named.note(format!("made up from seed {}", options.seed)))
         }
         "moving-mnist" => moving(dataset, cache, options),
         // What is left needs its files.

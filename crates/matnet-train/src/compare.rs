@@ -11,7 +11,8 @@ use crate::graph::{self, GraphDataConfig, GraphModelConfig, NodeTask, PreparedGr
 use crate::model::{self, ModelConfig};
 use crate::program::{self, ProgramData, ProgramModelConfig, ProgramTask};
 use crate::run::{Plan, Run, RunResult, Work};
-use crate::task::SampleTask;
+use crate::stories::{self, PreparedStories, StoryDataConfig, StoryModelConfig, StoryTask};
+use crate::task::{Kind, SampleTask};
 use crate::{Error, Result};
 
 /// One run of a comparison.
@@ -57,6 +58,7 @@ pub fn jobs(document: &Document, folder: &Path, seeds: Option<u32>) -> Result<Ve
 pub struct Planner {
     samples: Kept<DataConfig, Prepared>,
     graph: Kept<GraphDataConfig, PreparedGraph>,
+    stories: Kept<StoryDataConfig, PreparedStories>,
 }
 
 /// The data of the last job: their config, and the seed if they are those of one seed.
@@ -91,31 +93,47 @@ impl Planner {
         let train = document.train()?;
         // A split of its own makes the data those of one seed.
         let of = |per_run: bool| per_run.then_some(train.seed);
-        if graph::is_graph(document) {
-            let config = graph::data_config(document)?;
-            let seed = of(config.split.per_run);
-            let data =
-                kept(&mut self.graph, config, seed, |config| PreparedGraph::load(config, cache, train.seed))?;
-            let model = GraphModelConfig::read(document, &data)?;
-            return Ok(Plan::Nodes(Work::new(document, NodeTask::new(data, model, &train)?)?));
+        match Kind::of(document) {
+            Kind::Samples => {
+                let config = document.data()?;
+                let seed = of(config.split.per_run);
+                let load = |config: &DataConfig| Prepared::load(config, cache, train.seed);
+                let data = kept(&mut self.samples, config, seed, load)?;
+                let model = ModelConfig::read(document, &data)?;
+                Ok(Plan::Samples(Work::new(document, SampleTask::new(data, model, &train)?)?))
+            }
+            Kind::Nodes => {
+                let config = graph::data_config(document)?;
+                let seed = of(config.split.per_run);
+                let load = |config: &GraphDataConfig| PreparedGraph::load(config, cache, train.seed);
+                let data = kept(&mut self.graph, config, seed, load)?;
+                let model = GraphModelConfig::read(document, &data)?;
+                Ok(Plan::Nodes(Work::new(document, NodeTask::new(data, model, &train)?)?))
+            }
+            Kind::Stories => {
+                let config = stories::data_config(document)?;
+                let seed = of(config.split.per_run);
+                let load = |config: &StoryDataConfig| PreparedStories::load(config, cache, train.seed);
+                let data = kept(&mut self.stories, config, seed, load)?;
+                let model = StoryModelConfig::read(document, &data)?;
+                Ok(Plan::Stories(Work::new(document, StoryTask::new(data, model, &train)?)?))
+            }
+            Kind::Program => {
+                let data = Arc::new(ProgramData::new(&program::data_config(document)?)?);
+                let model = ProgramModelConfig::read(document, &data.config)?;
+                Ok(Plan::Program(Work::new(document, ProgramTask::new(data, model, &train)?)?))
+            }
         }
-        if program::is_program(document) {
-            let data = ProgramData::new(&program::data_config(document)?)?;
-            let model = ProgramModelConfig::read(document, &data.config)?;
-            return Ok(Plan::Program(Work::new(document, ProgramTask::new(Arc::new(data), model, &train)?)?));
-        }
-        let config = document.data()?;
-        let seed = of(config.split.per_run);
-        let data = kept(&mut self.samples, config, seed, |config| Prepared::load(config, cache, train.seed))?;
-        let model = ModelConfig::read(document, &data)?;
-        Ok(Plan::Samples(Work::new(document, SampleTask::new(data, model, &train)?)?))
     }
 
     /// Fails if a job could not begin. Its net is built for that, but with first values that are drawn quickly.
     pub fn check(&mut self, document: &Document, cache: &Cache) -> Result<()> {
+        let plan = self.plan(document, cache)?;
+        if let Plan::Stories(_) = plan {
+            return plan.check();
+        }
         let mut quick = document.clone();
         quick.set("model.init=glorot")?;
-        self.plan(document, cache)?;
         self.plan(&quick, cache)?.check()
     }
 }
@@ -163,6 +181,12 @@ impl Series {
     /// Spread of the test loss.
     pub fn test_loss(&self) -> Option<Spread> {
         Spread::of(self.runs.iter().filter_map(|(_, result)| Some(result.test?.loss)))
+    }
+
+    /// The run that had the least training loss in the end, which is how a restart is chosen without looking at the test.
+    pub fn least_training_loss(&self) -> Option<&RunResult> {
+        let trained = self.runs.iter().filter_map(|(_, result)| Some((result.train?.loss, result)));
+        trained.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, result)| result)
     }
 
     /// Spread of the share of wrong answers in the test.

@@ -80,6 +80,21 @@ impl Confusion {
         Self { classes, counts }
     }
 
+    /// The same without the classes that were neither right nor given: of a thousand words few are answers.
+    pub fn used(&self) -> Self {
+        let used: Vec<usize> = (0..self.classes.len())
+            .filter(|&class| {
+                let count = self.class(class);
+                count.examples + count.given > 0
+            })
+            .collect();
+        let counts = used.iter().map(|&row| used.iter().map(|&col| self.counts[row][col]).collect());
+        Self {
+            classes: used.iter().map(|&class| self.classes[class].clone()).collect(),
+            counts: counts.collect(),
+        }
+    }
+
     fn add(&mut self, right: u32, given: u32) {
         self.counts[right as usize][given as usize] += 1;
     }
@@ -261,6 +276,12 @@ mod tests {
         assert_eq!((counts.recall(), counts.precision()), (Some(1.0 / 3.0), Some(1.0 / 3.0)));
         assert_eq!((confusion.class(2).recall(), confusion.class(2).precision()), (None, Some(0.0)));
         assert_eq!(confusion.mistakes(), [(0, 1, 2), (1, 0, 1), (1, 2, 1)]);
+        let mut rare = Confusion::new(names(&["a", "b", "c"]));
+        rare.add(0, 2);
+        assert_eq!(
+            (rare.used().classes(), rare.used().counts()),
+            (&names(&["a", "c"])[..], &[vec![0, 1], vec![0, 0]][..])
+        );
     }
 
     #[test]

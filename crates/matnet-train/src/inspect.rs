@@ -8,6 +8,7 @@ use matnet::weights;
 
 use crate::graph::{GraphModel, GraphModelConfig};
 use crate::model::{Model, ModelConfig};
+use crate::stories::{StoryModel, StoryModelConfig};
 
 /// A part of a net with parameters of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +43,23 @@ pub fn graph_layers(net: &GraphModel, config: &GraphModelConfig) -> Vec<Layer> {
 /// The parts of a net that learns a program, in order, in sequences of so many steps.
 pub fn program_layers(net: &TuringMachine, steps: usize) -> Vec<Layer> {
     parts(net, |_| steps)
+}
+
+/// The parts of a net on stories, in order.
+pub fn story_layers(net: &StoryModel, config: &StoryModelConfig) -> Vec<Layer> {
+    let mut parts = parts(net, |_| 1);
+    parts.retain(|part| part.parameters > 0);
+    for part in parts.iter_mut().filter(|part| part.name.is_empty() || part.name.ends_with("row_map")) {
+        part.kind = "maps";
+        if part.name.is_empty() {
+            part.name = "state and answer".to_owned();
+        }
+    }
+    // All of it is counted with the first part: what it takes does not belong to single tables.
+    if let Some(first) = parts.first_mut() {
+        first.flops = config.flops();
+    }
+    parts
 }
 
 fn parts<M: Module>(net: &M, uses: impl Fn(&str) -> usize) -> Vec<Layer> {
@@ -142,6 +160,14 @@ fn layer(leaves: &BTreeMap<String, Vec<usize>>, uses: usize, name: String) -> La
             part.flops = 2 * (terms * n * m) as u64;
         }
         _ => {}
+    }
+    if let Some(&[words, width]) = sides("word_map") {
+        part.kind = "words and times";
+        part.shapes = Some(([words, 1], [width, 1]));
+    }
+    if let Some(&[width, all]) = sides("query_map").filter(|_| leaves.contains_key("answer_row_map")) {
+        part.kind = "heads";
+        part.shapes = Some(([width, 1], [all / width.max(1), width]));
     }
     part.flops *= uses as u64;
     part

@@ -3,7 +3,8 @@
 //! - [`config`]: what a TOML file can say, checked key by key.
 //! - [`data`]: data by name or path, transformed, split and ready to be dealt out in batches.
 //! - [`model`]: every net there is behind one type; [`task`]: what it is asked to do with the data.
-//! - [`graph`]: the same for nets on graphs, whose examples are nodes; [`program`]: for nets that learn to copy and recall.
+//! - [`graph`]: the same for nets on graphs, whose examples are nodes; [`stories`]: for memory nets, whose examples are
+//!   questions; [`program`]: for nets that learn to copy and recall.
 //! - [`train()`](train()): the loop, short enough to be read at one sitting.
 //! - [`run`]: the folder of a run, and a trained net taken from it.
 //! - [`evaluate`]: how well it does, class by class and answer by answer.
@@ -28,6 +29,7 @@ pub mod run;
 mod schedule;
 mod sealed;
 mod state;
+pub mod stories;
 pub mod task;
 mod train;
 

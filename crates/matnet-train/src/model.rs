@@ -18,6 +18,7 @@ use crate::data::Prepared;
 use crate::graph::GRAPH_KINDS;
 use crate::program::PROGRAM_KINDS;
 use crate::run::{Note, Wanted};
+use crate::stories::STORY_KINDS;
 use crate::{Error, Result};
 
 /// The words for `model.kind`.
@@ -397,7 +398,7 @@ pub(crate) fn check_kind(document: &Document) -> Result<()> {
 
 /// The words for all nets there are.
 fn all_kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.into_iter().chain(GRAPH_KINDS).chain(PROGRAM_KINDS)
+    KINDS.into_iter().chain(GRAPH_KINDS).chain(PROGRAM_KINDS).chain(STORY_KINDS)
 }
 
 fn unknown(kind: &str) -> Error {

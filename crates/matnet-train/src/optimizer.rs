@@ -159,12 +159,12 @@ impl ModuleMapper for Step<'_> {
 }
 
 /// The length of all gradients taken as one vector.
-pub fn norm<M: Module>(net: &M, gradients: &GradientsParams) -> f64 {
+fn norm<M: Module>(net: &M, gradients: &GradientsParams) -> f64 {
     struct Squares<'a>(&'a GradientsParams, f64);
     impl ModuleVisitor for Squares<'_> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
             if let Some(gradient) = self.0.get::<D>(param.id) {
-                self.1 += f64::from(gradient.square().sum().into_scalar::<f32>());
+                self.1 += squares(&gradient);
             }
         }
     }
@@ -173,19 +173,48 @@ pub fn norm<M: Module>(net: &M, gradients: &GradientsParams) -> f64 {
     squares.1.sqrt()
 }
 
-/// The gradients times a factor.
-pub fn scaled<M: Module>(net: &M, gradients: GradientsParams, factor: f64) -> GradientsParams {
-    struct Scale<'a>(GradientsParams, &'a mut GradientsParams, f64);
-    impl ModuleVisitor for Scale<'_> {
+/// The gradients, shortened so that all taken as one vector are no longer than `all`, and then none than `each`.
+pub fn clipped<M: Module>(
+    net: &M,
+    mut gradients: GradientsParams,
+    all: Option<f64>,
+    each: Option<f64>,
+) -> GradientsParams {
+    if let Some(longest) = all {
+        let norm = norm(net, &gradients);
+        if norm > longest {
+            gradients = scaled(net, gradients, |_| longest / norm);
+        }
+    }
+    match each {
+        Some(longest) => scaled(net, gradients, |length| (longest / length()).min(1.0)),
+        None => gradients,
+    }
+}
+
+/// The gradients, each times a factor that may ask for its length.
+fn scaled<M: Module>(
+    net: &M,
+    gradients: GradientsParams,
+    factor: impl Fn(&dyn Fn() -> f64) -> f64,
+) -> GradientsParams {
+    struct Scale<'a, F>(GradientsParams, &'a mut GradientsParams, F);
+    impl<F: Fn(&dyn Fn() -> f64) -> f64> ModuleVisitor for Scale<'_, F> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
             if let Some(gradient) = self.0.remove::<D>(param.id) {
-                self.1.register(param.id, gradient * self.2);
+                let factor = (self.2)(&|| squares(&gradient).sqrt());
+                let gradient = if factor == 1.0 { gradient } else { gradient * factor };
+                self.1.register(param.id, gradient);
             }
         }
     }
     let mut after = GradientsParams::new();
     net.visit(&mut Scale(gradients, &mut after, factor));
     after
+}
+
+fn squares<const D: usize>(gradient: &Tensor<D>) -> f64 {
+    f64::from(gradient.clone().square().sum().into_scalar::<f32>())
 }
 
 #[cfg(test)]
@@ -300,7 +329,34 @@ mod tests {
         let net = net(&device);
         let grads = gradients(&net, &device, 0);
         let length = norm(&net, &grads);
-        let half = scaled(&net, grads, 0.5);
+        let half = clipped(&net, grads, Some(0.5 * length), None);
         assert!((norm(&net, &half) - 0.5 * length).abs() < 1e-6 * length);
+        assert_eq!(norm(&net, &clipped(&net, gradients(&net, &device, 0), Some(2.0 * length), None)), length);
+    }
+
+    #[test]
+    fn every_gradient_by_itself_is_shortened_to_the_length_asked_for() {
+        let device = Device::flex().autodiff();
+        let net = net(&device);
+        struct Lengths<'a>(&'a GradientsParams, Vec<f64>);
+        impl ModuleVisitor for Lengths<'_> {
+            fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+                self.1.extend(self.0.get::<D>(param.id).map(|gradient| squares(&gradient).sqrt()));
+            }
+        }
+        let lengths = |gradients: &GradientsParams| {
+            let mut lengths = Lengths(gradients, Vec::new());
+            net.visit(&mut lengths);
+            lengths.1
+        };
+        let before = lengths(&gradients(&net, &device, 0));
+        let mut sorted = before.clone();
+        sorted.sort_by(f64::total_cmp);
+        let most = sorted[sorted.len() / 2];
+        let after = lengths(&clipped(&net, gradients(&net, &device, 0), None, Some(most)));
+        for (before, after) in before.iter().zip(&after) {
+            assert!((before.min(most) - after).abs() < 1e-6 * most, "{before} {after}");
+        }
+        assert!(before.iter().any(|&length| length > most));
     }
 }

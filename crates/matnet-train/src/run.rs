@@ -29,11 +29,12 @@ use sha2::{Digest, Sha256};
 use crate::compare::Planner;
 use crate::config::{Document, Loss, Monitor, TrainConfig};
 use crate::data::{Part, Prepared, Preprocess};
-use crate::graph::{self, GraphModelConfig, NodeNote, NodeTask, TrainedOnGraph};
+use crate::graph::{GraphModelConfig, NodeNote, NodeTask, TrainedOnGraph};
 use crate::model::{Input, Model, ModelConfig, Output};
-use crate::program::{self, ProgramModelConfig, ProgramNote, ProgramTask, TrainedProgram};
+use crate::program::{ProgramModelConfig, ProgramNote, ProgramTask, TrainedProgram};
 use crate::sealed::{self, Opened, hex};
-use crate::task::{self, SampleTask, Task};
+use crate::stories::{StoryModelConfig, StoryNote, StoryTask, TrainedOnStories};
+use crate::task::{self, Kind, SampleTask, Task};
 use crate::{Error, Result, evaluate, files};
 
 /// Everything that decides a run: a task, whatever its kind.
@@ -46,6 +47,8 @@ pub enum Plan {
     Nodes(Work<NodeTask>),
     /// A net that learns a program.
     Program(Work<ProgramTask>),
+    /// A net on stories.
+    Stories(Work<StoryTask>),
 }
 
 /// A task and how it is trained.
@@ -69,6 +72,7 @@ impl Plan {
             Self::Samples(work) => &work.train,
             Self::Nodes(work) => &work.train,
             Self::Program(work) => &work.train,
+            Self::Stories(work) => &work.train,
         }
     }
 
@@ -78,6 +82,7 @@ impl Plan {
             Self::Samples(work) => work.config(),
             Self::Nodes(work) => work.config(),
             Self::Program(work) => work.config(),
+            Self::Stories(work) => work.config(),
         }
     }
 
@@ -87,6 +92,7 @@ impl Plan {
             Self::Samples(work) => work.net(&Device::flex()).map(|_| ()),
             Self::Nodes(work) => work.net(&Device::flex()).map(|_| ()),
             Self::Program(work) => work.net(&Device::flex()).map(|_| ()),
+            Self::Stories(work) => work.net(&Device::flex()).map(|_| ()),
         }
     }
 }
@@ -101,6 +107,12 @@ impl<T: Task> Work<T> {
         if train.patience.is_some() && task.examples(Part::Valid).is_empty() {
             let what = "train.patience: needs a validation part to look at; data.split.valid is 0";
             return Err(Error::Config(what.to_owned()));
+        }
+        if let Some(epochs) = train.linear_start.filter(|_| !task.starts_linear()) {
+            let what = format!(
+                "train.linear_start: {epochs}; only end-to-end-memory has a softmax to begin without"
+            );
+            return Err(Error::Config(what));
         }
         let monitor = match task.loss() {
             Loss::CrossEntropy => Monitor::Error,
@@ -309,14 +321,9 @@ impl Run {
         Document::read(&path)
     }
 
-    /// Whether it is the run of a net on a graph.
-    pub fn is_graph(&self) -> Result<bool> {
-        Ok(graph::is_graph(&self.document()?))
-    }
-
-    /// Whether it is the run of a net that learns a program.
-    pub fn is_program(&self) -> Result<bool> {
-        Ok(program::is_program(&self.document()?))
+    /// What kind of work it is about.
+    pub fn kind(&self) -> Result<Kind> {
+        Ok(Kind::of(&self.document()?))
     }
 
     /// The trained net, from `best.safetensors` (or another file of weights in the folder).
@@ -347,6 +354,16 @@ impl Run {
         let config = ProgramModelConfig::of_run(&document)?;
         let net = config.0.init(&mut Stream::new(0, "init"), device)?;
         Ok(TrainedProgram { net: fill(net, &opened, &path)?, config, note, device: device.clone() })
+    }
+
+    /// The same of a run on stories.
+    pub fn trained_on_stories(&self, weights_file: &str, device: &Device) -> Result<TrainedOnStories> {
+        let (document, opened, path) = self.weights(weights_file)?;
+        let note: StoryNote = note(&opened, &path)?;
+        let config = StoryModelConfig::of_run(&document)?;
+        check_classes(&note.words, config.vocabulary(), &path)?;
+        let net = fill(config.init(&mut Stream::new(0, "init"), device)?, &opened, &path)?;
+        Ok(TrainedOnStories { net, config, note, device: device.clone() })
     }
 
     /// The weights of a task that is at hand.

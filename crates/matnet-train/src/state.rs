@@ -38,6 +38,9 @@ pub struct Place {
     pub sums: Sums,
     /// The best epoch so far.
     pub best: Option<Best>,
+    /// Epochs that the linear start took, once it is over.
+    #[serde(default)]
+    pub linear_start: Option<usize>,
     /// The lines of `metrics.csv` so far.
     pub metrics: Vec<String>,
     /// Whether the last epoch is done.

@@ -121,6 +121,7 @@ pub fn train(plan: &Plan, run: &Run, options: &Options, observer: &mut dyn Obser
         Plan::Samples(work) => work_on(work, run, options, observer),
         Plan::Nodes(work) => work_on(work, run, options, observer),
         Plan::Program(work) => work_on(work, run, options, observer),
+        Plan::Stories(work) => work_on(work, run, options, observer),
     }
 }
 
@@ -134,6 +135,8 @@ fn work_on<T: Task>(
     same_config(&work.config(), run)?;
     let device = options.device.clone().autodiff();
     let net = work.net(&device)?;
+    // A state that is gone on with brings its own.
+    let net = work.task.with_softmax(net, work.train.linear_start.is_none());
     let optimizer = Optimizer::new(work.train.rule(), &work.train.rate_factors, &net);
     let mut state: State<T> = State::new(net, optimizer, work.checksum());
     let newest = match options.from_previous {
@@ -239,7 +242,7 @@ impl<'a, T: Task> Training<'a, T> {
         self.observer.event(Event::Begin {
             run: self.run,
             parameters: weights::count(&self.state.net),
-            epochs: self.config.epochs,
+            epochs: self.config.epochs + self.config.linear_start.unwrap_or(0),
             steps: self.steps,
             resumed: resumed.then_some((place.epoch, place.step)),
             notes: self.task.facts().notes,
@@ -252,10 +255,23 @@ impl<'a, T: Task> Training<'a, T> {
             self.epoch_began = Instant::now();
             self.steps()?;
             self.measure_epoch()?;
+            let linear = self.is_linear();
             let place = &mut self.state.place;
             let since_best = place.best.map_or(0, |best| place.epoch - best.epoch);
-            let patient = self.config.patience.is_none_or(|patience| since_best < patience);
-            place.finished = place.epoch >= self.config.epochs || !patient;
+            let enough = |patience: Option<usize>| patience.is_some_and(|patience| since_best >= patience);
+            let begun = place.linear_start.unwrap_or(0);
+            match linear {
+                true if Some(place.epoch) == self.config.linear_start
+                    || enough(self.config.linear_patience) =>
+                {
+                    self.end_linear_start();
+                }
+                true => {}
+                false => {
+                    place.finished =
+                        place.epoch - begun >= self.config.epochs || enough(self.config.patience);
+                }
+            }
             // Short epochs are not worth a write each: a killed run goes through them again.
             if self.state.place.finished
                 || self.saved.elapsed() > Duration::from_secs(2).max(20 * self.saving)
@@ -266,15 +282,37 @@ impl<'a, T: Task> Training<'a, T> {
         Ok(())
     }
 
+    /// Whether the softmax is still off.
+    fn is_linear(&self) -> bool {
+        self.config.linear_start.is_some() && self.state.place.linear_start.is_none()
+    }
+
+    /// The softmax is switched on. What was best without it is not what is looked for.
+    fn end_linear_start(&mut self) {
+        let place = &mut self.state.place;
+        (place.linear_start, place.best) = (Some(place.epoch), None);
+        self.state.net = self.task.with_softmax(self.state.net.clone(), true);
+    }
+
+    /// The learning rate of a step of an epoch. The schedule begins when a linear start is over.
+    fn rate(&self, epoch: usize, step: usize) -> f64 {
+        match self.is_linear() {
+            true => self.config.rate,
+            false => {
+                let done = epoch - self.state.place.linear_start.unwrap_or(0);
+                self.config.rates(self.steps).at(done as u64 * self.steps as u64 + step as u64)
+            }
+        }
+    }
+
     /// The steps that are left of an epoch.
     fn steps(&mut self) -> Result<()> {
         let mut order = self.task.examples(Part::Train).to_vec();
         let seed = self.config.seed;
         order.shuffle(&mut Stream::new(seed, &format!("order of epoch {}", self.state.place.epoch)));
-        let rates = self.config.rates(self.steps);
         for (step, batch) in order.chunks(self.batch).enumerate().skip(self.state.place.step) {
             let number = self.state.place.epoch as u64 * self.steps as u64 + step as u64;
-            let rate = rates.at(number);
+            let rate = self.rate(self.state.place.epoch, step);
             let mode = Mode::train(Stream::new(seed, &format!("step {number}")));
             self.step(batch, rate, mode)?;
             self.state.place.step = step + 1;
@@ -302,18 +340,14 @@ impl<'a, T: Task> Training<'a, T> {
         if !loss.is_finite() {
             return Err(self.not_finite(batch, stream, &format!("the loss is {loss}")));
         }
+        let total = if self.config.sum_loss { measured.loss * batch.len() as f64 } else { measured.loss };
         let total = match self.penalty() {
-            Some(penalty) => measured.loss + penalty,
-            None => measured.loss,
+            Some(penalty) => total + penalty,
+            None => total,
         };
         let net = &self.state.net;
-        let mut gradients = GradientsParams::from_grads(total.backward(), net);
-        if let Some(longest) = self.config.clip {
-            let norm = optimizer::norm(net, &gradients);
-            if norm > longest {
-                gradients = optimizer::scaled(net, gradients, longest / norm);
-            }
-        }
+        let gradients = GradientsParams::from_grads(total.backward(), net);
+        let gradients = optimizer::clipped(net, gradients, self.config.clip, self.config.clip_each);
         self.state.optimize(rate, gradients);
         self.state.place.sums.count(loss, measured.wrong, measured.answers, batch.len());
         Ok(())
@@ -333,7 +367,7 @@ impl<'a, T: Task> Training<'a, T> {
         let train = self.state.place.sums.score(self.task.has_errors());
         let judged = valid.unwrap_or(train);
         let (first, second) = match (self.config.monitor, judged.error) {
-            (Some(Monitor::Error), Some(error)) => (error, judged.loss),
+            (Some(Monitor::Error), Some(error)) if !self.is_linear() => (error, judged.loss),
             _ => (judged.loss, judged.loss),
         };
         let number = self.state.place.epoch + 1;
@@ -345,7 +379,7 @@ impl<'a, T: Task> Training<'a, T> {
             self.unwritten_best = Some(bytes);
             self.state.place.best = Some(Best { epoch: number, first, second });
         }
-        let rate = self.config.rates(self.steps).at(number as u64 * self.steps as u64 - 1);
+        let rate = self.rate(number - 1, self.steps - 1);
         for (part, score) in [(Part::Train, Some(train)), (Part::Valid, valid), (Part::Test, test)] {
             if let Some(score) = score {
                 self.state.place.metrics.push(line(number, part, score, rate));

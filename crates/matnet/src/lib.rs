@@ -76,9 +76,10 @@ pub mod prelude {
     pub use crate::layer::{CellKind, Noise, Pooling, Skip};
     pub use crate::net::{
         AutoEncoder, AutoEncoderConfig, ChebyshevNet, ChebyshevNetConfig, Classifier, ColumnNet,
-        ColumnNetConfig, ControllerKind, FeedForward, FeedForwardConfig, Gcn, GcnConfig, Hidden, Net,
-        Seq2Seq, Seq2SeqConfig, SequenceClassifier, SequenceClassifierConfig, SequenceLabeller,
-        SequenceLabellerConfig, Start, TuringMachine, TuringMachineConfig,
+        ColumnNetConfig, ControllerKind, EndToEnd, EndToEndConfig, FeedForward, FeedForwardConfig, Gcn,
+        GcnConfig, Hidden, MemoryNetwork, MemoryNetworkConfig, Net, Seq2Seq, Seq2SeqConfig,
+        SequenceClassifier, SequenceClassifierConfig, SequenceLabeller, SequenceLabellerConfig, Start,
+        Stories, TuringMachine, TuringMachineConfig, Tying,
     };
     pub use crate::ops::Activation;
     pub use crate::random::Stream;

@@ -1,273 +1,398 @@
-//! Nets with a memory, and its operation: gradients over 100 random shapes each, fused against composed, what reading is.
+//! Memory nets: analytic against numeric gradients in f64 over 100 random stories each; what padding, company and tying
+//! may not change; configs and storage.
 
 mod common;
 
-use burn::tensor::{DType, Tensor, TensorData};
-use common::{
-    between, check_function, check_module, device, distance, numbers, random, shaken, tensor, values, weigh,
-};
-use matnet::ops::{Activation, MemorySize, MemoryState, composed, mat1, memory_step};
+use burn::tensor::{Device, Tensor, TensorData};
+use common::{between, check_module, device, distance, numbers, shaken, weigh};
+use matnet::net::{Encoding, FactLoss, Tying};
+use matnet::ops::{Activation, mat1};
 use matnet::prelude::*;
 use matnet::weights;
 
 const SHAPES: usize = 100;
+const VOCABULARY: usize = 9;
 
-/// Runs a check once per random shape, with its own stream.
-fn each_shape(name: &str, mut check: impl FnMut(&str, usize, &mut Stream)) {
+/// Stories of 0 to 6 sentences of 0 to 5 words, a question each.
+fn stories(stream: &mut Stream, count: usize) -> Stories {
+    let mut all = Stories::default();
+    for _ in 0..count {
+        let (sentences, question) = story(stream);
+        all.push(&sentences, &question);
+    }
+    all
+}
+
+fn story(stream: &mut Stream) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let mut line = |most: usize| -> Vec<u32> {
+        let words = stream.below(most + 1);
+        (0..words).map(|_| 1 + stream.below(VOCABULARY) as u32).collect()
+    };
+    let sentences = line(6).iter().map(|_| line(5)).collect();
+    (sentences, line(4))
+}
+
+fn end_to_end(stream: &mut Stream, index: usize) -> EndToEndConfig {
+    EndToEndConfig::new(VOCABULARY, 5, between(stream, 1, 5))
+        .with_memory(between(stream, 1, 7))
+        .with_hops(1 + index % 3)
+        .with_heads(1 + index / 3 % 3)
+        .with_tying([Tying::Adjacent, Tying::LayerWise][index / 2 % 2])
+        .with_encoding([Encoding::Position, Encoding::Bag][index / 5 % 2])
+        .with_time(!index.is_multiple_of(7))
+        .with_empty(index % 4 < 2)
+        .with_noise([0.5, 0.0, 0.0][index % 3])
+}
+
+fn built(config: &EndToEndConfig, stream: &mut Stream) -> EndToEnd {
+    config.init(stream, &device()).unwrap()
+}
+
+/// The mode of a step that always draws the same.
+fn learning() -> Mode {
+    Mode::train(Stream::new(3, "noise"))
+}
+
+#[test]
+fn end_to_end_gradients() {
     for index in 0..SHAPES {
-        let mut stream = Stream::new(index as u64, name);
-        check(&format!("{name}, shape {index}"), index, &mut stream);
+        let mut stream = Stream::new(index as u64, "end to end");
+        let config = end_to_end(&mut stream, index);
+        let net = built(&config, &mut stream).with_softmax(index % 5 != 4);
+        let net = shaken(net, &mut stream, 0.4);
+        let batch = between(&mut stream, 1, 4);
+        let stories = stories(&mut stream, batch);
+        check_module(&format!("end to end {index}"), &net, &[], |net, _| {
+            weigh(net.forward(stories.clone(), &mut learning()))
+        });
     }
 }
 
-/// A small memory of any sizes.
-fn any_size(stream: &mut Stream) -> MemorySize {
-    let [width, reads, writes] = [6, 3, 3].map(|most| between(stream, 1, most));
-    let shift = between(stream, 0, 2);
-    MemorySize { slots: between(stream, 2 * shift + 1, 20), width, reads, writes, shift }
-}
-
-/// Numbers for weights (before a softmax), memory, addresses and changes.
-fn inputs(stream: &mut Stream, size: &MemorySize, batch: usize) -> [Vec<f64>; 4] {
-    [size.heads() * size.slots, size.slots * size.width, size.addresses(), size.changes()]
-        .map(|count| values(stream, batch * count))
-}
-
-/// Two steps from a state of these numbers, so that gradients flow through every part of a state.
-fn two_steps(
-    step: fn(MemoryState, Tensor<2>, Tensor<2>) -> MemoryState,
-    size: MemorySize,
-    batch: usize,
-    t: &[Tensor<1>],
-) -> MemoryState {
-    let weights = t[0].clone().reshape([batch, size.heads(), size.slots]);
-    let weights = burn::tensor::activation::softmax(weights, 2);
-    let memory = t[1].clone().reshape([batch, size.slots, size.width]);
-    let read = Tensor::zeros([batch, size.reads, size.width], (&memory.device(), memory.dtype()));
-    let addresses = t[2].clone().reshape([batch, size.addresses()]);
-    let changes = t[3].clone().reshape([batch, size.changes()]);
-    let state = step(MemoryState::new(size, read, weights, memory), addresses.clone(), changes.clone());
-    step(state, -addresses, changes)
-}
-
-/// Everything of a state in one row.
-fn whole(state: &MemoryState) -> Tensor<2> {
-    let parts = vec![state.read(), state.weights(), state.memory()];
-    Tensor::cat(parts.into_iter().map(|part| part.flatten::<2>(1, 2)).collect(), 1)
-}
-
 #[test]
-fn gradients_of_a_step() {
-    each_shape("memory step", |label, _, stream| {
-        let (size, batch) = (any_size(stream), between(stream, 1, 3));
-        check_function(label, &inputs(stream, &size, batch), |t| {
-            weigh(whole(&two_steps(memory_step, size, batch, t)))
+fn memory_network_gradients() {
+    for index in 0..SHAPES {
+        let mut stream = Stream::new(index as u64, "memory network");
+        let config = MemoryNetworkConfig::new(VOCABULARY, 5, between(&mut stream, 1, 5))
+            .with_memory(between(&mut stream, 1, 7))
+            .with_hops(1 + index % 3)
+            .with_encoding([Encoding::Position, Encoding::Bag][index / 2 % 2])
+            .with_time(!index.is_multiple_of(5))
+            .with_activation([Activation::Identity, Activation::Tanh][index / 7 % 2])
+            .with_noise([0.5, 0.0, 0.0][index % 3])
+            .with_loss([FactLoss::Softmax, FactLoss::Margin][index / 3 % 2]);
+        let net = shaken(config.init(&mut stream, &device()).unwrap(), &mut stream, 0.4);
+        let (mut all, mut facts, mut answers) = (Stories::default(), Vec::new(), Vec::new());
+        for _ in 0..between(&mut stream, 1, 4) {
+            let (sentences, question) = story(&mut stream);
+            let count = if sentences.is_empty() { 0 } else { stream.below(4) };
+            facts.push((0..count).map(|_| stream.below(sentences.len())).collect());
+            answers.push(stream.below(VOCABULARY) as u32);
+            all.push(&sentences, &question);
+        }
+        check_module(&format!("memory network {index}"), &net, &[], |net, _| {
+            net.loss(&all, &facts, &answers, &mut learning()).loss
         });
-    });
+    }
 }
 
-#[test]
-fn gradients_of_a_composed_step() {
-    each_shape("composed memory step", |label, index, stream| {
-        if index % 10 == 0 {
-            let (size, batch) = (any_size(stream), between(stream, 1, 3));
-            check_function(label, &inputs(stream, &size, batch), |t| {
-                weigh(whole(&two_steps(composed::memory_step, size, batch, t)))
-            });
-        }
-    });
-}
-
-#[test]
-fn fused_steps_equal_composed_ones() {
-    each_shape("fused memory step", |label, index, stream| {
-        let mut size = any_size(stream);
-        if index % 10 == 0 {
-            size = MemorySize { slots: 128, width: 20, ..size };
-        }
-        let batch = between(stream, 1, 20);
-        let inputs = inputs(stream, &size, batch);
-        let run = |step, dtype: DType| {
-            let leaf = |values: &Vec<f64>| {
-                let data = TensorData::new(values.clone(), [values.len()]);
-                Tensor::<1>::from_data(data, (&device(), dtype)).require_grad()
-            };
-            let leaves: Vec<_> = inputs.iter().map(leaf).collect();
-            let output = whole(&two_steps(step, size, batch, &leaves));
-            let grads = weigh(output.clone().cast(DType::F64)).backward();
-            let mut all = vec![numbers(output)];
-            all.extend(leaves.iter().map(|leaf| numbers(leaf.grad(&grads).unwrap())));
-            all
-        };
-        for (dtype, close) in [(DType::F32, 2e-5), (DType::F64, 1e-10)] {
-            let pairs = run(memory_step, dtype).into_iter().zip(run(composed::memory_step, dtype));
-            for (which, (fused, composed)) in pairs.enumerate() {
-                let scale = composed.iter().fold(1.0_f64, |scale, x| scale.max(x.abs()));
-                let apart = fused.iter().zip(&composed).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
-                assert!(apart <= close * scale, "{label}, {dtype:?}: {apart:e} of {scale} at {which}");
+/// The original, written out story by story with loops, from the names of its weights.
+fn plain(net: &EndToEnd, config: &EndToEndConfig, sentences: &[Vec<u32>], question: &[u32]) -> Vec<f64> {
+    let maps: std::collections::HashMap<String, Vec<f64>> =
+        weights::named(net).into_iter().map(|(name, data)| (name, data.iter::<f64>().collect())).collect();
+    let d = config.width;
+    let bag = |words: &[u32], map: &str| -> Vec<f64> {
+        let mut sum = vec![0.0; d];
+        for (j, &word) in words.iter().enumerate() {
+            for (k, sum) in sum.iter_mut().enumerate() {
+                let (j, k) = (j as f64 + 1.0, k as f64 + 1.0);
+                let (most, width) = (config.words as f64, d as f64);
+                let l = match config.encoding {
+                    Encoding::Bag => 1.0,
+                    // Twice the formula of the paper, (1 − j/J) − (k/d)(1 − 2j/J), with j and k taken at the middle of their
+                    // places.
+                    Encoding::Position => {
+                        let (j, k) = ((j - 0.5) / most, (k - 0.5) / width);
+                        2.0 * ((1.0 - j) - k * (1.0 - 2.0 * j))
+                    }
+                };
+                *sum += l * maps[map][(word as usize - 1) * d + k as usize - 1];
             }
         }
-    });
-}
-
-#[test]
-fn reading_is_mat1_with_the_heads_as_columns() {
-    let mut stream = Stream::new(5, "read");
-    let size = MemorySize { slots: 9, width: 4, reads: 3, writes: 1, shift: 1 };
-    let leaves: Vec<_> =
-        inputs(&mut stream, &size, 1).into_iter().map(|x| tensor(x.clone(), [x.len()])).collect();
-    let state = two_steps(memory_step, size, 1, &leaves);
-    let heads = state.weights().narrow(1, 0, 3).squeeze_dim::<2>(0).transpose();
-    let eye = Tensor::<2>::eye(4, &device()).cast(DType::F64);
-    assert!(distance(state.read(), mat1(state.memory(), heads, eye, None, Activation::Identity)) < 1e-12);
-    let sums = state.weights().sum_dim(2);
-    assert!(distance(sums.clone(), sums.ones_like()) < 1e-12);
-}
-
-#[test]
-fn a_head_finds_moves_and_writes() {
-    // One head of each kind; the writer writes where the key is found, the reader moves on from there.
-    let size = MemorySize { slots: 5, width: 2, reads: 1, writes: 1, shift: 1 };
-    let memory = tensor(vec![1.0, 0.0, 0.0, 1.0, -1.0, 0.0, 0.0, -1.0, 0.0, 0.0], [1, 5, 2]);
-    let mut weights = vec![0.0; 10];
-    (weights[1], weights[5]) = (1.0, 1.0);
-    let read = tensor(vec![0.0, 0.0], [1, 1, 2]);
-    let state = MemoryState::new(size, read, tensor(weights, [1, 2, 5]), memory);
-    // Key, strength, gate, shifts (back, none, on), sharpness.
-    let reader = [0.0, 0.0, 0.0, -50.0, -50.0, -50.0, 50.0, 50.0];
-    let writer = [-50.0, 0.0, 50.0, 50.0, -50.0, 50.0, -50.0, 50.0];
-    let addresses = tensor([reader, writer].concat(), [1, 16]);
-    let changes = tensor(vec![50.0, 50.0, 50.0, -50.0], [1, 4]);
-    let state = memory_step(state, addresses, changes);
-    let looks = numbers(state.weights());
-    assert!(looks[2] > 0.999 && looks[5 + 2] > 0.999, "{looks:?}");
-    // The slot that held (−1, 0) was erased and holds what was added; the reader has moved on to it from the slot before.
-    assert!(distance(state.read(), tensor(vec![1.0, -1.0], [1, 1, 2])) < 1e-2);
-}
-
-#[test]
-fn no_order_makes_a_number_that_is_none() {
-    let size = MemorySize { slots: 16, width: 3, reads: 2, writes: 2, shift: 1 };
-    let mut stream = Stream::new(9, "extremes");
-    for scale in [0.0_f32, 1.0, 1e3, 1e18, f32::MAX] {
-        let extreme = |stream: &mut Stream, count: usize| {
-            let numbers = (0..4 * count).map(|_| scale * (stream.below(3) as f32 - 1.0)).collect::<Vec<_>>();
-            Tensor::<2>::from_data(TensorData::new(numbers, [4, count]), &device()).require_grad()
+        sum
+    };
+    let kept = &sentences[sentences.len().saturating_sub(config.memory)..];
+    let memory = |at: usize| -> Vec<Vec<f64>> {
+        let row = |(i, words): (usize, &Vec<u32>)| {
+            let mut row = bag(words, &format!("embedding.{at}.word_map"));
+            if config.time {
+                let age = kept.len() - 1 - i;
+                let times = &maps[&format!("embedding.{at}.time_map")];
+                row.iter_mut().zip(&times[age * d..]).for_each(|(x, t)| *x += t);
+            }
+            row
         };
-        let mut state = MemoryState::start(size, 4, &device());
-        let mut told = Vec::new();
-        for _ in 0..30 {
-            let (addresses, changes) =
-                (extreme(&mut stream, size.addresses()), extreme(&mut stream, size.changes()));
-            state = memory_step(state, addresses.clone(), changes.clone());
-            told.extend([addresses, changes]);
-        }
-        let output = whole(&state);
-        let grads = output.clone().sum().backward();
-        let finite = |tensor: Tensor<2>| numbers(tensor).iter().all(|x| x.is_finite());
-        assert!(finite(output), "scale {scale}");
-        // Where a strength is 1e18, a slope may well be too much for f32.
-        let slopes = told.iter().all(|told| finite(told.grad(&grads).unwrap()));
-        assert!(slopes || scale > 1e3, "gradients at scale {scale}");
-    }
-}
-
-fn any_machine(index: usize, stream: &mut Stream) -> TuringMachineConfig {
-    let [rows, cols, out_rows, out_cols] = std::array::from_fn(|_| between(stream, 1, 3));
-    let (form, hidden) = match index % 2 {
-        0 => (Form::Matrix, vec![between(stream, 1, 4), between(stream, 1, 4)]),
-        _ => (Form::Vector, vec![between(stream, 1, 8)]),
+        kept.iter().enumerate().map(row).collect()
     };
-    let controller = if (index / 2).is_multiple_of(2) { ControllerKind::Lstm } else { ControllerKind::Feedforward };
-    let size = any_size(stream);
-    TuringMachineConfig::new([rows, cols], hidden, [out_rows, out_cols])
-        .with_form(form)
-        .with_controller(controller)
-        .with_slots(size.slots)
-        .with_width(size.width)
-        .with_read_heads(size.reads)
-        .with_write_heads(size.writes)
-        .with_shift(size.shift)
+    let layer_wise = config.tying == Tying::LayerWise;
+    let mut u = bag(question, if layer_wise { "question.word_map" } else { "embedding.0.word_map" });
+    for hop in 0..config.hops {
+        let (m, c) = if layer_wise { (memory(0), memory(1)) } else { (memory(hop), memory(hop + 1)) };
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let powers: Vec<f64> = m.iter().map(|m| dot(&u, m).exp()).collect();
+        let empty = if config.empty { (config.memory - kept.len()) as f64 } else { 0.0 };
+        let total = powers.iter().sum::<f64>() + empty;
+        let mut next = match layer_wise {
+            false => u.clone(),
+            true => (0..d).map(|k| (0..d).map(|i| u[i] * maps["col_map"][i * d + k]).sum()).collect(),
+        };
+        for (power, c) in powers.iter().zip(&c) {
+            next.iter_mut().zip(c).for_each(|(u, c)| *u += power / total * c);
+        }
+        u = next;
+    }
+    let answer = |word: usize| match layer_wise {
+        false => {
+            let map = &maps[&format!("embedding.{}.word_map", config.hops)];
+            (0..d).map(|k| u[k] * map[word * d + k]).sum::<f64>()
+        }
+        true => (0..d).map(|k| u[k] * maps["answer_map"][k * config.vocabulary + word]).sum::<f64>(),
+    };
+    (0..config.vocabulary).map(answer).collect()
 }
 
 #[test]
-fn gradients_of_a_machine() {
-    each_shape("turing machine", |label, index, stream| {
-        let config = any_machine(index, stream);
-        let net = shaken(config.init(stream, &device()).unwrap(), stream, 0.3);
-        let shape = [between(stream, 1, 3), between(stream, 1, 4), config.input[0], config.input[1]];
-        let input = values(stream, shape.iter().product());
-        check_module(label, &net, &[input], |net, leaves| {
-            weigh(net.forward(leaves[0].clone().reshape(shape), &mut Mode::Eval))
-        });
+fn one_head_is_the_original_written_out() {
+    for index in 0..SHAPES {
+        let mut stream = Stream::new(index as u64, "original");
+        let config = end_to_end(&mut stream, index).with_heads(1);
+        let net = shaken(built(&config, &mut stream), &mut stream, 0.4);
+        let (sentences, question) = story(&mut stream);
+        let mut one = Stories::default();
+        one.push(&sentences, &question);
+        let scores = numbers(net.forward(one, &mut Mode::Eval));
+        let wanted = plain(&net, &config, &sentences, &question);
+        let apart = scores.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        // Places of words are weights of a sparse matrix, which are f32.
+        assert!(apart < 1e-5, "{index}: {apart}");
+    }
+}
+
+#[test]
+fn heads_that_agree_are_one_head() {
+    let mut stream = Stream::new(1, "heads");
+    let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(6);
+    let single = config.clone().init(&mut stream, &Device::flex()).unwrap();
+    let several = config.with_heads(3).init(&mut stream, &Device::flex()).unwrap();
+    let mut maps: std::collections::HashMap<_, _> = weights::named(&several).into_iter().collect();
+    maps.extend(weights::named(&single));
+    let identity: Vec<f32> = (0..4 * 12).map(|n| f32::from(u8::from(n / 12 == n % 12 % 4))).collect();
+    maps.insert("heads.query_map".to_owned(), TensorData::new(identity, [4, 12]));
+    let several = weights::load(several, maps).unwrap();
+    let stories = stories(&mut stream, 5);
+    let [a, b] = [single, several].map(|net| net.forward(stories.clone(), &mut Mode::Eval));
+    assert!(distance(a, b) < 1e-6);
+}
+
+#[test]
+fn reading_is_mat1_with_attention_columns() {
+    let mut stream = Stream::new(2, "read");
+    let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(6).with_hops(1).with_heads(3);
+    let net = config.with_encoding(Encoding::Bag).init(&mut stream, &Device::flex()).unwrap();
+    let sentences: Vec<Vec<u32>> = vec![vec![1, 2], vec![3], vec![2, 4, 4]];
+    let mut one = Stories::default();
+    one.push(&sentences, &[5, 1]);
+    let looked = &net.attention(&one)[0][0];
+    let u: Vec<f32> = (0..3).flat_map(|i| looked.iter().map(move |head| head[i])).collect();
+    let u = Tensor::<2>::from_data(TensorData::new(u, [3, 3]), &Device::flex());
+    let named: std::collections::HashMap<_, _> = weights::named(&net).into_iter().collect();
+    let map = |name: &str| Tensor::<2>::from_data(named[name].clone(), &Device::flex());
+    let (c, t) = (map("embedding.1.word_map"), map("embedding.1.time_map"));
+    let row = |words: &[u32], age: usize| {
+        let sum = words.iter().map(|&word| c.clone().narrow(0, word as usize - 1, 1));
+        sum.fold(t.clone().narrow(0, age, 1), |sum, row| sum + row)
+    };
+    let memory = Tensor::cat(vec![row(&[1, 2], 2), row(&[3], 1), row(&[2, 4, 4], 0)], 0);
+    let identity = Tensor::eye(4, &Device::flex());
+    let read = mat1(memory.unsqueeze(), u, identity, None, Activation::Identity);
+    let b = map("embedding.0.word_map");
+    let question = b.clone().narrow(0, 4, 1) + b.narrow(0, 0, 1);
+    let state = question.matmul(map("heads.query_map")).reshape([1, 3, 4]) + read;
+    let answer = state.mean_dim(1).reshape([1, 4]).matmul(c.transpose());
+    assert!(distance(net.forward(one, &mut Mode::Eval), answer) < 1e-6);
+}
+
+#[test]
+fn company_and_padding_change_no_bit() {
+    for index in 0..20 {
+        let mut stream = Stream::new(index as u64, "company");
+        let config = end_to_end(&mut stream, index).with_memory(50);
+        let ours = config.init(&mut stream, &Device::flex()).unwrap();
+        let theirs =
+            MemoryNetworkConfig::new(VOCABULARY, 5, 4).with_hops(2).init(&mut stream, &Device::flex());
+        let theirs = theirs.unwrap();
+        let mut batch = Stories::default();
+        let all: Vec<_> = (0..7).map(|_| story(&mut stream)).collect();
+        all.iter().for_each(|(sentences, question)| batch.push(sentences, question));
+        // One long story, so that all others are padded.
+        batch.push(vec![vec![1, 2]; 40], &[3]);
+        let together =
+            [ours.forward(batch.clone(), &mut Mode::Eval), theirs.forward(batch.clone(), &mut Mode::Eval)];
+        for (at, (sentences, question)) in all.iter().enumerate() {
+            let mut one = Stories::default();
+            one.push(sentences, question);
+            let mut padded = vec![0; 9 * 8];
+            for (line, words) in padded.chunks_mut(8).zip(sentences) {
+                line[..words.len()].copy_from_slice(words);
+            }
+            let mut asked = question.clone();
+            asked.resize(6, 0);
+            let padded = Stories::from_padded([1, 9, 8], &padded, &asked);
+            // A sentence without words at the end of a story is padding there.
+            let whole = sentences.last().is_none_or(|words| !words.is_empty());
+            for (net, together) in together.iter().enumerate() {
+                let forward = |stories: Stories| match net {
+                    0 => ours.forward(stories, &mut Mode::Eval),
+                    _ => theirs.forward(stories, &mut Mode::Eval),
+                };
+                let in_company = numbers(together.clone().narrow(0, at, 1));
+                assert_eq!(numbers(forward(one.clone())), in_company, "{index}, story {at}, net {net}");
+                if whole {
+                    assert_eq!(numbers(forward(padded.clone())), in_company, "{index}, story {at}, padded");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_last_sentences_are_kept() {
+    let mut stream = Stream::new(4, "kept");
+    let net =
+        EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(2).init(&mut stream, &Device::flex()).unwrap();
+    let (mut long, mut short) = (Stories::default(), Stories::default());
+    long.push([&[1, 2][..], &[3], &[4, 5], &[6]], &[7]);
+    short.push([&[4, 5][..], &[6]], &[7]);
+    assert_eq!(net.attention(&long)[0][0][0].len(), 2);
+    let [a, b] = [long, short].map(|stories| numbers(net.forward(stories, &mut Mode::Eval)));
+    assert_eq!(a, b);
+}
+
+#[test]
+fn noise_moves_times_only_while_learning_and_keeps_their_order() {
+    let mut stream = Stream::new(5, "noise");
+    let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(20).with_noise(0.5);
+    let net = config.init(&mut stream, &Device::flex()).unwrap();
+    let mut one = Stories::default();
+    one.push([&[1, 2][..], &[3], &[4, 5], &[6]], &[7]);
+    let calm = numbers(net.forward(one.clone(), &mut Mode::Eval));
+    assert_eq!(numbers(net.forward(one.clone(), &mut Mode::Eval)), calm);
+    let noisy = (0..20).filter(|&seed| {
+        let mode = &mut Mode::train(Stream::new(seed, "step"));
+        numbers(net.forward(one.clone(), mode)) != calm
     });
+    assert!((5..20).contains(&noisy.count()));
 }
 
 #[test]
-fn a_batch_gives_what_its_sequences_give() {
-    let mut stream = Stream::new(3, "batch");
-    for index in 0..4 {
-        let config = any_machine(index, &mut stream);
-        let net = config.init(&mut stream, &device()).unwrap();
-        let input = random(&mut stream, [9, 6, config.input[0], config.input[1]]).cast(DType::F32);
-        let all = net.forward(input.clone(), &mut Mode::Eval);
-        for at in 0..9 {
-            let one = net.forward(input.clone().narrow(0, at, 1), &mut Mode::Eval);
-            assert!(distance(one, all.clone().narrow(0, at, 1)) < 1e-5, "{index}");
-        }
-        let trace = net.trace(input);
-        assert_eq!(distance(trace.output, all), 0.0);
-        assert_eq!(trace.weights.dims(), [9, 6, config.read_heads + config.write_heads, config.slots]);
-    }
-}
-
-#[test]
-fn weights_go_into_a_file_and_back() {
-    let config = TuringMachineConfig::new([1, 4], [3, 3], [1, 3]).with_slots(8).with_width(5);
-    let net = config.init(&mut Stream::new(1, "init"), &device()).unwrap();
-    let names = weights::names(&net);
-    assert_eq!(names[0], "entry.weight");
-    assert!(names.contains(&"controller.state_row_map".to_owned()), "{names:?}");
-    assert!(names.contains(&"address.row_map".to_owned()), "{names:?}");
-    let other = config.init(&mut Stream::new(2, "init"), &device()).unwrap();
-    let loaded = weights::load_safetensors(other, &weights::to_safetensors(&net).unwrap()).unwrap();
-    let input = random(&mut Stream::new(3, "input"), [2, 4, 1, 4]).cast(DType::F32);
-    let run = |net: &TuringMachine| net.forward(input.clone(), &mut Mode::Eval);
-    assert_eq!(distance(run(&net), run(&loaded)), 0.0);
-}
-
-#[test]
-fn parameters_are_those_of_the_equations() {
-    // A vector LSTM of 100 units that sees 10 + 20 numbers; two heads with addresses of 20 + 4 + 2; 8 bits out of h and r.
-    let vector = TuringMachineConfig::new([1, 10], [100], [1, 8]).with_form(Form::Vector);
-    let count = |config: &TuringMachineConfig| {
-        weights::count(&config.init(&mut Stream::new(1, "init"), &device()).unwrap())
+fn tied_maps_are_counted_once() {
+    let count = |config: EndToEndConfig| {
+        weights::count(&config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap())
     };
-    let (heads, changes) = (2 * 26, 2 * 20);
-    let lstm = 4 * (30 * 100 + 100 * 100 + 100);
-    assert_eq!(count(&vector), lstm + 101 * (heads + changes) + 101 * 8 + 20 * 8);
-    // The matrix twin of 10×10: rows of the input become rows of 20, above one that was read.
-    let matrix = TuringMachineConfig::new([1, 10], [10, 10], [1, 8]);
-    let lstm = 4 * (2 * 10 + 20 * 10 + 2 * 100 + 100);
-    let maps = (10 * 2 + 10 * 26 + heads) + (10 * 2 + 10 * 20 + changes);
-    assert_eq!(count(&matrix), 10 * 20 + lstm + maps + (10 + 10 * 8 + 8) + (1 + 20 * 8));
+    // 30 words and 50 times in 20 numbers.
+    let (words, times, d) = (30, 50, 20);
+    let config = || EndToEndConfig::new(words, 7, d);
+    for hops in 1..4 {
+        assert_eq!(count(config().with_hops(hops)), (hops + 1) * (words + times) * d);
+        let layer_wise = config().with_hops(hops).with_tying(Tying::LayerWise);
+        assert_eq!(count(layer_wise), 2 * (words + times) * d + 2 * words * d + d * d);
+        let heads = 4 * d * d + hops * 16 + 4;
+        assert_eq!(count(config().with_hops(hops).with_heads(4)), (hops + 1) * (words + times) * d + heads);
+    }
+    assert_eq!(count(config().with_time(false)), 4 * words * d);
+}
+
+#[test]
+fn a_memory_network_finds_what_it_was_taught() {
+    // "x is y" twice, the question names one x: found and answered after some steps by hand.
+    let mut stream = Stream::new(6, "taught");
+    let config = MemoryNetworkConfig::new(8, 2, 10).with_hops(2);
+    let mut net = config.init(&mut stream, &device()).unwrap();
+    let (mut stories, mut facts, mut answers) = (Stories::default(), Vec::new(), Vec::new());
+    for _ in 0..30 {
+        let (a, b) = (1 + stream.below(3) as u32, 5 + stream.below(3) as u32);
+        let (other, its) = (1 + (a + stream.below(2) as u32) % 3, 5 + stream.below(3) as u32);
+        let first = stream.below(2);
+        let lines = if first == 0 { [[a, b], [other, its]] } else { [[other, its], [a, b]] };
+        stories.push(lines, &[a]);
+        facts.push(vec![first]);
+        answers.push(b - 1);
+    }
+    let mut optimizer = burn::optim::AdamConfig::new().init();
+    for _ in 0..150 {
+        let loss = net.loss(&stories, &facts, &answers, &mut Mode::Eval).loss;
+        let gradients = burn::optim::GradientsParams::from_grads(loss.backward(), &net);
+        net = optimizer.step(0.02, net, gradients);
+    }
+    for (chosen, facts) in net.chosen(&stories).iter().zip(&facts) {
+        assert_eq!((chosen[0], chosen[1]), (Some(facts[0]), None));
+    }
+    let scores = net.forward(stories, &mut Mode::Eval);
+    let given: Vec<u32> = numbers(scores)
+        .chunks(8)
+        .map(|row| (0..8).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap() as u32)
+        .collect();
+    assert_eq!(given, answers);
 }
 
 #[test]
 fn wrong_configs_name_their_keys() {
-    let config = || TuringMachineConfig::new([1, 4], [3, 3], [1, 3]);
     let key =
-        |config: TuringMachineConfig| config.init(&mut Stream::new(1, "init"), &device()).unwrap_err().key;
-    assert_eq!(key(TuringMachineConfig::new([0, 4], [3, 3], [1, 3])), "input");
-    assert_eq!(key(TuringMachineConfig::new([1, 4], [3], [1, 3])), "hidden");
-    assert_eq!(key(TuringMachineConfig::new([1, 4], [3, 3], [0, 3])), "output");
-    assert_eq!(key(config().with_slots(0)), "slots");
-    assert_eq!(key(config().with_slots(usize::MAX)), "slots");
-    assert_eq!(key(config().with_width(0)), "width");
-    assert_eq!(key(config().with_read_heads(0)), "read_heads");
-    assert_eq!(key(config().with_write_heads(0)), "write_heads");
-    assert_eq!(key(config().with_slots(4).with_shift(2)), "shift");
-    assert_eq!(key(config().with_shift(1_000)), "shift");
-    let text = serde_json::to_string(&config()).unwrap();
-    assert_eq!(serde_json::from_str::<TuringMachineConfig>(&text).unwrap(), config());
+        |config: EndToEndConfig| config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap_err().key;
+    let config = || EndToEndConfig::new(9, 5, 4);
+    assert_eq!(key(EndToEndConfig::new(0, 5, 4)), "vocabulary");
+    assert_eq!(key(EndToEndConfig::new(9, 0, 4)), "words");
+    assert_eq!(key(EndToEndConfig::new(9, 5, 0)), "width");
+    assert_eq!(key(EndToEndConfig::new(1 << 20, 5, 1 << 20)), "width");
+    assert_eq!(key(config().with_memory(0)), "memory");
+    assert_eq!(key(config().with_hops(0)), "hops");
+    assert_eq!(key(config().with_heads(0)), "heads");
+    assert_eq!(key(config().with_heads(usize::MAX)), "heads");
+    assert_eq!(key(config().with_noise(1.0)), "noise");
+    assert_eq!(key(config().with_deviation(f64::NAN)), "deviation");
+    let key = |config: MemoryNetworkConfig| {
+        config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap_err().key
+    };
+    let config = || MemoryNetworkConfig::new(9, 5, 4);
+    assert_eq!(key(config().with_hops(0)), "hops");
+    assert_eq!(key(config().with_margin(Some(0.2))), "margin");
+    assert_eq!(key(config().with_loss(FactLoss::Margin).with_margin(Some(-1.0))), "margin");
+}
+
+#[test]
+fn a_net_is_what_was_stored_with_its_softmax() {
+    let config = EndToEndConfig::new(9, 5, 4).with_heads(2).with_tying(Tying::LayerWise);
+    let net = config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap().with_softmax(false);
+    let bytes = weights::to_safetensors(&net).unwrap();
+    let other = config.init(&mut Stream::new(2, "init"), &Device::flex()).unwrap();
+    assert!(other.has_softmax());
+    let other = weights::load_safetensors(other, &bytes).unwrap();
+    assert!(!other.has_softmax());
+    let stories = stories(&mut Stream::new(3, "stories"), 4);
+    let [a, b] = [net, other].map(|net| numbers(net.forward(stories.clone(), &mut Mode::Eval)));
+    assert_eq!(a, b);
+    let names: Vec<String> =
+        weights::names(&config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap());
+    assert!(
+        names.contains(&"embedding.0.word_map".to_owned()) && names.contains(&"heads.row_map.0".to_owned())
+    );
+    let text = serde_json::to_string(&config).unwrap();
+    assert_eq!(serde_json::from_str::<EndToEndConfig>(&text).unwrap(), config);
+}
+
+#[test]
+fn printed_forms_show_sizes() {
+    let net = EndToEndConfig::new(9, 5, 4).init(&mut Stream::new(1, "init"), &Device::flex()).unwrap();
+    assert!(format!("{net}").contains("9 words in 4 numbers, 50 sentences, 3 hops of 1 heads"), "{net}");
+    let net = MemoryNetworkConfig::new(9, 5, 4).init(&mut Stream::new(1, "init"), &Device::flex()).unwrap();
+    assert!(format!("{net}").contains("up to 1 of them found"), "{net}");
 }

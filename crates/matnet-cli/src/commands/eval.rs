@@ -8,7 +8,8 @@ use matnet_train::data::{Part, Prepared};
 use matnet_train::evaluate::{self, Confusion, Evaluation, evaluate};
 use matnet_train::graph::{self, NodeTask, PreparedGraph, TrainedOnGraph};
 use matnet_train::run::Trained;
-use matnet_train::task::{SampleTask, Task};
+use matnet_train::stories::{self, PreparedStories, StoryTask, TrainedOnStories};
+use matnet_train::task::{Kind, SampleTask, Task};
 use serde::Serialize;
 
 use super::{data, machine, program};
@@ -25,15 +26,15 @@ const NARROW: usize = 6;
 pub fn run(args: Eval) -> Outcome {
     let device = machine::set_up(&args.machine)?;
     let run = Run::at(&args.run);
-    if run.is_program()? {
-        return program::eval(&args, &run, &device);
-    }
-    if !args.length.is_empty() || args.repeats.is_some() {
+    let kind = run.kind()?;
+    if kind != Kind::Program && (!args.length.is_empty() || args.repeats.is_some()) {
         let what = "--length, --repeats: only programs have them: copy, repeat-copy, recall";
         return Err(Failure::Usage(what.to_owned()));
     }
-    let (epoch, source, found) = match run.is_graph()? {
-        false => {
+    let mut tasks = Vec::new();
+    let (epoch, source, found) = match kind {
+        Kind::Program => return program::eval(&args, &run, &device),
+        Kind::Samples => {
             let trained = trained(&run, args.weights, &device)?;
             let task = task(&args, &run, &trained)?;
             (
@@ -42,7 +43,7 @@ pub fn run(args: Eval) -> Outcome {
                 measure(&args, &run, &task, &trained.net, &device),
             )
         }
-        true => {
+        Kind::Nodes => {
             let trained = run.trained_on_graph(args.weights.file(), &device)?;
             let task = node_task(&args, &run, &trained)?;
             (
@@ -51,16 +52,62 @@ pub fn run(args: Eval) -> Outcome {
                 measure(&args, &run, &task, &trained.net, &device),
             )
         }
+        Kind::Stories => {
+            let trained = run.trained_on_stories(args.weights.file(), &device)?;
+            let task = story_task(&args, &run, &trained)?;
+            let mut found = measure(&args, &run, &task, &trained.net, &device);
+            if let Ok(found) = &mut found {
+                found.confusion = found.confusion.take().map(|confusion| confusion.used());
+                tasks = by_task(&task, task.examples(part(&args)), found);
+            }
+            (trained.note.epoch, task.data.config.source.clone(), found)
+        }
     };
     let found = found?;
     unfinished(&run, epoch)?;
     let mut out = io::stdout().lock();
     let about = About::new(&args, epoch, source);
     match args.json {
-        true => json(&mut out, about, &found),
-        false => words(&mut out, &about, &found),
+        true => json(&mut out, about, &found, &tasks),
+        false => words(&mut out, &about, &found, &tasks),
     }?;
     Ok(())
+}
+
+/// How well a net does on one of several tasks.
+#[derive(Serialize)]
+struct OfTask {
+    number: usize,
+    name: String,
+    wrong: usize,
+    examples: usize,
+    error: f64,
+}
+
+/// A line for every task, where there are several.
+fn by_task(task: &StoryTask, examples: &[usize], found: &Evaluation) -> Vec<OfTask> {
+    let wrong: Vec<usize> = found.wrong.iter().map(|wrong| wrong.example).collect();
+    let each = task.by_task(examples, &wrong).into_iter();
+    let each: Vec<OfTask> = each
+        .map(|(number, name, wrong, examples)| {
+            let error = wrong as f64 / examples.max(1) as f64;
+            OfTask { number, name, wrong, examples, error }
+        })
+        .collect();
+    if each.len() > 1 { each } else { Vec::new() }
+}
+
+/// The error of every task, and their mean.
+fn task_table(out: &mut impl Write, tasks: &[OfTask]) -> io::Result<()> {
+    let mut rows = vec![["task", "questions", "wrong", "error"].map(str::to_owned).to_vec()];
+    for OfTask { number, name, wrong, examples, error } in tasks {
+        let error = format!("{:.1} %", 100.0 * error);
+        rows.push(vec![format!("{number} {name}"), text::count(*examples), text::count(*wrong), error]);
+    }
+    let mean = 100.0 * tasks.iter().map(|task| task.error).sum::<f64>() / tasks.len() as f64;
+    rows.push(vec!["mean".to_owned(), String::new(), String::new(), format!("{mean:.1} %")]);
+    columns(out, &rows)?;
+    writeln!(out)
 }
 
 /// How well a net does on the part that was asked for.
@@ -136,6 +183,27 @@ fn node_task(args: &Eval, run: &Run, trained: &TrainedOnGraph) -> Result<NodeTas
     Ok(trained.task(data, &train)?)
 }
 
+/// The stories to measure on.
+fn story_task(args: &Eval, run: &Run, trained: &TrainedOnStories) -> Result<StoryTask, Failure> {
+    let cache = data::cache(&args.cache)?;
+    let document = run.document()?;
+    let (config, train) = (stories::data_config(&document)?, document.train()?);
+    if let Some(source) = &args.data {
+        let data = PreparedStories::load_whole(source, &config, &trained.note.words, &cache);
+        let mut data = data.map_err(about_data)?;
+        let known = |at: &usize| data.examples[*at].answer.is_some();
+        data.split.test = data.split.test.iter().copied().filter(known).collect();
+        return trained.task(data, &train).map_err(about_data);
+    }
+    let data = PreparedStories::load(&config, &cache, train.seed)?;
+    if data.vocabulary != trained.note.words {
+        let what = format!("{}: has other words than the net was trained with", config.source);
+        return Err(Failure::Failed(what));
+    }
+    same_data(run, &data.checksum, &config.source)?;
+    Ok(trained.task(data, &train)?)
+}
+
 /// The same error, said of --data.
 fn about_data(error: matnet_train::Error) -> Failure {
     match Failure::from(error) {
@@ -189,7 +257,7 @@ impl About {
     }
 }
 
-fn json(out: &mut impl Write, about: About, found: &Evaluation) -> io::Result<()> {
+fn json(out: &mut impl Write, about: About, found: &Evaluation, tasks: &[OfTask]) -> io::Result<()> {
     #[derive(Serialize)]
     struct Class<'a> {
         name: &'a str,
@@ -205,6 +273,8 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation) -> io::Result<()
         about: About,
         #[serde(flatten)]
         score: matnet_train::run::Score,
+        #[serde(skip_serializing_if = "<[OfTask]>::is_empty")]
+        tasks: &'a [OfTask],
         classes: Vec<Class<'a>>,
         confusion: &'a [Vec<u64>],
         wrong: &'a [evaluate::Wrong],
@@ -223,6 +293,7 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation) -> io::Result<()
     let whole = Whole {
         about,
         score: found.score,
+        tasks,
         classes: classes.collect(),
         confusion: found.confusion.as_ref().map_or(&[], Confusion::counts),
         wrong: &found.wrong,
@@ -231,7 +302,7 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation) -> io::Result<()
     writeln!(out)
 }
 
-fn words(out: &mut impl Write, about: &About, found: &Evaluation) -> io::Result<()> {
+fn words(out: &mut impl Write, about: &About, found: &Evaluation, tasks: &[OfTask]) -> io::Result<()> {
     writeln!(out, "{}", about.sentence())?;
     let score = found.score;
     let examples = text::counted(score.examples, "example");
@@ -241,6 +312,9 @@ fn words(out: &mut impl Write, about: &About, found: &Evaluation) -> io::Result<
     let wrong = text::count(found.wrong.len());
     writeln!(out, ", error {:.2} % ({wrong} of {} wrong)", 100.0 * error, text::count(answers))?;
     writeln!(out)?;
+    if !tasks.is_empty() {
+        task_table(out, tasks)?;
+    }
     class_table(out, confusion)?;
     writeln!(out)?;
     match confusion.classes().len() <= SHOWN {

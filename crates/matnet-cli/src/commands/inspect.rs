@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use burn::tensor::Device;
 use matnet_train::Run;
 use matnet_train::compare::Planner;
-use matnet_train::inspect::{self, Layer, graph_layers, layers, program_layers};
+use matnet_train::inspect::{self, Layer, graph_layers, layers, program_layers, story_layers};
 use matnet_train::run::Plan;
 use matnet_train::task::Task;
 
@@ -49,6 +49,15 @@ pub fn run(args: Inspect) -> Outcome {
             let steps = task.data.config.test_steps();
             let shape = format!("{steps} × {}", sides(&task.model.0.input));
             (task.facts(), shape, program_layers(&net, steps), "sequence")
+        }
+        Plan::Stories(work) => {
+            let (task, net) = (&work.task, work.net(&Device::flex())?);
+            let shape = format!(
+                "stories of up to {} of {} words",
+                counted(task.model.memory(), "sentence"),
+                count(task.data.vocabulary.len())
+            );
+            (task.facts(), shape, story_layers(&net, &task.model), "question")
         }
     };
     let mut out = io::stdout().lock();

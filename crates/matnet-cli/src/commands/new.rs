@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use matnet_train::graph::GRAPH_KINDS;
+use matnet_train::stories::STORY_KINDS;
 
 use crate::cli::New;
 use crate::failure::{Failure, Outcome};
@@ -78,6 +79,18 @@ pub fn template(kind: &str) -> String {
             "a dataset's name (`matnet data list`), an .npz, or a folder with edges and nodes",
             include_str!("../../templates/chebyshev.toml"),
         ),
+        "memory-network" => (
+            "The answer to a question about a story, from the sentences that support it.",
+            "stories",
+            "babi, stories, or a path: bAbI's folder, or a text file",
+            include_str!("../../templates/memory-network.toml"),
+        ),
+        "end-to-end-memory" => (
+            "The answer to a question about a story, read hop by hop.",
+            "stories",
+            "babi, stories, or a path: bAbI's folder, or a text file",
+            include_str!("../../templates/end-to-end-memory.toml"),
+        ),
         _ => (
             "A class for a matrix, or a matrix for a matrix.",
             "digits",
@@ -85,6 +98,11 @@ pub fn template(kind: &str) -> String {
             include_str!("../../templates/feedforward.toml"),
         ),
     };
+    if STORY_KINDS.contains(&kind) {
+        // How they are trained differs too much to be shared.
+        let data = include_str!("../../templates/story-data.toml");
+        return assembled(what, source, note, &format!("{data}{model}"));
+    }
     let graph = GRAPH_KINDS.contains(&kind);
     let past = match kind {
         "seq2seq" => {
@@ -99,6 +117,10 @@ pub fn template(kind: &str) -> String {
         ),
         false => (include_str!("../../templates/data.toml"), include_str!("../../templates/train.toml")),
     };
+    assembled(what, source, note, &format!("{past}{data}{model}{train}"))
+}
+
+fn assembled(what: &str, source: &str, note: &str, rest: &str) -> String {
     let quoted = format!("\"{source}\"");
-    format!("# {what}\n\n[data]\nsource = {quoted:<18} # {note}\n{past}{data}{model}{train}")
+    format!("# {what}\n\n[data]\nsource = {quoted:<18} # {note}\n{rest}")
 }

@@ -3,6 +3,7 @@
 use matnet_report::table::{Best, Cell, Column, Table};
 use matnet_train::compare::{Series, Spread};
 use matnet_train::run::{RunResult, Score};
+use matnet_train::stories::on_different_tasks;
 
 use crate::text;
 
@@ -52,41 +53,71 @@ pub fn results(series: &[Series]) -> Table {
         measured("test").with_best(Best::Lowest),
     ];
     if several {
-        columns.extend([measured("best"), Column::number("runs")]);
+        columns.extend([measured("best"), measured("chosen"), Column::number("runs")]);
     }
     columns.push(Column::number("seconds"));
-    let best = if several { "; best is the best test of all seeds" } else { "" };
+    let best = match several {
+        true => "; best is the best test of all seeds, chosen that of the seed with the least training loss",
+        false => "",
+    };
     let caption = format!("{what}, of the epoch with the best validation{best}.");
     let mut table = Table::new(columns).with_caption(caption);
+    let decimals = if errors { 2 } else { 4 };
+    let number = |number: Option<f64>| number.map_or(Cell::Empty, |number| Cell::number(number, decimals));
+    let cell = |spread: Option<Spread>| match spread {
+        Some(Spread { mean, deviation: Some(deviation), .. }) => Cell::mean_sd(mean, deviation, decimals),
+        spread => number(spread.map(|spread| spread.mean)),
+    };
     for series in series {
         let Some((_, first)) = series.runs.first() else { continue };
-        let of = |part: fn(&RunResult) -> Option<Score>| {
-            let number =
-                |score: Score| if errors { 100.0 * score.error.unwrap_or(f64::NAN) } else { score.loss };
-            Spread::of(series.runs.iter().filter_map(|(_, result)| part(result).map(number)))
-        };
-        let decimals = if errors { 2 } else { 4 };
-        let cell = |spread: Option<Spread>| match spread {
-            None => Cell::Empty,
-            Some(Spread { mean, deviation: Some(deviation), .. }) => Cell::mean_sd(mean, deviation, decimals),
-            Some(Spread { mean, .. }) => Cell::number(mean, decimals),
-        };
+        let line = Line::of(series, errors);
         let epochs = Spread::of(series.runs.iter().map(|(_, result)| result.epochs as f64));
         let mut cells = vec![
             series.label.as_str().into(),
             Cell::count(first.parameters as u64),
             epochs.map_or(Cell::Empty, |epochs| text::number(epochs.mean).into()),
-            cell(of(|result| result.train)),
-            cell(of(|result| result.valid)),
-            cell(of(|result| result.test)),
         ];
+        cells.extend(line.parts.map(cell));
         if several {
-            let best =
-                of(|result| result.test).map_or(Cell::Empty, |spread| Cell::number(spread.best, decimals));
-            cells.extend([best, Cell::count(series.runs.len() as u64)]);
+            let best = line.parts[2].map(|spread| spread.best);
+            cells.extend([number(best), number(line.chosen), Cell::count(series.runs.len() as u64)]);
         }
         cells.push(seconds(series).map_or(Cell::Empty, |seconds| Cell::number(seconds, 1)));
         table.push(cells);
     }
+    if on_different_tasks(series) {
+        let lines: Vec<Line> = series.iter().map(|series| Line::of(series, errors)).collect();
+        let mean = |of: &dyn Fn(&Line) -> Option<f64>| {
+            number(Spread::of(lines.iter().filter_map(of)).map(|spread| spread.mean))
+        };
+        let mut cells = vec!["mean".into(), Cell::Empty, Cell::Empty];
+        cells.extend([0, 1, 2].map(|part| mean(&|line| Some(line.parts[part]?.mean))));
+        if several {
+            cells.extend([mean(&|line| Some(line.parts[2]?.best)), mean(&|line| line.chosen), Cell::Empty]);
+        }
+        cells.push(Cell::Empty);
+        table.push(cells);
+    }
     table
+}
+
+/// What a variant came to; errors in percent.
+struct Line {
+    /// Training, validation, test.
+    parts: [Option<Spread>; 3],
+    /// The test of the seed with the least training loss.
+    chosen: Option<f64>,
+}
+
+impl Line {
+    fn of(series: &Series, errors: bool) -> Self {
+        let number = |score: Score| if errors { 100.0 * score.error.unwrap_or(f64::NAN) } else { score.loss };
+        let parts: [fn(&RunResult) -> Option<Score>; 3] =
+            [|result| result.train, |result| result.valid, |result| result.test];
+        let spread = |part: fn(&RunResult) -> Option<Score>| {
+            Spread::of(series.runs.iter().filter_map(|(_, result)| part(result).map(number)))
+        };
+        let chosen = series.least_training_loss().and_then(|result| result.test).map(number);
+        Self { parts: parts.map(spread), chosen }
+    }
 }

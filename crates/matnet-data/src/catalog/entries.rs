@@ -39,6 +39,13 @@ pub(super) fn all() -> Vec<Dataset> {
             terms: "MIT or Apache-2.0, as this library",
             source: Source::BuiltIn,
         },
+        Dataset {
+            name: "stories",
+            about: "made up: people walk about and carry things; three tasks of 1,000 + 1,000 questions, as text",
+            home: "this library",
+            terms: "MIT or Apache-2.0, as this library",
+            source: Source::BuiltIn,
+        },
         mnist(),
         frey_face(),
         moving_mnist(),

@@ -1,8 +1,10 @@
 //! Small data that are part of the library, so that the first run needs neither network nor path.
 //!
-//! Real ones come from `data/`, whose README names source and terms; the EEG is simulated and says so in its name.
+//! Real ones come from `data/`, whose README names source and terms; the EEG is simulated and says so in its name,
+//! and the stories are made up.
 
 pub mod simulated_eeg;
+pub mod stories;
 
 use crate::format::bounded::Input;
 use crate::format::npz::{self, Npz};

@@ -1,7 +1,9 @@
 //! bAbI: 20 tasks of short stories with questions, 1,000 or 10,000 questions each to learn from.
 //!
 //! A line is a number and a sentence, or a number and a question, its answer and the numbers of the sentences that
-//! support it, apart by tabs. Numbers start at 1 with every story.
+//! support it, apart by tabs. Numbers start at 1 with every story. A question whose answer is not known ends in a
+//! question mark and nothing follows it. [`read`] also takes stories as people write them: a sentence a line, no numbers,
+//! an empty line between stories.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +34,7 @@ impl Size {
 pub struct Question {
     /// The question.
     pub text: String,
-    /// The answer; several words are joined by commas.
+    /// The answer; several words are joined by commas. Empty where it is not known.
     pub answer: String,
     /// How many of the story's sentences come before it.
     pub after: usize,
@@ -172,6 +174,44 @@ fn add(tasks: &mut [Task], file: &str, bytes: impl FnOnce() -> Result<Vec<u8>>, 
     Ok(())
 }
 
+/// Reads a file of stories, with numbers as bAbI has them or without.
+pub fn read(path: impl AsRef<Path>) -> Result<Vec<Story>> {
+    let path = path.as_ref();
+    let bytes = Input::open(path)?.rest()?;
+    let numbered = bytes.trim_ascii_start().first().is_some_and(u8::is_ascii_digit);
+    let stories = if numbered { parse(path, &bytes)? } else { parse_plain(path, &bytes)? };
+    match stories.iter().any(|story| !story.questions.is_empty()) {
+        true => Ok(stories),
+        false => Err(Error::format(path, "holds no question; a line that ends in ? is one")),
+    }
+}
+
+/// Reads stories without numbers; `name` is for errors. An answer may follow a question after a tab.
+pub fn parse_plain(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Vec<Story>> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Error::format(name.as_ref(), "is not UTF-8"))?;
+    let mut stories = vec![Story::default()];
+    for line in text.lines().map(str::trim) {
+        let story = stories.last_mut().expect("there is always one");
+        if line.is_empty() {
+            if *story != Story::default() {
+                stories.push(Story::default());
+            }
+            continue;
+        }
+        match line.split_once('\t') {
+            None if !line.ends_with('?') => story.sentences.push(line.to_owned()),
+            parts => {
+                let (text, answer) = parts.unwrap_or((line, ""));
+                let (text, answer) = (text.trim().to_owned(), answer.trim().to_owned());
+                let after = story.sentences.len();
+                story.questions.push(Question { text, answer, after, facts: Vec::new() });
+            }
+        }
+    }
+    stories.retain(|story| *story != Story::default());
+    Ok(stories)
+}
+
 /// Reads the stories of one file; `name` is for errors.
 pub fn parse(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Vec<Story>> {
     let name = name.as_ref();
@@ -195,10 +235,14 @@ pub fn parse(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Vec<Story>> {
         };
         let mut parts = rest.split('\t');
         let text = parts.next().unwrap_or_default().trim().to_owned();
-        let Some(answer) = parts.next() else {
-            lines.push(Some(story.sentences.len()));
-            story.sentences.push(text);
-            continue;
+        let answer = match parts.next() {
+            Some(answer) => answer,
+            None if text.ends_with('?') => "",
+            None => {
+                lines.push(Some(story.sentences.len()));
+                story.sentences.push(text);
+                continue;
+            }
         };
         let mut facts = Vec::new();
         for fact in parts.next().unwrap_or_default().split_whitespace() {
@@ -228,6 +272,22 @@ mod tests {
         assert_eq!((first.text.as_str(), first.answer.as_str(), first.after), ("Where is Ann?", "home", 1));
         assert_eq!((&first.facts[..], &second.facts[..], second.after), (&[0][..], &[1, 0][..], 2));
         assert_eq!(words("Where is Ann?").collect::<Vec<_>>(), ["where", "is", "ann"]);
+    }
+
+    #[test]
+    fn questions_without_answers_and_stories_without_numbers() {
+        let stories = parse("t", b"1 Ann went home.\n2 Where is Ann?\n3 Bob slept.\n").unwrap();
+        assert_eq!((stories[0].sentences.len(), stories[0].questions[0].answer.as_str()), (2, ""));
+        let plain = "Ann went home.\nWhere is Ann?\n\n\nBob slept.\nWho slept?\tBob\nAnn ran.\n";
+        let stories = parse_plain("t", plain.as_bytes()).unwrap();
+        assert_eq!(stories.len(), 2);
+        let question = &stories[1].questions[0];
+        assert_eq!(
+            (question.text.as_str(), question.answer.as_str(), question.after),
+            ("Who slept?", "Bob", 1)
+        );
+        assert_eq!(stories[1].sentences, ["Bob slept.", "Ann ran."]);
+        assert!(parse_plain("t", b"\n \n").unwrap().is_empty());
     }
 
     #[test]

@@ -11,8 +11,9 @@ use crate::text;
 const MARGIN: f64 = 14.0;
 const TITLE: f64 = 15.0;
 const NAME: f64 = 11.5;
-/// Names are cut at this width.
+/// Names are cut at this width, those of rows, which lie along them and may be sentences, at that.
 const MOST_NAME: f64 = 150.0;
+const MOST_ROW_NAME: f64 = 300.0;
 
 /// Numbers that would be smaller than this are left to the hints.
 const SMALLEST: f64 = 5.5;
@@ -110,13 +111,16 @@ pub(super) fn draw(map: &Cells) -> Svg {
     let across = map.cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let down = map.cells.len().max(1);
     let side = (460.0 / across.max(down) as f64).clamp(18.0, 64.0);
-    let widest =
-        |names: &[String]| names.iter().map(|n| text::width(n, NAME)).fold(0.0, f64::max).min(MOST_NAME);
-    let upright = widest(map.cols) > side - 4.0;
-    let left = MARGIN + if map.axes.1.is_empty() { 0.0 } else { 22.0 } + widest(map.rows) + 8.0;
+    let widest = |names: &[String], most: f64| {
+        names.iter().map(|name| text::width(name, NAME)).fold(0.0, f64::max).min(most)
+    };
+    let cols = widest(map.cols, MOST_NAME);
+    let upright = cols > side - 4.0;
+    let rows = widest(map.rows, MOST_ROW_NAME);
+    let left = MARGIN + if map.axes.1.is_empty() { 0.0 } else { 22.0 } + rows + 8.0;
     let top = MARGIN + if map.title.is_empty() { 0.0 } else { TITLE + 10.0 } + 26.0;
     let (right, bottom) = (left + across as f64 * side, top + down as f64 * side);
-    let below = if upright { widest(map.cols) + 12.0 } else { 20.0 };
+    let below = if upright { cols + 12.0 } else { 20.0 };
     let height = bottom + below + if map.axes.0.is_empty() { 4.0 } else { 24.0 } + MARGIN / 2.0;
     let title = text::width(map.title, TITLE * 1.06).min(600.0);
     let (low, high, meaning) = &map.ends;
@@ -139,7 +143,7 @@ pub(super) fn draw(map: &Cells) -> Svg {
     }
     for (row, name) in map.rows.iter().enumerate().take(down) {
         let y = top + (row as f64 + 0.5) * side + 4.0;
-        drawing.write(&Letters::new(left - 7.0, y, text::fitted(name, NAME, MOST_NAME)).size(NAME).end());
+        drawing.write(&Letters::new(left - 7.0, y, text::fitted(name, NAME, MOST_ROW_NAME)).size(NAME).end());
     }
     for (col, name) in map.cols.iter().enumerate().take(across) {
         let x = left + (col as f64 + 0.5) * side;

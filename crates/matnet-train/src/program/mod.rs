@@ -25,12 +25,6 @@ pub use trained::TrainedProgram;
 /// The words for `model.kind`.
 pub const PROGRAM_KINDS: [&str; 1] = ["turing-machine"];
 
-/// Whether a config is that of a net that learns a program, which its `model.kind` says.
-pub fn is_program(document: &Document) -> bool {
-    let kind = document.model().ok().and_then(|table| Some(table.get("kind")?.as_str()?.to_owned()));
-    kind.is_some_and(|kind| PROGRAM_KINDS.contains(&kind.as_str()))
-}
-
 /// The config of its data.
 pub fn data_config(document: &Document) -> Result<ProgramDataConfig> {
     let config: ProgramDataConfig = document.table("data")?;

@@ -1,8 +1,9 @@
 //! What a net is asked to do: batches in, a loss and a count of wrong answers out.
 //!
-//! There are three kinds of work: [`SampleTask`] learns from matrices and sequences that stand on their own,
-//! [`NodeTask`](crate::graph::NodeTask) from the nodes of a graph, and [`ProgramTask`](crate::program::ProgramTask) from
-//! sequences that are drawn as it goes. The loop, the run folder and the measuring know them by [`Task`] only.
+//! There are four kinds of work: [`SampleTask`] learns from matrices and sequences that stand on their own,
+//! [`NodeTask`](crate::graph::NodeTask) from the nodes of a graph, [`StoryTask`](crate::stories::StoryTask) from questions
+//! about stories, and [`ProgramTask`](crate::program::ProgramTask) from sequences that are drawn as it goes. The loop, the
+//! run folder and the measuring know them by [`Task`] only.
 
 mod samples;
 
@@ -12,14 +13,49 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::Mode;
 use matnet::random::Stream;
 use serde::Serialize;
+use toml::Value;
 
 use crate::Result;
-use crate::config::Loss;
+use crate::config::{Document, Loss};
 use crate::data::Part;
+use crate::graph::GRAPH_KINDS;
 use crate::model::Output;
+use crate::program::PROGRAM_KINDS;
 use crate::run::Facts;
+use crate::stories::STORY_KINDS;
 
 pub use samples::SampleTask;
+
+/// The kinds of work there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Matrices and sequences.
+    Samples,
+    /// The nodes of a graph.
+    Nodes,
+    /// Questions about stories.
+    Stories,
+    /// Sequences drawn for a program.
+    Program,
+}
+
+impl Kind {
+    /// The work of a net that `model.kind` names so.
+    pub fn of_net(name: &str) -> Self {
+        match name {
+            name if GRAPH_KINDS.contains(&name) => Self::Nodes,
+            name if STORY_KINDS.contains(&name) => Self::Stories,
+            name if PROGRAM_KINDS.contains(&name) => Self::Program,
+            _ => Self::Samples,
+        }
+    }
+
+    /// The work that a config is about.
+    pub fn of(document: &Document) -> Self {
+        let table = document.model().unwrap_or_default();
+        Self::of_net(table.get("kind").and_then(Value::as_str).unwrap_or_default())
+    }
+}
 
 /// A kind of work with examples of its own. What trains, measures and saves knows no more about nets than this.
 pub trait Task {
@@ -71,6 +107,16 @@ pub trait Task {
 
     /// How many are measured at once. Sums of `f32` depend on it in their last bits, so it is the same everywhere.
     fn chunk(&self, wanted: Option<usize>) -> usize;
+
+    /// Whether its nets can begin without their softmax.
+    fn starts_linear(&self) -> bool {
+        false
+    }
+
+    /// A net with its softmax on, or off for a linear start.
+    fn with_softmax(&self, net: Self::Net, _on: bool) -> Self::Net {
+        net
+    }
 
     /// What stands beside the weights of an epoch, as JSON.
     fn note(&self, epoch: usize) -> String;

@@ -9,8 +9,9 @@
 //! | [`Seq2Seq`] | `[batch, time, rows, cols]` | a sequence `[batch, steps, rows, cols]` |
 //! | [`TuringMachine`] | `[batch, time, rows, cols]` | a matrix per step, from a memory that it reads and writes |
 //! | [`ColumnNet`], [`Gcn`], [`ChebyshevNet`] | features `[nodes, width]` and links | scores `[nodes, classes]` |
+//! | [`EndToEnd`], [`MemoryNetwork`] | [`Stories`] with questions | scores `[batch, words]` |
 //!
-//! Every net but those on graphs has a vector twin: `form = "vector"` and one side instead of two in `hidden`.
+//! Every net but those on graphs and stories has a vector twin: `form = "vector"` and one side instead of two in `hidden`.
 
 mod autoencoder;
 mod feedforward;
@@ -33,7 +34,10 @@ pub use autoencoder::{AutoEncoder, AutoEncoderConfig, Decoder};
 pub use feedforward::{Classifier, FeedForward, FeedForwardConfig};
 pub use graph::{ChebyshevNet, ChebyshevNetConfig, ColumnNet, ColumnNetConfig, Gcn, GcnConfig};
 pub use hidden::Hidden;
-pub use memory::{Controller, ControllerKind, Trace, TuringMachine, TuringMachineConfig};
+pub use memory::{
+    Controller, ControllerKind, Embedding, Encoding, EndToEnd, EndToEndConfig, FactLoss, Heads, MemoryNetwork,
+    MemoryNetworkConfig, Stories, Taught, Trace, TuringMachine, TuringMachineConfig, Tying,
+};
 pub use seq2seq::{Seq2Seq, Seq2SeqConfig, Start};
 pub use sequence_classifier::{SequenceClassifier, SequenceClassifierConfig};
 pub use sequence_labeller::{SequenceLabeller, SequenceLabellerConfig};

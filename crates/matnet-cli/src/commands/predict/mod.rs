@@ -11,6 +11,8 @@ use matnet_data::inputs::Inputs;
 use matnet_train::Run;
 use matnet_train::graph::{self, PreparedGraph};
 use matnet_train::run::Answers;
+use matnet_train::stories::{self, PreparedStories};
+use matnet_train::task::Kind;
 use meter::Meter;
 use output::Output;
 
@@ -34,15 +36,14 @@ pub fn run(args: Predict) -> Outcome {
     Output::check(&args.output)?;
     let device = machine::set_up(&args.machine)?;
     let run = Run::at(&args.run);
-    if run.is_graph()? {
-        return nodes(&args, &run, &device);
-    }
-    let (epoch, classes, answer): (usize, Vec<String>, Answerer) = match run.is_program()? {
-        true => {
+    let (epoch, classes, answer): (usize, Vec<String>, Answerer) = match run.kind()? {
+        Kind::Nodes => return nodes(&args, &run, &device),
+        Kind::Stories => return questions(&args, &run, &device),
+        Kind::Program => {
             let trained = run.trained_program(args.weights.file(), &device)?;
             (trained.note.epoch, Vec::new(), Box::new(move |inputs| trained.answer(inputs)))
         }
-        false => {
+        Kind::Samples => {
             let trained = eval::trained(&run, args.weights, &device)?;
             let classes = trained.note.classes.clone();
             (trained.note.epoch, classes, Box::new(move |inputs| trained.answer(inputs)))
@@ -97,6 +98,39 @@ fn nodes(args: &Predict, run: &Run, device: &Device) -> Outcome {
     output.add(&answers, None)?;
     let mut meter = Meter::new(count, args.quiet);
     meter.tell(count);
+    meter.clear();
+    output.finish()?;
+    meter.end(&args.output);
+    Ok(())
+}
+
+/// Answers for every question of a text.
+fn questions(args: &Predict, run: &Run, device: &Device) -> Outcome {
+    let trained = run.trained_on_stories(args.weights.file(), device)?;
+    let cache = data::cache(&args.cache)?;
+    let config = stories::data_config(&run.document()?)?;
+    let source = args.input.to_string_lossy();
+    let told = PreparedStories::load_whole(&source, &config, &trained.note.words, &cache);
+    let told = told.map_err(|error| about(error, &args.input))?;
+    if !args.quiet {
+        eval::unfinished(run, trained.note.epoch)?;
+    }
+    interrupt::watch();
+    let all = &told.split.test;
+    let mut output = Output::create(&args.output, "question", all.len(), &trained.note.words)?;
+    let mut meter = Meter::new(all.len(), args.quiet);
+    let mut done = 0;
+    for some in all.chunks(args.batch.map_or(FILES, |batch| batch as usize)) {
+        let answers = trained.answer(&told, some)?;
+        let asked: Vec<String> =
+            some.iter().map(|&at| told.question(&told.examples[at]).text.clone()).collect();
+        output.add(&answers, Some(&asked))?;
+        done += some.len();
+        meter.tell(done);
+        if interrupt::asked() {
+            return Err(Failure::Stopped);
+        }
+    }
     meter.clear();
     output.finish()?;
     meter.end(&args.output);

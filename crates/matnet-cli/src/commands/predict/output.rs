@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 pub struct Output {
     path: PathBuf,
     place: Place,
-    /// What a line is about, where that is no file: sample, node.
+    /// What a line is about, where that is no file: sample, node, question.
     unit: &'static str,
     /// Samples in all, and those that are written.
     total: usize,
@@ -108,7 +108,8 @@ fn csv_lines(
     let steps = if classes.is_empty() { 1 } else { answers.classes.len() / shape[0].max(1) };
     let by_step = !classes.is_empty() && shape.len() == 3;
     if done == 0 {
-        let first = if names.is_some() { "file" } else { unit };
+        // Samples that have names are files; a question is its own name.
+        let first = if names.is_some() && unit == "sample" { "file" } else { unit };
         let step = if by_step { ",step" } else { "" };
         match classes {
             [] => writeln!(out, "{first}{}", places(&shape[1..]))?,

@@ -6,6 +6,7 @@ mod pictures;
 mod program;
 mod several;
 mod single;
+mod stories;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,11 @@ pub fn run(args: Report) -> Outcome {
                     nodes::page(&run, work, Some(&cloud), &Device::flex())?
                 }
                 Plan::Program(work) => program::page(&run, work, &Device::flex())?,
+                Plan::Stories(work) => {
+                    let looked = stories::looked(&run, work, &Device::flex())?;
+                    stories::write_pictures(&looked, &path)?;
+                    stories::page(&run, work, &looked, &Device::flex())?
+                }
             };
             write_page(&path, &page)?;
             path
@@ -64,6 +70,7 @@ pub fn write(run: &Run, plan: &Plan, device: &Device) -> Outcome {
         // Hidden states are placed in space where they are asked for: that takes longer than some runs.
         Plan::Nodes(work) => nodes::page(run, work, None, device)?,
         Plan::Program(work) => program::page(run, work, device)?,
+        Plan::Stories(work) => stories::page(run, work, &stories::looked(run, work, device)?, device)?,
     };
     write_page(&run.path("report.html"), &page)
 }

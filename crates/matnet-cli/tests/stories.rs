@@ -1,0 +1,290 @@
+//! Memory nets go through the same commands, as exactly, and say as clearly what is wrong.
+
+mod common;
+
+use std::path::Path;
+
+use common::{kill_until_done, run, same};
+use tempfile::TempDir;
+
+const CONFIG: &str = "
+[data]
+source = 'stories'
+tasks = [1]
+[model]
+kind = 'end-to-end-memory'
+width = 15
+hops = 2
+heads = 2
+[train]
+epochs = 4
+linear_start = 3
+optimizer = 'sgd'
+sum_loss = true
+rate = 0.01
+clip_each = 40
+";
+
+const TAUGHT: &str = "
+[data]
+source = 'stories'
+tasks = [2]
+[model]
+kind = 'memory-network'
+width = 15
+[train]
+epochs = 3
+rate = 0.01
+";
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("tale.toml"), CONFIG).unwrap();
+    std::fs::write(folder.path().join("taught.toml"), TAUGHT).unwrap();
+    folder
+}
+
+fn metrics(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name).join("metrics.csv")).unwrap()
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let folder = folder();
+    for config in ["tale.toml", "taught.toml"] {
+        for threads in ["1", "2", "3"] {
+            let args = ["train", config, "-q", "--fresh", "--out", threads, "--threads", threads];
+            let (code, out, err) = run(folder.path(), &args);
+            assert_eq!(code, 0, "{err}");
+            assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
+        }
+        same(&folder.path().join("1"), &folder.path().join("2"));
+        same(&folder.path().join("1"), &folder.path().join("3"));
+    }
+}
+
+#[test]
+fn a_run_killed_again_and_again_ends_in_the_same_bytes_across_its_linear_start() {
+    let folder = folder();
+    let args = ["train", "tale.toml", "-q"];
+    assert_eq!(run(folder.path(), &[&args[..], &["--out", "whole"]].concat()).0, 0);
+    let args = [&args[..], &["--out", "killed", "--save-every", "0"]].concat();
+    let kills = kill_until_done(folder.path(), &args, 30);
+    assert!(kills >= 2, "killed only {kills} times");
+    same(&folder.path().join("whole"), &folder.path().join("killed"));
+    // Three epochs without the softmax, then the four that were asked for.
+    assert_eq!(metrics(folder.path(), "whole").lines().filter(|line| line.contains(",train,")).count(), 7);
+}
+
+#[test]
+fn a_linear_start_ends_when_the_validation_loss_no_longer_falls() {
+    let folder = folder();
+    // So slow that nothing falls but by chance, and at once the rate is its own again.
+    let slow = ["train.linear_start=30", "train.linear_patience=1", "train.rate=0.2", "train.epochs=1"];
+    let set: Vec<&str> = slow.iter().flat_map(|change| ["--set", change]).collect();
+    let (code, _, err) =
+        run(folder.path(), &[&["train", "tale.toml", "-q", "--out", "x"][..], &set].concat());
+    assert_eq!(code, 0, "{err}");
+    let text = metrics(folder.path(), "x");
+    let losses: Vec<f64> = text
+        .lines()
+        .filter(|line| line.contains(",valid,"))
+        .map(|line| line.split(',').nth(2).unwrap().parse().unwrap())
+        .collect();
+    let linear = losses.len() - 1;
+    assert!((2..30).contains(&linear), "{linear} epochs");
+    // It fell until the last of them.
+    assert!((1..linear - 1).all(|at| losses[at] < losses[at - 1]), "{losses:?}");
+    assert!(losses[linear - 1] >= losses[linear - 2], "{losses:?}");
+}
+
+#[test]
+fn stories_are_learnt_and_questions_answered() {
+    let folder = folder();
+    let (code, _, err) = run(folder.path(), &["new", "end-to-end-memory", "--out", "e.toml"]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = run(folder.path(), &["train", "e.toml", "--out", "x", "--set", "train.epochs=25"]);
+    assert_eq!(code, 0, "{err}");
+    let error: f64 = out.split("test error ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(error < 5.0, "{out}");
+    let tale = "Anna went to the garden.\nBoris ran to the attic.\nWhere is Anna?\nAnna walked to the market.\nWhere is Anna?\n\nClara returned to the library.\nWhere is Clara?\n";
+    std::fs::write(folder.path().join("tale.txt"), tale).unwrap();
+    let predict = ["predict", "x", "--input", "tale.txt", "--output", "-", "-q"];
+    let (code, out, err) = run(folder.path(), &predict);
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].starts_with("question,class,p_anna,p_attic,"), "{out}");
+    let answers: Vec<&str> = lines[1..].iter().map(|line| line.split(',').nth(1).unwrap()).collect();
+    assert_eq!(answers, ["garden", "market", "library"], "{out}");
+    // With answers it can be measured on, and numbers as bAbI has them do as well.
+    let told = "1 Anna went to the garden.\n2 Where is Anna?\tgarden\t1\n3 Where is Anna? \tattic\t1\n";
+    std::fs::write(folder.path().join("told.txt"), told).unwrap();
+    let (code, out, err) = run(folder.path(), &["eval", "x", "--data", "told.txt"]);
+    assert!(code == 0 && out.contains("(1 of 2 wrong)"), "{out}{err}");
+    let (code, out, err) = run(folder.path(), &["inspect", "x"]);
+    assert!(
+        code == 0 && out.contains("end-to-end-memory (matrix form) on stories, stories of up to 10"),
+        "{out}{err}"
+    );
+    let (code, _, err) = run(folder.path(), &["report", "x"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(folder.path().join("x/looked-1.png").exists());
+    let page = std::fs::read_to_string(folder.path().join("x/report.html")).unwrap();
+    assert!(page.contains("Where it looked") && page.contains("hop 3"));
+}
+
+#[test]
+fn several_tasks_are_measured_one_by_one() {
+    let folder = folder();
+    let args =
+        ["train", "tale.toml", "-q", "--out", "x", "--set", "data.tasks=[1, 3]", "--set", "train.epochs=1"];
+    assert_eq!(run(folder.path(), &args).0, 0);
+    let (code, out, err) = run(folder.path(), &["eval", "x"]);
+    assert_eq!(code, 0, "{err}");
+    for said in ["1 where-somebody-is", "3 where-a-thing-was", "mean"] {
+        assert!(out.contains(said), "{out}");
+    }
+    assert!(!out.contains("where-a-thing-is"), "{out}");
+    let (_, out, _) = run(folder.path(), &["eval", "x", "--json"]);
+    assert!(out.contains("\"tasks\"") && out.contains("\"number\": 3"), "{out}");
+    // A variant for each task: their mean is what is looked for.
+    let variants = format!("{CONFIG}\n[variant.one]\n[variant.two]\ndata.tasks = [2]\n");
+    std::fs::write(folder.path().join("both.toml"), variants).unwrap();
+    let args = ["compare", "both.toml", "-q", "--seeds", "2", "--set", "train.epochs=1"];
+    let (code, out, err) = run(folder.path(), &args);
+    assert!(code == 0 && out.contains("| mean |") && out.contains("chosen %"), "{out}{err}");
+}
+
+#[test]
+fn a_memory_network_finds_its_facts() {
+    let folder = folder();
+    assert_eq!(run(folder.path(), &["new", "memory-network", "--out", "m.toml"]).0, 0);
+    let args = ["train", "m.toml", "-q", "--out", "x", "--set", "data.tasks=[2]", "--set", "train.epochs=15"];
+    let (code, out, err) = run(folder.path(), &args);
+    assert_eq!(code, 0, "{err}");
+    let error: f64 = out.split("test error ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(error < 40.0, "{out}");
+    let (code, _, err) = run(folder.path(), &["report", "x"]);
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn every_mistake_gets_one_clear_error() {
+    let folder = folder();
+    for (change, said) in [
+        ("model.kind=end-to-end-memori", "model.kind: end-to-end-memori; did you mean `end-to-end-memory`?"),
+        ("model.head=3", "model.head: no such key; did you mean `heads`?"),
+        ("model.heads=0", "model.heads: 0×15×15; every side must be at least 1"),
+        ("model.hops=0", "model.hops: 0; must lie between 1 and"),
+        ("model.noise=1", "model.noise: 1; must be at least 0 and less than 1"),
+        ("model.tying=loose", "model.tying: unknown variant `loose`"),
+        ("model.vocabulary=3", "model.vocabulary: 3; the stories have 18 words; leave it out"),
+        ("data.task=3", "data.task: no such key; did you mean `tasks`?"),
+        ("data.tasks=[4]", "data.tasks: 4; stories has 1, 2, 3"),
+        ("data.tasks=[]", "data.tasks: []; name at least one"),
+        ("data.tasks=[1, 1]", "data.tasks: [1, 1]; each once"),
+        ("data.size=10k", "data.size: 10k; only babi uses it"),
+        ("data.size=2k", "data.size: unknown variant `2k`"),
+        ("data.source=digits", "data.source: `digits` holds no stories"),
+        (
+            "data.source=storys",
+            "data.source: `storys` is neither a dataset nor a file; did you mean `stories`?",
+        ),
+        ("data.split.valid=1000", "data.split: 1000 validation of 1000 questions leave nothing to train on"),
+        ("data.split.test=0.1", "data.split.test: only stories without a test of their own use it"),
+        ("train.loss=mse", "train.loss: mse; answers are learnt with \"cross-entropy\""),
+        ("train.linear_start=0", "train.linear_start: 0; must be at least 1"),
+        ("train.clip_each=0", "train.clip_each: 0; must be a number above 0"),
+    ] {
+        let (code, out, err) = run(folder.path(), &["train", "tale.toml", "-q", "--set", change]);
+        assert_eq!((code, out.as_str()), (2, ""), "{change}: {err}");
+        assert!(
+            err.starts_with("error: ") && err.lines().count() == 1 && err.contains(said),
+            "{change}: {err}"
+        );
+    }
+    let (code, _, err) = run(folder.path(), &["train", "taught.toml", "--set", "train.linear_start=3"]);
+    assert!(
+        code == 2 && err.contains("train.linear_start: 3; only end-to-end-memory has a softmax"),
+        "{err}"
+    );
+    let bare = "Anna ran.\nWho ran?\tanna\nBob sat.\nWho sat?\tbob\n";
+    std::fs::write(folder.path().join("bare.txt"), bare).unwrap();
+    std::fs::write(folder.path().join("asked.txt"), "Anna ran.\nWho ran?\n").unwrap();
+    for (source, said) in [
+        ("bare.txt", "bare.txt does not say which sentences support an answer"),
+        ("asked.txt", "`Who ran?` has no answer to learn"),
+    ] {
+        let source = format!("data.source={source}");
+        let set = [&source, "data.tasks=[1]", "data.split.valid=0", "data.split.test=0"];
+        let set: Vec<&str> = set.iter().flat_map(|change| ["--set", change]).collect();
+        let (code, _, err) = run(folder.path(), &[&["train", "taught.toml"][..], &set].concat());
+        assert!(code == 2 && err.contains(said), "{err}");
+    }
+    // A net meets stories that it was not made for.
+    let small = [
+        "train",
+        "tale.toml",
+        "-q",
+        "--out",
+        "x",
+        "--set",
+        "train.epochs=1",
+        "--set",
+        "train.linear_start=1",
+    ];
+    assert_eq!(run(folder.path(), &small).0, 0);
+    std::fs::write(folder.path().join("odd.txt"), "Anna wnt to the garden.\nWhere is Anna?\n").unwrap();
+    std::fs::write(folder.path().join("mute.txt"), "Anna went to the garden.\n").unwrap();
+    for (args, said) in [
+        (
+            &["predict", "x", "--input", "odd.txt", "--output", "-"][..],
+            "odd.txt: the word `wnt` is not among the 18 that the net knows; did you mean `went`?",
+        ),
+        (&["predict", "x", "--input", "mute.txt", "--output", "-"], "mute.txt: holds no question"),
+        (
+            &["predict", "x", "--input", "gone.txt", "--output", "-"],
+            "`gone.txt` is neither a dataset nor a file",
+        ),
+        (&["eval", "x", "--data", "asked.txt"], "--data: the word"),
+    ] {
+        let (code, _, err) = run(folder.path(), args);
+        assert!(code != 0 && err.contains(said), "{args:?}: {err}");
+    }
+}
+
+/// Every experiment's config means something, on whatever stories.
+#[test]
+fn the_configs_of_the_experiments_are_understood() {
+    let here = TempDir::new().unwrap();
+    let experiments = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/memory");
+    for (file, variant) in
+        [("babi", "qa20"), ("joint", "layer-wise"), ("heads", "qa18-4"), ("stories", "before")]
+    {
+        let path = experiments.join(format!("{file}.toml"));
+        let stories = ["--set", "data.source=stories", "--set", "data.tasks=[1]"];
+        let inspect = ["inspect", path.to_str().unwrap(), "--variant", variant];
+        let (code, out, err) = run(here.path(), &[&inspect[..], &stories].concat());
+        assert!(
+            code == 0 && out.starts_with("end-to-end-memory (matrix form) on stories"),
+            "{file}: {out}{err}"
+        );
+    }
+}
+
+#[test]
+fn babi_is_read_where_it_is() {
+    let Some(root) = std::env::var_os("MATNET_DATA") else {
+        return eprintln!("skipped: MATNET_DATA names no folder with babi");
+    };
+    if !Path::new(&root).join("babi").is_dir() {
+        return eprintln!("skipped: {} has no folder babi", Path::new(&root).display());
+    }
+    let folder = folder();
+    let args =
+        ["train", "tale.toml", "-q", "--out", "x", "--set", "data.source=babi", "--set", "train.epochs=30"];
+    let (code, out, err) = run(folder.path(), &args);
+    assert_eq!(code, 0, "{err}");
+    let error: f64 = out.split("test error ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(error < 10.0, "{out}");
+}
