@@ -105,8 +105,9 @@ impl Planner {
         Ok(Plan::Samples(Work::new(document, SampleTask::new(data, model, &train)?)?))
     }
 
-    /// Fails if a job could not begin. Its net is built for that, but with first values that are drawn quickly.
-    pub fn check(&mut self, document: &Document, cache: &Cache) -> Result<()> {
+    /// Fails if a job could not begin. Its net is built for that, but with first values that are drawn quickly. Gives
+    /// about how many operations its training takes, for comparing jobs.
+    pub fn check(&mut self, document: &Document, cache: &Cache) -> Result<f64> {
         let mut quick = document.clone();
         quick.set("model.init=glorot")?;
         self.plan(document, cache)?;

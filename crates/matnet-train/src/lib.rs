@@ -20,6 +20,7 @@ mod error;
 pub mod evaluate;
 mod files;
 pub mod graph;
+pub mod inputs;
 pub mod inspect;
 pub mod model;
 mod optimizer;

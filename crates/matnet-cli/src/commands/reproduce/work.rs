@@ -1,0 +1,188 @@
+//! The runs of an experiment: checked, trained one after another, and taken up again where they were left.
+
+use std::path::{Path, PathBuf};
+
+use burn::tensor::Device;
+use matnet_data::cache::Cache;
+use matnet_train::compare::Planner;
+use matnet_train::run::{Plan, RunResult};
+use matnet_train::{Error, Options, Run, train};
+
+use super::experiment::{Experiment, Files, Step};
+use super::pace::{Pace, Watch};
+use super::results::{self, Results, Section};
+use crate::cli::Reproduce;
+use crate::commands::report;
+use crate::failure::{Failure, Outcome};
+use crate::{interrupt, text};
+
+/// What stands in the folder of a run whose numbers stopped being numbers.
+const DIVERGED: &str = "diverged.txt";
+
+/// An experiment with all its runs.
+pub struct Work {
+    pub experiment: Experiment,
+    pub folder: PathBuf,
+    pub steps: Vec<Step>,
+    pub results: Results,
+    /// How many were trained by this process.
+    pub fresh: usize,
+    again: bool,
+}
+
+impl Work {
+    /// Understands an experiment and fails if one of its runs could not begin.
+    pub fn plan(
+        files: &Files,
+        args: &Reproduce,
+        folder: PathBuf,
+        cache: &Cache,
+        planner: &mut Planner,
+        pace: &mut Pace,
+    ) -> Result<Self, Failure> {
+        let experiment = files.experiment(args.size)?;
+        let seeds = args.seeds.unwrap_or(experiment.seeds);
+        let mut steps = files.steps(&experiment, seeds, &args.set, &folder)?;
+        let mut results = Results::default();
+        let mut missing = Vec::new();
+        let mut operations = Vec::new();
+        for step in &steps {
+            let (table, column, row) = step.cell;
+            let data = &experiment.tables[table].columns[column];
+            if missing.contains(&(table, column)) || operations.iter().any(|(cell, _)| *cell == step.cell) {
+                continue;
+            }
+            match planner.check(&step.job.document, cache) {
+                Ok(number) => operations.push((step.cell, number)),
+                Err(Error::Data(matnet_data::Error::Missing(_))) if data.optional => {
+                    missing.push((table, column));
+                    let source = step.job.document.source().unwrap_or("the data").to_owned();
+                    results.left_out.push(format!("{}: left out, {source} is not here.", data.label));
+                }
+                Err(error) => {
+                    let net = &experiment.tables[table].rows[row].label;
+                    let what = format!("{}, {net} on {}", files.name, data.label);
+                    return Err(error.about(&what).into());
+                }
+            }
+        }
+        steps.retain(|step| !missing.contains(&(step.cell.0, step.cell.1)));
+        for step in &steps {
+            let found = operations.iter().find(|(cell, _)| *cell == step.cell);
+            pace.expect(&step.job.folder, found.map_or(0.0, |(_, number)| *number));
+        }
+        Ok(Self { experiment, folder, steps, results, fresh: 0, again: args.fresh })
+    }
+
+    /// Whether every run is finished.
+    pub fn is_done(&self) -> bool {
+        self.steps.iter().all(|step| step.job.folder.join("result.json").exists())
+    }
+
+    /// Trains what is not trained yet; `later` are the folders of runs that come after this experiment.
+    pub fn train(
+        &mut self,
+        pace: &mut Pace,
+        later: Vec<&Path>,
+        device: &Device,
+        cache: &Cache,
+        planner: &mut Planner,
+    ) -> Outcome {
+        let options = Options { device: device.clone(), ..Options::default() };
+        let mut since_written = 0;
+        for at in 0..self.steps.len() {
+            let step = &self.steps[at];
+            let plan = planner.plan(&step.job.document, cache)?;
+            let run = Run::at(&step.job.folder);
+            self.same_settings(&run, &plan)?;
+            let (finished, diverged) = (run.result()?, std::fs::read_to_string(run.path(DIVERGED)).ok());
+            let was_there = finished.is_some() || diverged.is_some();
+            let waiting = self.steps[at + 1..].iter().map(|step| step.job.folder.as_path());
+            let left = pace.left(waiting.chain(later.iter().copied()));
+            let outcome = match (finished, diverged) {
+                (Some(result), _) => Ok(result),
+                (None, Some(what)) => Err(what),
+                (None, None) => {
+                    interrupt::watch();
+                    let what = format!("{}/{} {}", at + 1, self.steps.len(), run.folder().display());
+                    let mut watch = Watch::new(what, left);
+                    match train(&plan, &run, &options, &mut watch) {
+                        Ok(outcome) => {
+                            report::write(&run, &plan, device)?;
+                            self.fresh += 1;
+                            since_written += 1;
+                            Ok(outcome.result)
+                        }
+                        Err(Error::NotFinite(what)) => {
+                            matnet_train::write_file(&run.path(DIVERGED), what.as_bytes())?;
+                            Err(what)
+                        }
+                        Err(other) => return Err(other.into()),
+                    }
+                }
+            };
+            pace.done(run.folder());
+            let waiting = self.steps[at + 1..].iter().map(|step| step.job.folder.as_path());
+            let left = pace.left(waiting.chain(later.iter().copied()));
+            let said = match &outcome {
+                Ok(result) => self.said(step, result),
+                Err(_) => "came to nothing, its numbers stopped being numbers".to_owned(),
+            };
+            if !was_there {
+                let place = run.folder().display();
+                let left = text::duration(left);
+                eprintln!("{}/{} {place}: {said}, about {left} left", at + 1, self.steps.len());
+            }
+            match outcome {
+                Ok(result) => self.results.add(step.cell, run, result),
+                Err(what) => self.results.diverged.push(format!("{}: {what}", run.folder().display())),
+            }
+            // Whoever looks while it goes on finds what there is.
+            let round = self.steps.get(at + 1).is_some_and(|next| next.cell == self.steps[0].cell);
+            if since_written > 0 && (round || since_written >= 20) {
+                since_written = 0;
+                results::write(
+                    &self.folder,
+                    &self.experiment,
+                    &self.results,
+                    &self.sections(),
+                    (at + 1, self.steps.len()),
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A finished run is not taken for one with other settings.
+    fn same_settings(&self, run: &Run, plan: &Plan) -> Outcome {
+        let Some(difference) = run.difference(&plan.config()) else { return Ok(()) };
+        // What another version of matnet came to still counts.
+        if difference.starts_with("run.version") && run.result()?.is_some() {
+            return Ok(());
+        }
+        if !self.again {
+            return Err(Failure::Failed(format!(
+                "{}: a run with other settings stands here ({difference}); --fresh trains such runs again, --out chooses another folder",
+                run.folder().display()
+            )));
+        }
+        run.clear()?;
+        match std::fs::remove_file(run.path(DIVERGED)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a run came to.
+    fn said(&self, step: &Step, result: &RunResult) -> String {
+        let measure = self.experiment.tables[step.cell.0].measures[0];
+        let number = measure.of(result).map_or("–".to_owned(), |number| measure.said(number));
+        format!("{} {number}, {}", measure.axis(), text::counted(result.epochs, "epoch"))
+    }
+
+    /// Writes everything.
+    pub fn write(&self, sections: &[Section]) -> Outcome {
+        let count = self.steps.len();
+        results::write(&self.folder, &self.experiment, &self.results, sections, (count, count))
+    }
+}
