@@ -83,9 +83,12 @@ pub fn template(kind: &str) -> String {
         ),
     };
     let graph = GRAPH_KINDS.contains(&kind);
-    let past = match kind {
+    let own = match kind {
         "seq2seq" => {
             "past = 80                   # matrices that are given; the others are to be predicted\n"
+        }
+        "autoencoder" => {
+            "# patch = [5, 5]            # a black patch on every validation and test matrix, to be filled in\n"
         }
         _ => "",
     };
@@ -97,5 +100,5 @@ pub fn template(kind: &str) -> String {
         false => (include_str!("../../templates/data.toml"), include_str!("../../templates/train.toml")),
     };
     let quoted = format!("\"{source}\"");
-    format!("# {what}\n\n[data]\nsource = {quoted:<18} # {note}\n{past}{data}{model}{train}")
+    format!("# {what}\n\n[data]\nsource = {quoted:<18} # {note}\n{own}{data}{model}{train}")
 }

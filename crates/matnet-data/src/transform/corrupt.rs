@@ -41,12 +41,7 @@ impl Patch {
 }
 
 /// Sets a patch of `height`×`width` at a random place of every matrix to `value`, and says where each lies.
-pub fn patch(
-    data: &mut Array,
-    size: (usize, usize),
-    value: f32,
-    rng: &mut impl Rng,
-) -> Result<Vec<Patch>> {
+pub fn patch(data: &mut Array, size: (usize, usize), value: f32, rng: &mut impl Rng) -> Result<Vec<Patch>> {
     let (rows, cols) = matrix_sides(data)?;
     let spoil = |matrix: &mut [f32]| {
         let patch = Patch::random((rows, cols), size, rng)?;

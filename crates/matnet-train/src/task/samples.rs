@@ -165,7 +165,13 @@ impl Task for SampleTask {
         }
     }
 
-    fn loss_under_patches(&self, net: &Model, examples: &[usize], chunk: usize, device: &Device) -> Option<f64> {
+    fn loss_under_patches(
+        &self,
+        net: &Model,
+        examples: &[usize],
+        chunk: usize,
+        device: &Device,
+    ) -> Option<f64> {
         let patches = self.data.patches.as_ref()?;
         let (mut sum, mut hidden) = (0.0, 0_usize);
         for batch in examples.chunks(chunk) {

@@ -41,7 +41,7 @@ impl Claim {
             .filter(|(_, data)| self.on.is_empty() || self.on.contains(&data.name))
             .map(|(column, data)| {
                 let verdict = self.verdict(comparison, (table, column), results);
-                format!("{}, on {}: {verdict}.", self.says, data.label)
+                format!("{}, {}: {verdict}.", self.says, data.label)
             })
             .collect()
     }
@@ -55,7 +55,8 @@ impl Claim {
             return "not trained yet".to_owned();
         }
         let said = |number: f64| measure.said(number);
-        let best = |means: &[(&Net, f64)]| means.iter().map(|(_, mean)| *mean).reduce(|a, b| measure.better(a, b));
+        let best =
+            |means: &[(&Net, f64)]| means.iter().map(|(_, mean)| *mean).reduce(|a, b| measure.better(a, b));
         let (held, numbers) = if let Some(than) = &self.better_than {
             let other = match than.as_str() {
                 "published" => {
@@ -93,10 +94,8 @@ impl Claim {
         results: &Results,
     ) -> Vec<(&'a Net, f64)> {
         let rows = comparison.rows.iter().enumerate().filter(|(_, net)| net.is_called(name));
-        rows.filter_map(|(row, net)| {
-            Some((net, results.summary((table, column, row), measure)?.spread.mean))
-        })
-        .collect()
+        rows.filter_map(|(row, net)| Some((net, results.summary((table, column, row), measure)?.spread.mean)))
+            .collect()
     }
 }
 

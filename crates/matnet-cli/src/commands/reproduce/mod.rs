@@ -26,8 +26,10 @@ use crate::text;
 
 /// Trains whatever is not trained yet, then writes what it came to.
 pub fn run(args: Reproduce) -> Outcome {
-    let chosen: Vec<&Files> =
-        EXPERIMENTS.iter().filter(|files| args.experiment == "all" || files.name == args.experiment).collect();
+    let chosen: Vec<&Files> = EXPERIMENTS
+        .iter()
+        .filter(|files| args.experiment == "all" || files.name == args.experiment)
+        .collect();
     if chosen.is_empty() {
         let names: Vec<&str> = EXPERIMENTS.iter().map(|files| files.name).collect();
         let what =
@@ -49,7 +51,13 @@ pub fn run(args: Reproduce) -> Outcome {
             eprintln!("{note}");
         }
         let others = later.iter().flat_map(|work| &work.steps);
-        work.train(&mut pace, others.map(|step| step.job.folder.as_path()).collect(), &device, &cache, &mut planner)?;
+        work.train(
+            &mut pace,
+            others.map(|step| step.job.folder.as_path()).collect(),
+            &device,
+            &cache,
+            &mut planner,
+        )?;
         let mut sections = work.sections();
         for (number, section) in sections.iter_mut().enumerate() {
             section.figures = figure::draw(work, number, &device, &cache, &mut planner)?;

@@ -87,11 +87,8 @@ impl Watch {
         let (done, all) = (epoch * self.steps + step, self.epochs * self.steps);
         let each = self.began.elapsed().as_secs_f64() / (done - self.before).max(1) as f64;
         let own = each * (all - done) as f64;
-        let left = format!(
-            "{} left of this run, {} of all",
-            text::duration(own),
-            text::duration(own + self.later)
-        );
+        let left =
+            format!("{} left of this run, {} of all", text::duration(own), text::duration(own + self.later));
         let (epoch, epochs, loss) = (epoch + 1, self.epochs, text::number(loss));
         match &self.bar {
             Some(bar) => {

@@ -125,7 +125,10 @@ fn table(comparison: &Comparison, number: usize, measure: Measure, results: &Res
     let published: Vec<bool> = comparison
         .columns
         .iter()
-        .map(|data| measure == comparison.measures[0] && comparison.rows.iter().any(|net| net.published(data).is_some()))
+        .map(|data| {
+            measure == comparison.measures[0]
+                && comparison.rows.iter().any(|net| net.published(data).is_some())
+        })
         .collect();
     let sizes_published = comparison.rows.iter().any(|net| net.published_parameters.is_some());
     let mut columns = vec![Column::text("net")];

@@ -28,7 +28,10 @@ pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
         }
         Drawn {
             name: stage.name(&["bars", measure.word()]),
-            caption: format!("{}. Means over the seeds; whiskers are one standard deviation.", measure.name()),
+            caption: format!(
+                "{}. Means over the seeds; whiskers are one standard deviation.",
+                measure.name()
+            ),
             content: Content::Chart(chart.svg()),
         }
     });

@@ -9,6 +9,8 @@ use crate::failure::Failure;
 
 /// Columns of U and V whose products are shown.
 const PRODUCTS: usize = 10;
+/// Pixels that an entry of U or V takes.
+const ZOOM: u32 = 6;
 
 /// U, V and the tiles of the first layer, from the first seed.
 pub fn draw(stage: &mut Stage, wish: &Wish) -> Result<Vec<Vec<Drawn>>, Failure> {
@@ -18,7 +20,10 @@ pub fn draw(stage: &mut Stage, wish: &Wish) -> Result<Vec<Vec<Drawn>>, Failure> 
             let Some((_, model)) = stage.trained(column, row)? else { continue };
             let grids = map_grids("layer.0", &weights::named(&model), PRODUCTS)?;
             let mut group = Vec::new();
-            for ((grid, caption), what) in grids.into_iter().zip(["maps", "tiles"]) {
+            for ((mut grid, caption), what) in grids.into_iter().zip(["maps", "tiles"]) {
+                if what == "maps" {
+                    grid = grid.with_zoom(ZOOM, ZOOM);
+                }
                 group.push(Drawn {
                     name: stage.name(&[&data.name, &net.name, what]),
                     caption: format!("{} on {}, {caption}", net.label, data.label),

@@ -16,11 +16,11 @@ use matnet_data::cache::Cache;
 use matnet_report::Svg;
 use matnet_report::chart::Scatter3;
 use matnet_report::page::{Figure, Page};
+use matnet_train::Run;
 use matnet_train::compare::Planner;
 use matnet_train::model::Model;
 use matnet_train::run::Plan;
 use matnet_train::task::SampleTask;
-use matnet_train::Run;
 use serde::Deserialize;
 
 use super::experiment::{Comparison, Data, Net, Step};
@@ -176,7 +176,8 @@ impl<'a> Stage<'a> {
 
     /// A name for a file of this table.
     fn name(&self, parts: &[&str]) -> String {
-        let all: Vec<&str> = [self.comparison.name.as_str()].into_iter().chain(parts.iter().copied()).collect();
+        let all: Vec<&str> =
+            [self.comparison.name.as_str()].into_iter().chain(parts.iter().copied()).collect();
         all.join("-")
     }
 

@@ -27,8 +27,11 @@ pub fn draw(stage: &mut Stage, wish: &Wish) -> Result<Vec<Vec<Drawn>>, Failure> 
     for &channel in &shown {
         // Time from left to right, high pitches on top.
         let at = |bin: usize, step: usize| numbers[(step * channels + channel) * bins + bin];
-        let turned: Vec<f32> =
-            (0..bins).rev().flat_map(|bin| (0..time).map(move |step| (bin, step))).map(|(bin, step)| at(bin, step)).collect();
+        let turned: Vec<f32> = (0..bins)
+            .rev()
+            .flat_map(|bin| (0..time).map(move |step| (bin, step)))
+            .map(|(bin, step)| at(bin, step))
+            .collect();
         tiles.push(Tile::new(bins, time, turned)?);
     }
     let grid = Grid::new(Colours::Heat)
@@ -38,7 +41,7 @@ pub fn draw(stage: &mut Stage, wish: &Wish) -> Result<Vec<Vec<Drawn>>, Failure> 
     Ok(vec![vec![Drawn {
         name: stage.name(&["spectrogram"]),
         caption: format!(
-            "Spectrograms of four channels of a trial ({}, class {}): time from left to right, {time} windows in one second; frequency from 4 Hz below to 128 Hz on top; brighter is stronger.",
+            "{}: spectrograms of four channels of a trial of class {}; time from left to right, {time} windows in one second; frequency from 4 Hz below to 128 Hz on top; brighter is stronger.",
             data.label, names[wanted]
         ),
         content: Content::Png(png(&grid.draw()?)?),

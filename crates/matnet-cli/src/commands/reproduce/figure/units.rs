@@ -4,12 +4,15 @@ use matnet_report::chart::{LineChart, Series};
 
 use super::{Content, Drawn, Stage, Wish};
 
+/// A line of the chart: its name, and hidden units, mean and deviation of every point.
+type Family = (String, Vec<(f64, f64, f64)>);
+
 /// A chart for every measure, with a line for each family in each column.
 pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
     let mut groups = Vec::new();
     let columns = stage.columns(wish);
     for measure in &stage.comparison.measures {
-        let mut families: Vec<(String, Vec<(f64, f64, f64)>)> = Vec::new();
+        let mut families: Vec<Family> = Vec::new();
         for &(column, data) in &columns {
             for (row, net) in stage.rows(wish) {
                 let found = stage.results.summary((stage.number, column, row), *measure);
