@@ -30,11 +30,11 @@ fn all_experiments_leave_reports_tables_and_figures() {
     assert!(err.contains("about ") && err.contains(" left") && err.contains("runs trained in"), "{err}");
     let place = folder.path().join("x");
     for (name, title, pngs, gifs, said) in [
-        ("digits", "Digits: very deep nets", 18, 0, "| matrix 50×50 |"),
+        ("digits", "Digits: very deep nets", 18, 0, "| matrix 50×50 "),
         ("faces", "Faces: filling in what is hidden", 10, 0, "Loss in the test under the patch"),
-        ("moving-mnist", "Moving MNIST: the frames that follow", 4, 1, "| vector LSTM 200  |"),
+        ("moving-mnist", "Moving MNIST: the frames that follow", 4, 1, "| vector LSTM 200 "),
         ("eeg", "EEG: alcoholic or control", 2, 0, "160,601"),
-        ("citations", "Citations: column networks on graphs", 4, 0, "| multi-attention CLN |"),
+        ("citations", "Citations: column networks on graphs", 4, 0, "| multi-attention CLN "),
     ] {
         let results = text(&place, &format!("{name}/results.md"));
         assert!(out.contains(&results) && results.contains(title), "{name}");
@@ -85,6 +85,38 @@ fn killed_again_and_again_it_ends_in_the_same_words() {
     let kills = kill_until_done(folder.path(), &killed, 300);
     assert!(kills >= 1, "it was never killed");
     assert_eq!(text(folder.path(), "x/results.md"), text(folder.path(), "killed/results.md"));
+}
+
+#[test]
+fn a_run_that_comes_to_nothing_is_named_and_the_others_go_on() {
+    let folder = TempDir::new().unwrap();
+    let args = [&FACES[..], &["--set", "train.rate=1e30", "--set", "train.epochs=3"]].concat();
+    let (code, out, err) = run(folder.path(), &args);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("24/24 ") && err.contains("came to nothing"), "{err}");
+    assert!(out.contains("Came to nothing: x/layers-20/none/vector-50/seed-1: epoch "), "{out}");
+    assert!(out.contains("not trained yet"), "{out}");
+    let (code, again, _) = run(folder.path(), &args);
+    assert_eq!((code, again), (0, out));
+}
+
+/// The loss under a patch is the same in the run's folder, in the table and from `eval`.
+#[test]
+fn what_a_patch_hides_is_measured_on_its_own() {
+    let folder = TempDir::new().unwrap();
+    assert_eq!(run(folder.path(), &FACES).0, 0);
+    let place = "x/layers-20/none/matrix-20x20/seed-1";
+    let result: serde_json::Value =
+        serde_json::from_str(&text(folder.path(), &format!("{place}/result.json"))).unwrap();
+    let loss = result["under_patches"].as_f64().unwrap();
+    assert!(loss > 0.0 && loss != result["test"]["loss"].as_f64().unwrap());
+    let (code, out, err) = run(folder.path(), &["eval", place, "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let eval: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(eval["under_patches"].as_f64(), Some(loss));
+    assert!(text(folder.path(), "x/results.md").contains(&format!("{loss:.4}")));
+    let (_, out, _) = run(folder.path(), &["eval", place]);
+    assert!(out.contains(" under the patches"), "{out}");
 }
 
 #[test]

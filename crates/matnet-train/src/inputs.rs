@@ -128,3 +128,64 @@ impl Patches {
         self.places[sample].is_some_and(|patch| patch.contains(entry / self.cols, entry % self.cols))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use matnet_data::cache::Cache;
+    use matnet_data::named::Options;
+    use matnet_data::source::moving::Moving;
+
+    use super::*;
+    use crate::data::{Part, Prepared};
+
+    fn config(text: &str) -> DataConfig {
+        toml::from_str(text).unwrap()
+    }
+
+    fn cache() -> Cache {
+        Cache::new(std::env::temp_dir())
+    }
+
+    #[test]
+    fn bytes_give_the_numbers_they_were_made_of() {
+        let config = config("source = 'moving-digits'\nsequences = 6\nlimit = 4");
+        let prepared = Prepared::load(&config, &cache(), 1).unwrap();
+        assert!(matches!(prepared.inputs, Inputs::Levels(_)));
+        assert_eq!(prepared.inputs.shape(), [4, 20, 64, 64]);
+        let mut moving = Moving::open("moving-digits", &cache(), Options { seed: 0, sequences: 6 }).unwrap();
+        let all = moving.read(0..6).unwrap();
+        let found = |at: usize| (0..6).any(|of| prepared.inputs.sample(at).as_ref() == all.sample(of));
+        assert!((0..4).all(found));
+        assert_eq!(prepared.inputs.part(2, 4096..4100).as_ref(), &prepared.inputs.sample(2)[4096..4100]);
+    }
+
+    #[test]
+    fn patches_hide_what_is_measured_and_nothing_that_is_learnt_from() {
+        let mut config = config("source = 'faces'\npatch = [5, 4]\nscale = 'standardise'");
+        let prepared = Prepared::load(&config, &cache(), 1).unwrap();
+        let patches = prepared.patches.as_ref().unwrap();
+        assert!(prepared.part(Part::Train).iter().all(|&at| patches.of(at).is_none()));
+        // Black is what 0 has become.
+        let scaler = prepared.preprocess.scaler.as_ref().unwrap();
+        let mut black = Array::new([1, 25, 25], vec![0.0; 625]).unwrap();
+        scaler.apply(&mut black).unwrap();
+        for &at in prepared.part(Part::Valid).iter().chain(prepared.part(Part::Test)) {
+            let patch = patches.of(at).unwrap();
+            assert_eq!((patch.height, patch.width), (5, 4));
+            let whole = prepared.inputs.sample(at);
+            let mut hidden = whole.to_vec();
+            patches.hide(at, &mut hidden);
+            for (entry, (hidden, whole)) in hidden.iter().zip(whole.iter()).enumerate() {
+                let inside = patch.contains(entry / 25, entry % 25);
+                assert_eq!(patches.hides(at, entry), inside);
+                assert_eq!(hidden, if inside { &black.data()[entry] } else { whole });
+            }
+        }
+        // The places belong to the data's seed.
+        let again = Prepared::load(&config, &cache(), 2).unwrap().patches.unwrap();
+        assert_eq!(again.places, patches.places);
+        config.seed = 5;
+        let other = Prepared::load(&config, &cache(), 1).unwrap().patches.unwrap();
+        assert_ne!(other.places.iter().flatten().next(), patches.places.iter().flatten().next());
+    }
+}

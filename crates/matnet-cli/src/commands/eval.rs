@@ -179,6 +179,8 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation) -> io::Result<()
         about: About,
         #[serde(flatten)]
         score: matnet_train::run::Score,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        under_patches: Option<f64>,
         classes: Vec<Class<'a>>,
         confusion: &'a [Vec<u64>],
         wrong: &'a [evaluate::Wrong],
@@ -197,6 +199,7 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation) -> io::Result<()
     let whole = Whole {
         about,
         score: found.score,
+        under_patches: found.under_patches,
         classes: classes.collect(),
         confusion: found.confusion.as_ref().map_or(&[], Confusion::counts),
         wrong: &found.wrong,
@@ -212,6 +215,9 @@ fn words(out: &mut impl Write, about: &About, found: &Evaluation) -> io::Result<
     let score = found.score;
     let examples = text::counted(score.examples, "example");
     write!(out, "loss {} over {examples}", text::number(score.loss))?;
+    if let Some(loss) = found.under_patches {
+        write!(out, ", {} under the patches", text::number(loss))?;
+    }
     let Some((error, confusion)) = score.error.zip(found.confusion.as_ref()) else { return writeln!(out) };
     let answers = confusion.counts().iter().flatten().sum::<u64>() as usize;
     let wrong = text::count(found.wrong.len());
