@@ -159,7 +159,7 @@ struct Description {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TableDescription {
+pub(super) struct TableDescription {
     name: String,
     title: String,
     #[serde(default)]
@@ -224,7 +224,7 @@ impl RowDescription {
 }
 
 impl TableDescription {
-    fn of_size(self, size: Size) -> Comparison {
+    pub(super) fn of_size(self, size: Size) -> Comparison {
         Comparison {
             name: self.name,
             title: self.title,
@@ -334,6 +334,7 @@ mod tests {
                     let than = claim.better_than.as_deref();
                     assert!(row(&claim.of), "{}: {}", files.name, claim.of);
                     assert!(than.is_none_or(|name| name == "published" || row(name)), "{than:?}");
+                    assert!(claim.better_than_on.as_deref().is_none_or(column), "{}", files.name);
                     assert!(claim.on.iter().all(|name| column(name)), "{}: {:?}", files.name, claim.on);
                     assert!(claim.measure.is_none_or(|measure| tables[0].measures.contains(&measure)));
                 }

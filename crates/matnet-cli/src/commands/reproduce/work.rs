@@ -1,5 +1,6 @@
 //! The runs of an experiment: checked, trained one after another, and taken up again where they were left.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
@@ -30,6 +31,11 @@ pub struct Work {
     again: bool,
 }
 
+/// The folder of all seeds of a run.
+fn cell(step: &Step) -> &Path {
+    step.job.folder.parent().unwrap_or(&step.job.folder)
+}
+
 impl Work {
     /// Understands an experiment and fails if one of its runs could not begin.
     pub fn plan(
@@ -40,36 +46,40 @@ impl Work {
         planner: &mut Planner,
         pace: &mut Pace,
     ) -> Result<Self, Failure> {
-        let experiment = files.experiment(args.size)?;
+        let mut experiment = files.experiment(args.size)?;
         let seeds = args.seeds.unwrap_or(experiment.seeds);
         let mut steps = files.steps(&experiment, seeds, &args.set, &folder)?;
-        let mut results = Results::default();
-        let mut missing = Vec::new();
-        let mut operations = Vec::new();
+        let (mut results, mut missing) = (Results::default(), Vec::new());
+        let mut operations = BTreeMap::<PathBuf, f64>::new();
         for step in &steps {
             let (table, column, row) = step.cell;
             let data = &experiment.tables[table].columns[column];
-            if missing.contains(&(table, column)) || operations.iter().any(|(cell, _)| *cell == step.cell) {
+            if missing.contains(&(table, column)) || operations.contains_key(cell(step)) {
                 continue;
             }
             match planner.check(&step.job.document, cache) {
-                Ok(number) => operations.push((step.cell, number)),
+                Ok(number) => {
+                    operations.insert(cell(step).to_owned(), number);
+                }
                 Err(Error::Data(matnet_data::Error::Missing(_))) if data.optional => {
                     missing.push((table, column));
                     let source = step.job.document.source().unwrap_or("the data").to_owned();
-                    results.left_out.push(format!("{}: left out, {source} is not here.", data.label));
+                    results.left_out.push(format!("Left out: {}; {source} is not here.", data.label));
                 }
                 Err(error) => {
                     let net = &experiment.tables[table].rows[row].label;
-                    let what = format!("{}, {net} on {}", files.name, data.label);
+                    let what = format!("{}, {net}, {}", files.name, data.label);
                     return Err(error.about(&what).into());
                 }
             }
         }
-        steps.retain(|step| !missing.contains(&(step.cell.0, step.cell.1)));
+        missing.sort_unstable();
+        for (table, column) in missing.into_iter().rev() {
+            experiment.tables[table].columns.remove(column);
+            steps = files.steps(&experiment, seeds, &args.set, &folder)?;
+        }
         for step in &steps {
-            let found = operations.iter().find(|(cell, _)| *cell == step.cell);
-            pace.expect(&step.job.folder, found.map_or(0.0, |(_, number)| *number));
+            pace.expect(&step.job.folder, operations.get(cell(step)).copied().unwrap_or(0.0));
         }
         Ok(Self { experiment, folder, steps, results, fresh: 0, again: args.fresh })
     }
