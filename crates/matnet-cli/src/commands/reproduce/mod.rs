@@ -16,7 +16,6 @@ use std::time::Instant;
 use experiment::{EXPERIMENTS, Files};
 use matnet_train::compare::Planner;
 use pace::Pace;
-use results::Section;
 use work::Work;
 
 use super::{data, machine};
@@ -45,24 +44,17 @@ pub fn run(args: Reproduce) -> Outcome {
         let folder = place(&args, files.name);
         all.push(Work::plan(files, &args, folder, &cache, &mut planner, &mut pace)?);
     }
-    for at in 0..all.len() {
-        let (work, later) = all[at..].split_first_mut().expect("at is below the length");
-        if let Some(note) = work.experiment.stand_in.as_ref().filter(|_| !work.is_done()) {
-            eprintln!("{note}");
-        }
-        let others = later.iter().flat_map(|work| &work.steps);
-        work.train(
-            &mut pace,
-            others.map(|step| step.job.folder.as_path()).collect(),
-            &device,
-            &cache,
-            &mut planner,
-        )?;
+    let runs: Vec<PathBuf> =
+        all.iter().flat_map(|work| &work.steps).map(|step| step.job.folder.clone()).collect();
+    let mut before = 0;
+    for work in &mut all {
+        before += work.steps.len();
+        work.train(&mut pace, &runs[before..], &device, &cache, &mut planner)?;
         let mut sections = work.sections();
         for (number, section) in sections.iter_mut().enumerate() {
             section.figures = figure::draw(work, number, &device, &cache, &mut planner)?;
         }
-        work.write(&sections)?;
+        work.write(&sections, work.steps.len())?;
     }
     let mut out = io::stdout().lock();
     for work in &all {
@@ -90,13 +82,5 @@ fn place(args: &Reproduce, name: &str) -> PathBuf {
         Some(folder) if args.experiment == "all" => folder.join(name),
         Some(folder) => folder.clone(),
         None => PathBuf::from("runs").join(format!("{name}-{}", args.size.word())),
-    }
-}
-
-impl Work {
-    /// Tables and sentences, without figures.
-    fn sections(&self) -> Vec<Section> {
-        let tables = self.experiment.tables.iter().enumerate();
-        tables.map(|(number, table)| Section::new(number, table, &self.results)).collect()
     }
 }

@@ -40,26 +40,26 @@ impl Pace {
     }
 
     /// Seconds that these runs will take: each as long as other seeds of it did, or as its operations let expect.
-    pub fn left<'a>(&self, runs: impl Iterator<Item = &'a Path>) -> f64 {
+    pub fn left(&self, runs: &[&Path]) -> f64 {
         let (mut seconds, mut operations) = (0.0, 0.0);
         for (run, took) in &self.done {
             seconds += took;
             operations += self.operations.get(run).copied().unwrap_or(0.0);
         }
         let each = if operations > 0.0 { seconds / operations } else { GUESS };
-        let one = |run: &Path| {
+        let one = |run: &&Path| {
             let alike: Vec<f64> = self
                 .done
-                .range(run.parent().unwrap_or(run).to_owned()..)
+                .range(run.parent().unwrap_or(*run).to_owned()..)
                 .take_while(|(other, _)| other.parent() == run.parent())
                 .map(|(_, took)| *took)
                 .collect();
             match alike.is_empty() {
                 false => alike.iter().sum::<f64>() / alike.len() as f64,
-                true => each * self.operations.get(run).copied().unwrap_or(0.0),
+                true => each * self.operations.get(*run).copied().unwrap_or(0.0),
             }
         };
-        runs.filter(|run| !self.done.contains_key(*run)).map(one).sum()
+        runs.iter().filter(|run| !self.done.contains_key(**run)).map(one).sum()
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
         pace.done(&run("a/seed-1"));
         let left = |names: &[&str]| {
             let runs: Vec<PathBuf> = names.iter().map(|name| run(name)).collect();
-            pace.left(runs.iter().map(PathBuf::as_path))
+            pace.left(&runs.iter().map(PathBuf::as_path).collect::<Vec<_>>())
         };
         assert_eq!([left(&["a/seed-1"]), left(&["a/seed-2"])], [0.0, 7.0]);
         assert_eq!(left(&["a/seed-2", "b/seed-1"]), 7.0 + 70.0);

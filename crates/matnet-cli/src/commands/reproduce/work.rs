@@ -84,80 +84,50 @@ impl Work {
         Ok(Self { experiment, folder, steps, results, fresh: 0, again: args.fresh })
     }
 
-    /// Whether every run is finished.
-    pub fn is_done(&self) -> bool {
-        self.steps.iter().all(|step| step.job.folder.join("result.json").exists())
-    }
-
     /// Trains what is not trained yet; `later` are the folders of runs that come after this experiment.
     pub fn train(
         &mut self,
         pace: &mut Pace,
-        later: Vec<&Path>,
+        later: &[PathBuf],
         device: &Device,
         cache: &Cache,
         planner: &mut Planner,
     ) -> Outcome {
-        let options = Options { device: device.clone(), ..Options::default() };
-        let mut since_written = 0;
-        for at in 0..self.steps.len() {
+        let count = self.steps.len();
+        let mut unwritten = 0;
+        for at in 0..count {
             let step = &self.steps[at];
             let plan = planner.plan(&step.job.document, cache)?;
             let run = Run::at(&step.job.folder);
             self.same_settings(&run, &plan)?;
-            let (finished, diverged) = (run.result()?, std::fs::read_to_string(run.path(DIVERGED)).ok());
-            let was_there = finished.is_some() || diverged.is_some();
-            let waiting = self.steps[at + 1..].iter().map(|step| step.job.folder.as_path());
-            let left = pace.left(waiting.chain(later.iter().copied()));
-            let outcome = match (finished, diverged) {
-                (Some(result), _) => Ok(result),
-                (None, Some(what)) => Err(what),
-                (None, None) => {
-                    interrupt::watch();
-                    let what = format!("{}/{} {}", at + 1, self.steps.len(), run.folder().display());
-                    let mut watch = Watch::new(what, left);
-                    match train(&plan, &run, &options, &mut watch) {
-                        Ok(outcome) => {
-                            report::write(&run, &plan, device)?;
-                            self.fresh += 1;
-                            since_written += 1;
-                            Ok(outcome.result)
-                        }
-                        Err(Error::NotFinite(what)) => {
-                            matnet_train::write_file(&run.path(DIVERGED), what.as_bytes())?;
-                            Err(what)
-                        }
-                        Err(other) => return Err(other.into()),
+            let waiting = self.steps[at + 1..].iter().map(|step| &step.job.folder).chain(later);
+            let waiting: Vec<&Path> = waiting.map(PathBuf::as_path).collect();
+            let name = format!("{}/{count} {}", at + 1, run.folder().display());
+            let ended = match ended(&run)? {
+                Some(ended) => ended,
+                None => {
+                    if self.fresh == 0 {
+                        self.experiment.stand_in.iter().for_each(|note| eprintln!("{note}"));
                     }
+                    let watch = Watch::new(name.clone(), pace.left(&waiting));
+                    let ended = train_one(&plan, &run, device, watch)?;
+                    pace.done(run.folder());
+                    let left = text::duration(pace.left(&waiting));
+                    eprintln!("{name}: {}, about {left} left", self.said(step, &ended));
+                    self.fresh += 1;
+                    unwritten += 1;
+                    ended
                 }
             };
-            pace.done(run.folder());
-            let waiting = self.steps[at + 1..].iter().map(|step| step.job.folder.as_path());
-            let left = pace.left(waiting.chain(later.iter().copied()));
-            let said = match &outcome {
-                Ok(result) => self.said(step, result),
-                Err(_) => "came to nothing, its numbers stopped being numbers".to_owned(),
-            };
-            if !was_there {
-                let place = run.folder().display();
-                let left = text::duration(left);
-                eprintln!("{}/{} {place}: {said}, about {left} left", at + 1, self.steps.len());
-            }
-            match outcome {
+            match ended {
                 Ok(result) => self.results.add(step.cell, run, result),
                 Err(what) => self.results.diverged.push(format!("{}: {what}", run.folder().display())),
             }
             // Whoever looks while it goes on finds what there is.
             let round = self.steps.get(at + 1).is_some_and(|next| next.cell == self.steps[0].cell);
-            if since_written > 0 && (round || since_written >= 20) {
-                since_written = 0;
-                results::write(
-                    &self.folder,
-                    &self.experiment,
-                    &self.results,
-                    &self.sections(),
-                    (at + 1, self.steps.len()),
-                )?;
+            if unwritten >= 20 || unwritten > 0 && round {
+                unwritten = 0;
+                self.write(&self.sections(), at + 1)?;
             }
         }
         Ok(())
@@ -184,15 +154,52 @@ impl Work {
     }
 
     /// What a run came to.
-    fn said(&self, step: &Step, result: &RunResult) -> String {
+    fn said(&self, step: &Step, ended: &Ended) -> String {
+        let Ok(result) = ended else {
+            return "came to nothing, its numbers stopped being numbers".to_owned();
+        };
         let measure = self.experiment.tables[step.cell.0].measures[0];
         let number = measure.of(result).map_or("–".to_owned(), |number| measure.said(number));
         format!("{} {number}, {}", measure.axis(), text::counted(result.epochs, "epoch"))
     }
 
-    /// Writes everything.
-    pub fn write(&self, sections: &[Section]) -> Outcome {
-        let count = self.steps.len();
-        results::write(&self.folder, &self.experiment, &self.results, sections, (count, count))
+    /// Tables and sentences, without figures.
+    pub fn sections(&self) -> Vec<Section> {
+        let tables = self.experiment.tables.iter().enumerate();
+        tables.map(|(number, table)| Section::new(number, table, &self.results)).collect()
+    }
+
+    /// Writes everything, when so many runs are done.
+    pub fn write(&self, sections: &[Section], done: usize) -> Outcome {
+        let done = (done, self.steps.len());
+        results::write(&self.folder, &self.experiment, &self.results, sections, done)
+    }
+}
+
+/// How a run ended: with a result, or where its numbers stopped being numbers.
+type Ended = Result<RunResult, String>;
+
+/// How a run ended, if it has.
+fn ended(run: &Run) -> Result<Option<Ended>, Failure> {
+    Ok(match run.result()? {
+        Some(result) => Some(Ok(result)),
+        None => std::fs::read_to_string(run.path(DIVERGED)).ok().map(Err),
+    })
+}
+
+/// Trains a run, or goes on with it.
+fn train_one(plan: &Plan, run: &Run, device: &Device, mut watch: Watch) -> Result<Ended, Failure> {
+    interrupt::watch();
+    let options = Options { device: device.clone(), ..Options::default() };
+    match train(plan, run, &options, &mut watch) {
+        Ok(outcome) => {
+            report::write(run, plan, device)?;
+            Ok(Ok(outcome.result))
+        }
+        Err(Error::NotFinite(what)) => {
+            matnet_train::write_file(&run.path(DIVERGED), what.as_bytes())?;
+            Ok(Err(what))
+        }
+        Err(other) => Err(other.into()),
     }
 }

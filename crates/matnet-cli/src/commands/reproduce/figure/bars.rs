@@ -4,14 +4,21 @@ use matnet_report::chart::{BarChart, Bars};
 
 use super::{Content, Drawn, Stage};
 
+/// Pixels that a bar should have.
+const BAR: u32 = 24;
+
 /// A chart for every measure: a group of bars for each column, a colour for each row.
 pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
     let comparison = stage.comparison;
+    // Bars too thin to be told apart would be no figure.
+    let bars = comparison.columns.len() * comparison.rows.len();
+    let width = (BAR * bars as u32 + 80).clamp(720, 1400);
     let charts = comparison.measures.iter().map(|measure| {
         let labels: Vec<&str> = comparison.columns.iter().map(|data| data.label.as_str()).collect();
         let mut chart = BarChart::new(&comparison.title, labels)
             .with_axes("", measure.axis())
             .with_decimals(measure.decimals())
+            .with_size(width, 400)
             .with_reference_name("published");
         for (row, net) in comparison.rows.iter().enumerate() {
             let found = |column: usize| stage.results.summary((stage.number, column, row), *measure);
