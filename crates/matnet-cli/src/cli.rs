@@ -77,8 +77,8 @@ pub enum Command {
     New(New),
     /// Run an experiment of the paper and set its numbers beside the paper's
     #[command(
-        after_help = "Experiments: citations. Each run is a folder of its own; the same command goes on with what is not \
-                      finished.\n\nExamples:\n  matnet reproduce citations\n  \
+        after_help = "Each run is a folder of its own; the same command goes on with what is not finished.\n\nExamples:\n  \
+                      matnet reproduce digits\n  matnet reproduce all\n  \
                       MATNET_DATA=data matnet reproduce citations --size paper --threads 1 --out runs/citations"
     )]
     Reproduce(Reproduce),
@@ -385,7 +385,7 @@ impl Size {
 /// `matnet reproduce`
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// Which experiment: citations
+    /// Which experiment: digits, faces, moving-mnist, eeg, citations, or all of them
     pub experiment: String,
     /// How much of it
     #[arg(long, value_enum, default_value_t = Size::Quick)]
@@ -396,6 +396,12 @@ pub struct Reproduce {
     /// Where runs, tables and figures go [default: runs/EXPERIMENT-SIZE]
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Change a key of every config: train.epochs=1
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Train runs again that were made with other settings
+    #[arg(long)]
+    pub fresh: bool,
     #[command(flatten)]
     pub machine: MachineArgs,
     #[command(flatten)]

@@ -192,7 +192,10 @@ fn every_mistake_gets_one_clear_error() {
             "--batch: a graph is answered for as a whole",
         ),
         (&["eval", "x", "--data", "mine"], "--data: the net takes 1433 features"),
-        (&["reproduce", "citation"], "`citation`: no such experiment; there are citations"),
+        (
+            &["reproduce", "citation"],
+            "`citation`: no such experiment; there are digits, faces, moving-mnist, eeg, citations and all",
+        ),
     ] {
         let (code, _, err) = run(folder.path(), args);
         assert!(code != 0 && err.contains(said), "{args:?}: {err}");

@@ -4,14 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::cache::Cache;
-use crate::catalog::{self, Dataset};
-use crate::moving_mnist::Config;
-use crate::random::Stream;
+use crate::catalog;
 use crate::shipped::{self, simulated_eeg::SimulatedEeg, stories::MadeStories};
 use crate::source::babi::{self, Babi};
 use crate::source::eeg::{self, Select};
 use crate::source::mnist::{self, Half};
-use crate::source::moving_mnist_npy::Sequences;
+use crate::source::moving::Moving;
 use crate::source::planetoid::{self, Graph};
 use crate::source::{frey, linqs};
 use crate::{Array, GraphData, Result, Samples, Target};
@@ -70,7 +68,7 @@ pub fn load(name: &str, cache: &Cache, options: Options) -> Result<Named> {
             let named = Named { contents, official_test: None, notes: Vec::new() };
             Ok(named.note(format!("made up from seed {}", options.seed)))
         }
-        "moving-mnist" => moving(dataset, cache, options),
+        "moving-mnist" | "moving-digits" => moving(dataset.name, cache, options),
         // What is left needs its files.
         name => from_files(name, &cache.require(dataset)?.folder, cache),
     }
@@ -84,7 +82,8 @@ fn from_files(name: &str, folder: &Path, cache: &Cache) -> Result<Named> {
             Ok(Named { official_test: Some(halves), ..samples(join(train, test)?) })
         }
         "frey-face" => frey::load(folder).map(samples),
-        "uci-eeg" => brain_waves(folder, cache),
+        "uci-eeg" => brain_waves(folder, Select::Official, cache),
+        "uci-eeg-full" => brain_waves(folder, Select::All, cache),
         "cora" => planetoid::load(folder, Graph::Cora).map(graph),
         "citeseer" => planetoid::load(folder, Graph::Citeseer).map(graph),
         "pubmed" => planetoid::load(folder, Graph::PubMed).map(graph),
@@ -97,31 +96,20 @@ fn from_files(name: &str, folder: &Path, cache: &Cache) -> Result<Named> {
     }
 }
 
-/// The original sequences if they are in the cache, else ones generated from MNIST's training half.
-fn moving(dataset: &Dataset, cache: &Cache, options: Options) -> Result<Named> {
-    let named = |inputs| {
-        samples(Samples { inputs, target: Target::None, groups: Vec::new(), group_names: Vec::new() })
-    };
-    if let Some(found) = cache.locate(dataset) {
-        let mut sequences = Sequences::open(found.folder)?;
-        let (shown, there) = (options.sequences.min(sequences.len()), sequences.len());
-        let read = sequences.read(0..shown)?;
-        return Ok(named(read.inputs).note(format!("{shown} of the {there} original sequences")));
-    }
-    let folder = cache.require(catalog::get("mnist")?)?.folder;
-    let digits = mnist::load(folder, Half::Train)?.inputs;
-    let mut rng = Stream::new(options.seed, "moving-mnist");
-    let moving = Config::default().generate(digits, options.sequences, &mut rng)?;
-    let note = format!("{} sequences generated from mnist, seed {}", options.sequences, options.seed);
-    Ok(named(moving.render(0..options.sequences)?).note(note))
+/// Sequences of moving digits as numbers; [`Moving::levels`] has them in a quarter of the room.
+fn moving(name: &str, cache: &Cache, options: Options) -> Result<Named> {
+    let mut moving = Moving::open(name, cache, options)?;
+    let inputs = moving.read(0..moving.count)?;
+    let all = Samples { inputs, target: Target::None, groups: Vec::new(), group_names: Vec::new() };
+    Ok(samples(all).note(moving.note))
 }
 
-fn brain_waves(folder: &Path, cache: &Cache) -> Result<Named> {
+fn brain_waves(folder: &Path, select: Select, cache: &Cache) -> Result<Named> {
     // The compact arrays load in a moment; raw text is parsed once and kept.
-    let compact = folder.join("smni_cmi_train.npz").is_file();
+    let compact = select == Select::Official && folder.join("smni_cmi_train.npz").is_file();
     let loaded = match compact {
-        true => eeg::load(folder, Select::Official)?,
-        false => eeg::load_cached(folder, Select::Official, cache.root().join("parsed"))?,
+        true => eeg::load(folder, select)?,
+        false => eeg::load_cached(folder, select, cache.root().join("parsed"))?,
     };
     let mut notes = Vec::new();
     if !loaded.report.repeated.is_empty() {

@@ -68,6 +68,14 @@ fn a_log_axis_has_equal_factors() {
     let heights: Vec<f64> = lines[0].iter().map(|point| point.1).collect();
     assert_eq!(heights.len(), 3, "what is not positive leaves a gap");
     assert!((heights[0] - heights[1] - (heights[1] - heights[2])).abs() < 0.03);
+    let wide = LineChart::new("t")
+        .with_log_x()
+        .with_series(Series::new("a", [(0.0, 5.0), (10.0, 1.0), (100.0, 2.0), (1000.0, 3.0)]))
+        .svg();
+    let svg = Document::parse(wide.as_str()).unwrap();
+    let places: Vec<f64> = parts(line_of(&svg, 0))[0].iter().map(|point| point.0).collect();
+    assert_eq!(places.len(), 3, "what is not positive leaves a gap");
+    assert!((places[2] - places[1] - (places[1] - places[0])).abs() < 0.03);
 }
 
 #[test]
@@ -198,7 +206,7 @@ fn every_chart(name: &str, values: &[f64]) -> Vec<Svg> {
     let line = |log: bool| {
         let series = Series::counted(name, values.iter().copied()).with_band(values.iter().copied());
         let chart = LineChart::new(name).with_axes(name, name).with_series(series);
-        if log { chart.with_log_y().svg() } else { chart.svg() }
+        if log { chart.with_log_x().with_log_y().svg() } else { chart.svg() }
     };
     let names = || values.iter().map(|_| name);
     // A matrix of 400 by 400 cells is no chart any more.

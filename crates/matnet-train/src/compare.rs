@@ -126,8 +126,9 @@ impl Planner {
         }
     }
 
-    /// Fails if a job could not begin. Its net is built for that, but with first values that are drawn quickly.
-    pub fn check(&mut self, document: &Document, cache: &Cache) -> Result<()> {
+    /// Fails if a job could not begin. Its net is built for that, but with first values that are drawn quickly. Gives
+    /// about how many operations its training takes, for comparing jobs.
+    pub fn check(&mut self, document: &Document, cache: &Cache) -> Result<f64> {
         let plan = self.plan(document, cache)?;
         if let Plan::Stories(_) = plan {
             return plan.check();

@@ -3,6 +3,7 @@
 use matnet::random::Stream;
 use matnet_data::cache::Cache;
 use matnet_data::named::{self, Contents, Named, Options};
+use matnet_data::source::moving::Moving;
 use matnet_data::split::{self, Fractions};
 use matnet_data::transform::permute::Permutation;
 use matnet_data::transform::scale::Scaler;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::config::{DataConfig, SplitRule};
+use crate::inputs::{Inputs, Patches};
 use crate::sealed::hex;
 use crate::{Error, Result};
 
@@ -46,13 +48,23 @@ impl Preprocess {
         }
         Ok(inputs)
     }
+
+    /// The same to inputs in any form; they keep it if there is nothing to do.
+    fn apply_to(&self, inputs: Inputs) -> Result<Inputs> {
+        match *self == Self::default() {
+            true => Ok(inputs),
+            false => Ok(Inputs::Numbers(self.apply(inputs.into_array()?)?)),
+        }
+    }
 }
 
 /// Samples, what is to be learnt from them, and the parts.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     /// The inputs, preprocessed: `[n, rows, cols]` or `[n, time, rows, cols]`.
-    pub inputs: Array,
+    pub inputs: Inputs,
+    /// What is hidden from the net in those it is measured on.
+    pub patches: Option<Patches>,
     /// What is to be learnt.
     pub target: Target,
     /// The parts.
@@ -70,31 +82,36 @@ pub struct Prepared {
 impl Prepared {
     /// Loads and prepares the data of a config. `seed` is that of the run, for splits that depend on it.
     pub fn load(config: &DataConfig, cache: &Cache, seed: u64) -> Result<Self> {
-        let Found { samples, official, notes } = Found::load(config, cache)?;
-        let checksum = checksum(&samples);
-        let (split, config) = divide(&samples, official, config, seed)?;
+        let Found { inputs, target, groups, official, notes } = Found::load(config, cache)?;
+        let checksum = checksum(&inputs, &target, &groups);
+        let (split, config) = divide(inputs.len(), &groups, official, config, seed)?;
         let mut preprocess = Preprocess { spectrogram: config.spectrogram, ..Preprocess::default() };
-        let mut inputs = preprocess.apply(samples.inputs)?;
-        let sides = matrix_sides(&inputs);
+        let mut inputs = preprocess.apply_to(inputs)?;
         if config.permute {
-            let permutation =
-                Permutation::random(sides[0], sides[1], &mut Stream::new(config.seed, "permute"));
-            permutation.apply(&mut inputs)?;
+            let [rows, cols] = matrix_sides(inputs.shape());
+            let permutation = Permutation::random(rows, cols, &mut Stream::new(config.seed, "permute"));
+            let mut array = inputs.into_array()?;
+            permutation.apply(&mut array)?;
+            inputs = Inputs::Numbers(array);
             preprocess.permutation = Some(permutation);
         }
         if let Some(kind) = config.scale.kind() {
-            let scaler = Scaler::fit(kind, config.scale_per, &inputs, &split.train)?;
-            scaler.apply(&mut inputs)?;
+            let mut array = inputs.into_array()?;
+            let scaler = Scaler::fit(kind, config.scale_per, &array, &split.train)?;
+            scaler.apply(&mut array)?;
+            inputs = Inputs::Numbers(array);
             preprocess.scaler = Some(scaler);
         }
-        Ok(Self { inputs, target: samples.target, split, preprocess, config, checksum, notes })
+        let patches = Patches::draw(&config, inputs.shape(), &split, &preprocess)?;
+        Ok(Self { inputs, patches, target, split, preprocess, config, checksum, notes })
     }
 
     /// The same data divided in the same way, but preprocessed as a trained net has it: nothing is fitted anew, which
     /// matters when the data are not those of the run any more.
     pub fn load_for(config: &DataConfig, cache: &Cache, seed: u64, preprocess: &Preprocess) -> Result<Self> {
         let found = Found::load(config, cache)?;
-        let (split, config) = divide(&found.samples, found.official.clone(), config, seed)?;
+        let (split, config) =
+            divide(found.inputs.len(), &found.groups, found.official.clone(), config, seed)?;
         found.prepared(split, config, preprocess)
     }
 
@@ -117,13 +134,13 @@ impl Prepared {
             Error::Config(what) => Error::Config(what.trim_start_matches("data.source: ").to_owned()),
             other => other,
         })?;
-        let test = (0..found.samples.inputs.len()).collect();
+        let test = (0..found.inputs.len()).collect();
         found.prepared(Split { test, ..Split::default() }, config, preprocess)
     }
 
     /// Rows and columns of the matrices.
     pub fn sides(&self) -> [usize; 2] {
-        matrix_sides(&self.inputs)
+        matrix_sides(self.inputs.shape())
     }
 
     /// Matrices per sample, if the samples are sequences.
@@ -154,7 +171,9 @@ impl Prepared {
 
 /// Data as they were found, before anything is done to them.
 struct Found {
-    samples: Samples,
+    inputs: Inputs,
+    target: Target,
+    groups: Vec<u32>,
     /// The test half that came with them.
     official: Option<std::ops::Range<usize>>,
     notes: Vec<String>,
@@ -163,43 +182,82 @@ struct Found {
 impl Found {
     fn load(config: &DataConfig, cache: &Cache) -> Result<Self> {
         config.check()?;
-        let Named { contents, official_test, mut notes } = find(config, cache)?;
-        let Contents::Samples(mut samples) = contents else {
+        let mut found = match Moving::NAMES.contains(&config.source.as_str()) {
+            true => Self::moving(config, cache)?,
+            false => Self::samples(config, cache)?,
+        };
+        if let Some(limit) = config.limit.filter(|&limit| limit < found.inputs.len()) {
+            found.draw(limit, config.seed)?;
+        }
+        Ok(found)
+    }
+
+    fn samples(config: &DataConfig, cache: &Cache) -> Result<Self> {
+        let Named { contents, official_test, notes } = find(config, cache)?;
+        let Contents::Samples(samples) = contents else {
             return Err(Error::Config(format!(
                 "data.source: `{}` holds no matrices or sequences, which is what these nets take",
                 config.source
             )));
         };
         check_numbers(&samples, config)?;
-        let mut official = official_test;
-        if let Some(limit) = config.limit.filter(|&limit| limit < samples.inputs.len()) {
-            let mut order: Vec<usize> = (0..samples.inputs.len()).collect();
-            order.shuffle(&mut Stream::new(config.seed, "limit"));
-            order.truncate(limit);
-            order.sort_unstable();
-            // What is left of an official test half still stands at the end.
-            official = official.map(|half| {
-                let before = order.iter().filter(|&&at| at < half.start).count();
-                before..order.iter().filter(|&&at| at < half.end).count()
-            });
-            notes.push(format!(
-                "{limit} of {} samples, drawn with seed {}",
-                samples.inputs.len(),
-                config.seed
-            ));
-            samples = take(&samples, &order)?;
+        let Samples { inputs, target, groups, .. } = samples;
+        Ok(Self { inputs: Inputs::Numbers(inputs), target, groups, official: official_test, notes })
+    }
+
+    /// Sequences of moving digits, a byte per pixel.
+    fn moving(config: &DataConfig, cache: &Cache) -> Result<Self> {
+        let mut moving = Moving::open(&config.source, cache, options(config))?;
+        let inputs = Inputs::Levels(moving.levels()?);
+        let notes = vec![moving.note];
+        Ok(Self { inputs, target: Target::None, groups: Vec::new(), official: None, notes })
+    }
+
+    /// Keeps so many, drawn at random.
+    fn draw(&mut self, limit: usize, seed: u64) -> Result<()> {
+        let count = self.inputs.len();
+        let mut order: Vec<usize> = (0..count).collect();
+        order.shuffle(&mut Stream::new(seed, "limit"));
+        order.truncate(limit);
+        order.sort_unstable();
+        // What is left of an official test half still stands at the end.
+        self.official = self.official.take().map(|half| {
+            let before = order.iter().filter(|&&at| at < half.start).count();
+            before..order.iter().filter(|&&at| at < half.end).count()
+        });
+        self.notes.push(format!("{limit} of {count} samples, drawn with seed {seed}"));
+        self.inputs = match &self.inputs {
+            Inputs::Numbers(array) => Inputs::Numbers(rows(array, &order)?),
+            Inputs::Levels(levels) => Inputs::Levels(levels.take(&order)?),
+        };
+        self.target = match &self.target {
+            Target::None => Target::None,
+            Target::Classes { labels, names } => {
+                Target::Classes { labels: order.iter().map(|&at| labels[at]).collect(), names: names.clone() }
+            }
+            Target::Steps { labels, names } => {
+                let time = labels.len() / count.max(1);
+                let labels =
+                    order.iter().flat_map(|&at| &labels[at * time..(at + 1) * time]).copied().collect();
+                Target::Steps { labels, names: names.clone() }
+            }
+            Target::Matrices(matrices) => Target::Matrices(rows(matrices, &order)?),
+        };
+        if !self.groups.is_empty() {
+            self.groups = order.iter().map(|&at| self.groups[at]).collect();
         }
-        Ok(Self { samples, official, notes })
+        Ok(())
     }
 
     fn prepared(self, split: Split, config: DataConfig, preprocess: &Preprocess) -> Result<Prepared> {
-        let Self { samples, notes, .. } = self;
-        let checksum = checksum(&samples);
-        let inputs = preprocess.apply(samples.inputs).map_err(|error| {
+        let Self { inputs, target, groups, notes, .. } = self;
+        let checksum = checksum(&inputs, &target, &groups);
+        let inputs = preprocess.apply_to(inputs).map_err(|error| {
             Error::Run(format!("{} cannot be prepared as the run's data were: {error}", config.source))
         })?;
         let preprocess = preprocess.clone();
-        Ok(Prepared { inputs, target: samples.target, split, preprocess, config, checksum, notes })
+        let patches = Patches::draw(&config, inputs.shape(), &split, &preprocess)?;
+        Ok(Prepared { inputs, patches, target, split, preprocess, config, checksum, notes })
     }
 }
 
@@ -226,11 +284,15 @@ impl Part {
     }
 }
 
+/// How to load what is not simply read.
+fn options(config: &DataConfig) -> Options {
+    Options { seed: config.seed, sequences: config.sequences.unwrap_or(SEQUENCES) }
+}
+
 /// By name, or else by path.
 fn find(config: &DataConfig, cache: &Cache) -> Result<Named> {
     if catalog::get(&config.source).is_ok() {
-        let options = Options { seed: config.seed, sequences: config.sequences.unwrap_or(SEQUENCES) };
-        return Ok(named::load(&config.source, cache, options)?);
+        return Ok(named::load(&config.source, cache, options(config))?);
     }
     if !std::path::Path::new(&config.source).exists() {
         let names: Vec<String> = catalog::all().iter().map(|dataset| dataset.name.to_owned()).collect();
@@ -272,12 +334,12 @@ fn check_numbers(samples: &Samples, config: &DataConfig) -> Result<()> {
 }
 
 fn divide(
-    samples: &Samples,
+    count: usize,
+    groups: &[u32],
     official: Option<std::ops::Range<usize>>,
     config: &DataConfig,
     seed: u64,
 ) -> Result<(Split, DataConfig)> {
-    let count = samples.inputs.len();
     let mut config = config.clone();
     let rule = config.split.rule.unwrap_or(match official {
         Some(_) => SplitRule::Official,
@@ -292,10 +354,10 @@ fn divide(
     let split = match (rule, official) {
         (SplitRule::Fraction, _) => split::by_fraction(count, fractions().map_err(wrong)?, &mut stream),
         (SplitRule::WithinGroups, _) => {
-            split::within_groups(&samples.groups, fractions().map_err(wrong)?, &mut stream)
+            split::within_groups(groups, fractions().map_err(wrong)?, &mut stream)
         }
         (SplitRule::BetweenGroups, _) => {
-            split::between_groups(&samples.groups, fractions().map_err(wrong)?, &mut stream)
+            split::between_groups(groups, fractions().map_err(wrong)?, &mut stream)
         }
         (SplitRule::Official, Some(half)) => {
             let valid = wanted.valid.count(count - half.len());
@@ -310,35 +372,16 @@ fn divide(
     Ok((split, config))
 }
 
-/// Some of the samples.
-fn take(samples: &Samples, order: &[usize]) -> Result<Samples> {
-    let rows = |array: &Array| {
-        let mut shape = array.shape().to_vec();
-        shape[0] = order.len();
-        let data = order.iter().flat_map(|&at| array.sample(at)).copied().collect();
-        Array::new(shape, data)
-    };
-    let target = match &samples.target {
-        Target::None => Target::None,
-        Target::Classes { labels, names } => {
-            Target::Classes { labels: order.iter().map(|&at| labels[at]).collect(), names: names.clone() }
-        }
-        Target::Steps { labels, names } => {
-            let time = labels.len() / samples.inputs.len().max(1);
-            let labels = order.iter().flat_map(|&at| &labels[at * time..(at + 1) * time]).copied().collect();
-            Target::Steps { labels, names: names.clone() }
-        }
-        Target::Matrices(matrices) => Target::Matrices(rows(matrices)?),
-    };
-    let groups = match samples.groups.is_empty() {
-        true => Vec::new(),
-        false => order.iter().map(|&at| samples.groups[at]).collect(),
-    };
-    Ok(Samples { inputs: rows(&samples.inputs)?, target, groups, group_names: samples.group_names.clone() })
+/// Some rows of an array.
+fn rows(array: &Array, order: &[usize]) -> Result<Array> {
+    let mut shape = array.shape().to_vec();
+    shape[0] = order.len();
+    let data = order.iter().flat_map(|&at| array.sample(at)).copied().collect();
+    Ok(Array::new(shape, data)?)
 }
 
 /// Over inputs, targets and groups, and their shapes.
-fn checksum(samples: &Samples) -> String {
+fn checksum(inputs: &Inputs, target: &Target, groups: &[u32]) -> String {
     let mut sha = Sha256::new();
     let mut numbers = |array: &Array| {
         sha.update(format!("{:?}", array.shape()));
@@ -347,18 +390,23 @@ fn checksum(samples: &Samples) -> String {
             sha.update(&bytes);
         }
     };
-    numbers(&samples.inputs);
-    if let Target::Matrices(matrices) = &samples.target {
+    if let Inputs::Numbers(array) = inputs {
+        numbers(array);
+    }
+    if let Target::Matrices(matrices) = target {
         numbers(matrices);
     }
-    if let Target::Classes { labels, names } | Target::Steps { labels, names } = &samples.target {
+    if let Inputs::Levels(levels) = inputs {
+        sha.update(format!("{:?}", levels.shape()));
+        sha.update(levels.levels());
+    }
+    if let Target::Classes { labels, names } | Target::Steps { labels, names } = target {
         sha.update(format!("{labels:?} {names:?}"));
     }
-    sha.update(format!("{:?}", samples.groups));
+    sha.update(format!("{groups:?}"));
     hex(&sha.finalize())
 }
 
-fn matrix_sides(inputs: &Array) -> [usize; 2] {
-    let shape = inputs.shape();
+fn matrix_sides(shape: &[usize]) -> [usize; 2] {
     [shape[shape.len() - 2], shape[shape.len() - 1]]
 }

@@ -24,6 +24,8 @@ pub struct Evaluation {
     pub confusion: Option<Confusion>,
     /// The wrong answers, in the order of the examples; empty for nets that answer with matrices.
     pub wrong: Vec<Wrong>,
+    /// The mean loss on what a patch hides (`data.patch`).
+    pub under_patches: Option<f64>,
 }
 
 /// One wrong answer.
@@ -169,7 +171,8 @@ pub fn evaluate<T: Task>(
         }
         sums.add_measured(task.judge(output, batch, device), batch.len());
     }
-    Evaluation { score: sums.score(task.has_errors()), confusion, wrong }
+    let under_patches = task.loss_under_patches(net, examples, task.chunk(train.batch), device);
+    Evaluation { score: sums.score(task.has_errors()), confusion, wrong, under_patches }
 }
 
 /// A target whose classes are numbered as the net's are.

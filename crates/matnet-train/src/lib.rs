@@ -21,6 +21,7 @@ mod error;
 pub mod evaluate;
 mod files;
 pub mod graph;
+pub mod inputs;
 pub mod inspect;
 pub mod model;
 mod optimizer;

@@ -12,6 +12,7 @@
 //! report.html        to look at
 //! ```
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,7 +36,7 @@ use crate::program::{ProgramModelConfig, ProgramNote, ProgramTask, TrainedProgra
 use crate::sealed::{self, Opened, hex};
 use crate::stories::{StoryModelConfig, StoryNote, StoryTask, TrainedOnStories};
 use crate::task::{self, Kind, SampleTask, Task};
-use crate::{Error, Result, evaluate, files};
+use crate::{Error, Result, evaluate, files, inspect};
 
 /// Everything that decides a run: a task, whatever its kind.
 #[derive(Clone, Debug)]
@@ -86,14 +87,31 @@ impl Plan {
         }
     }
 
-    /// Fails if the net cannot be built.
-    pub fn check(&self) -> Result<()> {
-        match self {
-            Self::Samples(work) => work.net(&Device::flex()).map(|_| ()),
-            Self::Nodes(work) => work.net(&Device::flex()).map(|_| ()),
-            Self::Program(work) => work.net(&Device::flex()).map(|_| ()),
-            Self::Stories(work) => work.net(&Device::flex()).map(|_| ()),
-        }
+    /// Fails if the net cannot be built. Gives about how many operations its training takes, for comparing runs.
+    pub fn check(&self) -> Result<f64> {
+        let (layers, examples) = match self {
+            Self::Samples(work) => {
+                let (net, task) = (work.net(&Device::flex())?, &work.task);
+                let layers = inspect::layers(&net, &task.model, task.steps());
+                (layers, task.examples(Part::Train).len())
+            }
+            Self::Nodes(work) => {
+                let net = work.net(&Device::flex())?;
+                (inspect::graph_layers(&net, &work.task.model), work.task.data.graph.nodes())
+            }
+            Self::Stories(work) => {
+                let net = work.net(&Device::flex())?;
+                let layers = inspect::story_layers(&net, &work.task.model);
+                (layers, work.task.examples(Part::Train).len())
+            }
+            Self::Program(work) => {
+                let net = work.net(&Device::flex())?;
+                let layers = inspect::program_layers(&net, work.task.data.config.test_steps());
+                (layers, work.task.examples(Part::Train).len())
+            }
+        };
+        let each: u64 = layers.iter().map(|layer| layer.flops).sum();
+        Ok(3.0 * each as f64 * examples as f64 * self.train().epochs as f64)
     }
 }
 
@@ -208,6 +226,9 @@ pub struct RunResult {
     pub valid: Option<Score>,
     /// On what nothing was decided with.
     pub test: Option<Score>,
+    /// The mean loss in the test on what a patch hides (`data.patch`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_patches: Option<f64>,
 }
 
 /// How well a net does on a part.
@@ -321,6 +342,27 @@ impl Run {
         Document::read(&path)
     }
 
+    /// Where its config differs from another, like `train.epochs = 100, now 6`; `None` if it does not, or if there is no
+    /// run here.
+    pub fn difference(&self, now: &str) -> Option<String> {
+        let before = fs::read_to_string(self.path("config.toml")).ok()?;
+        if before == now {
+            return None;
+        }
+        let said = |text: &str| flat(&text.parse().unwrap_or_default());
+        let (before, now) = (said(&before), said(now));
+        // Another version is said only if nothing else is.
+        let order = |key: &&String| key.starts_with("run.");
+        let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
+        keys.sort_by_key(order);
+        let key = keys.into_iter().find(|key| before.get(*key) != now.get(*key));
+        let word = |said: Option<&String>| said.map_or("not said", String::as_str).to_owned();
+        Some(match key {
+            Some(key) => format!("{key} = {}, now {}", word(before.get(key)), word(now.get(key))),
+            None => "it was edited".to_owned(),
+        })
+    }
+
     /// What kind of work it is about.
     pub fn kind(&self) -> Result<Kind> {
         Ok(Kind::of(&self.document()?))
@@ -390,6 +432,22 @@ impl Run {
             .map_err(|error| Error::damaged(self.path("config.toml"), error.to_string()))?;
         Ok((document, opened, path))
     }
+}
+
+/// Every value of a table under its path of keys.
+fn flat(table: &toml::Table) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for (key, value) in table {
+        match value {
+            toml::Value::Table(inner) => {
+                all.extend(flat(inner).into_iter().map(|(path, value)| (format!("{key}.{path}"), value)));
+            }
+            value => {
+                all.insert(key.clone(), value.to_string());
+            }
+        }
+    }
+    all
 }
 
 fn note<N: DeserializeOwned>(opened: &Opened, path: &Path) -> Result<N> {

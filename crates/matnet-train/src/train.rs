@@ -171,17 +171,13 @@ fn split<T: Task>(task: &T) -> String {
 
 /// A run that was begun with another config is not gone on with.
 fn same_config(now: &str, run: &Run) -> Result<()> {
-    let path = run.path("config.toml");
-    let Ok(before) = std::fs::read_to_string(&path) else { return Ok(()) };
-    if before == now {
-        return Ok(());
+    match run.difference(now) {
+        None => Ok(()),
+        Some(difference) => Err(Error::Run(format!(
+            "{}: a run with another config stands here ({difference}); --out chooses another folder, --fresh overwrites it",
+            run.folder().display()
+        ))),
     }
-    let differs = before.lines().zip(now.lines()).find(|(before, now)| before != now);
-    let (before, now) = differs.unwrap_or(("another config", "this one"));
-    Err(Error::Run(format!(
-        "{}: a run with another config stands here ({before}, now {now}); --out chooses another folder, --fresh overwrites it",
-        run.folder().display()
-    )))
 }
 
 /// The loop with all it needs.
@@ -469,6 +465,9 @@ impl<'a, T: Task> Training<'a, T> {
             self.observer.event(Event::Measuring(part));
             *score = self.measure(&best, part)?;
         }
+        let chunk = self.task.chunk(self.config.batch);
+        let test = self.task.examples(Part::Test);
+        let under_patches = self.task.loss_under_patches(&best, test, chunk, &self.options.device);
         let facts = self.task.facts();
         let place = &self.state.place;
         let result = RunResult {
@@ -481,6 +480,7 @@ impl<'a, T: Task> Training<'a, T> {
             train: scores[0],
             valid: scores[1],
             test: scores[2],
+            under_patches,
         };
         let text = serde_json::to_string_pretty(&result).expect("numbers and words");
         files::write(&self.run.path("result.json"), format!("{text}\n").as_bytes())?;

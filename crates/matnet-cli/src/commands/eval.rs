@@ -275,6 +275,8 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation, tasks: &[OfTask]
         score: matnet_train::run::Score,
         #[serde(skip_serializing_if = "<[OfTask]>::is_empty")]
         tasks: &'a [OfTask],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        under_patches: Option<f64>,
         classes: Vec<Class<'a>>,
         confusion: &'a [Vec<u64>],
         wrong: &'a [evaluate::Wrong],
@@ -294,6 +296,7 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation, tasks: &[OfTask]
         about,
         score: found.score,
         tasks,
+        under_patches: found.under_patches,
         classes: classes.collect(),
         confusion: found.confusion.as_ref().map_or(&[], Confusion::counts),
         wrong: &found.wrong,
@@ -307,6 +310,9 @@ fn words(out: &mut impl Write, about: &About, found: &Evaluation, tasks: &[OfTas
     let score = found.score;
     let examples = text::counted(score.examples, "example");
     write!(out, "loss {} over {examples}", text::number(score.loss))?;
+    if let Some(loss) = found.under_patches {
+        write!(out, ", {} under the patches", text::number(loss))?;
+    }
     let Some((error, confusion)) = score.error.zip(found.confusion.as_ref()) else { return writeln!(out) };
     let answers = confusion.counts().iter().flatten().sum::<u64>() as usize;
     let wrong = text::count(found.wrong.len());

@@ -104,9 +104,12 @@ pub fn template(kind: &str) -> String {
         return assembled(what, source, note, &format!("{data}{model}"));
     }
     let graph = GRAPH_KINDS.contains(&kind);
-    let past = match kind {
+    let own = match kind {
         "seq2seq" => {
             "past = 80                   # matrices that are given; the others are to be predicted\n"
+        }
+        "autoencoder" => {
+            "# patch = [5, 5]            # a black patch on every validation and test matrix, to be filled in\n"
         }
         _ => "",
     };
@@ -117,7 +120,7 @@ pub fn template(kind: &str) -> String {
         ),
         false => (include_str!("../../templates/data.toml"), include_str!("../../templates/train.toml")),
     };
-    assembled(what, source, note, &format!("{past}{data}{model}{train}"))
+    assembled(what, source, note, &format!("{own}{data}{model}{train}"))
 }
 
 fn assembled(what: &str, source: &str, note: &str, rest: &str) -> String {

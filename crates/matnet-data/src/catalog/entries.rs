@@ -46,10 +46,18 @@ pub(super) fn all() -> Vec<Dataset> {
             terms: "MIT or Apache-2.0, as this library",
             source: Source::BuiltIn,
         },
+        Dataset {
+            name: "moving-digits",
+            about: "sequences of 20 frames 64×64, two digits bouncing: generated from the 5,000 digits that ship",
+            home: "this library",
+            terms: "as digits",
+            source: Source::BuiltIn,
+        },
         mnist(),
         frey_face(),
         moving_mnist(),
         uci_eeg(),
+        uci_eeg_full(),
         planetoid("cora", "2,708 papers, 1,433 words, 7 classes, with the public split"),
         planetoid("citeseer", "3,327 papers, 3,703 words, 6 classes, with the public split"),
         planetoid("pubmed", "19,717 papers, 500 weighted words, 3 classes, with the public split"),
@@ -180,6 +188,22 @@ fn uci_eeg() -> Dataset {
             unpacked: &["SMNI_CMI_TRAIN", "SMNI_CMI_TEST", "eeg_full"],
             optional: false,
         },
+    }
+}
+
+/// The same archive, and all that is in it.
+fn uci_eeg_full() -> Dataset {
+    let halves = uci_eeg();
+    Dataset {
+        name: "uci-eeg-full",
+        about: "all EEG trials of UCI's archive 64×256 (channel × time), 122 subjects, alcoholic or control",
+        source: Source::Files {
+            folder: "uci-eeg",
+            variants: vec![halves.files().to_vec()],
+            unpacked: &["eeg_full"],
+            optional: false,
+        },
+        ..halves
     }
 }
 

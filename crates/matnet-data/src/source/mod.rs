@@ -5,6 +5,7 @@ pub mod eeg;
 pub mod frey;
 pub mod linqs;
 pub mod mnist;
+pub mod moving;
 pub mod moving_mnist_npy;
 pub mod planetoid;
 

@@ -20,6 +20,20 @@ pub struct Patch {
 }
 
 impl Patch {
+    /// One of `height`×`width` at a random place of a matrix of `rows`×`cols`; fails if it does not fit.
+    pub fn random(
+        (rows, cols): (usize, usize),
+        (height, width): (usize, usize),
+        rng: &mut impl Rng,
+    ) -> Result<Self> {
+        if height == 0 || width == 0 || height > rows || width > cols {
+            let what = format!("a patch of {height}×{width} does not fit into {rows}×{cols}");
+            return Err(Error::Invalid(what));
+        }
+        let (row, col) = (rng.random_range(0..=rows - height), rng.random_range(0..=cols - width));
+        Ok(Self { row, col, height, width })
+    }
+
     /// Whether the place lies inside.
     pub fn contains(&self, row: usize, col: usize) -> bool {
         (self.row..self.row + self.height).contains(&row) && (self.col..self.col + self.width).contains(&col)
@@ -27,24 +41,16 @@ impl Patch {
 }
 
 /// Sets a patch of `height`×`width` at a random place of every matrix to `value`, and says where each lies.
-pub fn patch(
-    data: &mut Array,
-    (height, width): (usize, usize),
-    value: f32,
-    rng: &mut impl Rng,
-) -> Result<Vec<Patch>> {
+pub fn patch(data: &mut Array, size: (usize, usize), value: f32, rng: &mut impl Rng) -> Result<Vec<Patch>> {
     let (rows, cols) = matrix_sides(data)?;
-    if height == 0 || width == 0 || height > rows || width > cols {
-        return Err(Error::Invalid(format!("a patch of {height}×{width} does not fit into {rows}×{cols}")));
-    }
     let spoil = |matrix: &mut [f32]| {
-        let (row, col) = (rng.random_range(0..=rows - height), rng.random_range(0..=cols - width));
-        for line in matrix.chunks_exact_mut(cols).skip(row).take(height) {
-            line[col..col + width].fill(value);
+        let patch = Patch::random((rows, cols), size, rng)?;
+        for line in matrix.chunks_exact_mut(cols).skip(patch.row).take(patch.height) {
+            line[patch.col..patch.col + patch.width].fill(value);
         }
-        Patch { row, col, height, width }
+        Ok(patch)
     };
-    Ok(data.data_mut().chunks_exact_mut(rows * cols).map(spoil).collect())
+    data.data_mut().chunks_exact_mut((rows * cols).max(1)).map(spoil).collect()
 }
 
 /// Adds a normal random number of standard deviation `deviation` to every entry.

@@ -21,6 +21,7 @@ const MOST_HINTS: usize = 300;
 #[derive(Clone, Debug)]
 pub struct LineChart {
     words: Words,
+    log_x: bool,
     log_y: bool,
     series: Vec<Series>,
 }
@@ -28,12 +29,18 @@ pub struct LineChart {
 impl LineChart {
     /// A chart without lines.
     pub fn new(title: impl Into<String>) -> Self {
-        Self { words: Words::new(title.into()), log_y: false, series: Vec::new() }
+        Self { words: Words::new(title.into()), log_x: false, log_y: false, series: Vec::new() }
     }
 
     /// What the axes show, with units: `"epoch"`, `"error (%)"`.
     pub fn with_axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
         (self.words.x, self.words.y) = (x.into(), y.into());
+        self
+    }
+
+    /// Equal factors instead of equal steps on the x axis. What is not positive leaves a gap.
+    pub fn with_log_x(mut self) -> Self {
+        self.log_x = true;
         self
     }
 
@@ -62,7 +69,11 @@ impl LineChart {
         let legend = Legend::new(entries, Frame::legend_room(&self.words));
         let xs = || self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
         let whole = xs().all(|x| !x.is_finite() || x.fract() == 0.0);
-        let x = Scale::linear(Extent::of(xs(), false), false, whole, (self.words.width / 60.0) as usize);
+        let extent = Extent::of(xs(), self.log_x);
+        let x = match self.log_x {
+            true => Scale::log(extent),
+            false => Scale::linear(extent, false, whole, (self.words.width / 60.0) as usize),
+        };
         let y = self.y_scale();
         let mut frame = Frame::new(&self.words, &legend, y.label_width(TICK) + 9.0, 22.0);
         let x = x.placed(frame.left + 8.0, frame.right - 8.0);

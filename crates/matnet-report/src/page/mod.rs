@@ -80,6 +80,20 @@ impl Page {
         let _ = writeln!(self.body, "<p>{}</p>", markup(text));
     }
 
+    /// A list of sentences.
+    pub fn list(&mut self, items: impl IntoIterator<Item = impl AsRef<str>>) {
+        self.body.push_str("<ul>\n");
+        for item in items {
+            let _ = writeln!(self.body, "<li>{}</li>", markup(item.as_ref()));
+        }
+        self.body.push_str("</ul>\n");
+    }
+
+    /// A paragraph that leads to another file.
+    pub fn link(&mut self, file: &str, text: &str) {
+        let _ = writeln!(self.body, "<p><a href=\"{}\">{}</a></p>", markup(file), markup(text));
+    }
+
     /// Text as it is, line by line, such as a config.
     pub fn code(&mut self, text: &str) {
         let _ = writeln!(self.body, "<pre><code>{}</code></pre>", markup(text));

@@ -11,6 +11,8 @@ pub enum Colours {
     Grey,
     /// Blue below zero, red above, white between: for weights.
     Signed,
+    /// From black over violet and orange to light yellow: for strengths, where grey would hide steps.
+    Heat,
 }
 
 /// Which numbers have the first and the last colour.
@@ -38,6 +40,17 @@ const SIGNED: [[f32; 3]; 9] = [
     [232.0, 134.0, 106.0],
     [178.0, 34.0, 46.0],
     [103.0, 0.0, 31.0],
+];
+
+/// From black to light yellow, ever lighter.
+const HEAT: [[f32; 3]; 7] = [
+    [8.0, 6.0, 24.0],
+    [58.0, 15.0, 92.0],
+    [120.0, 30.0, 109.0],
+    [181.0, 54.0, 86.0],
+    [229.0, 94.0, 48.0],
+    [248.0, 160.0, 36.0],
+    [252.0, 246.0, 178.0],
 ];
 
 impl Range {
@@ -76,14 +89,22 @@ impl Colours {
             Self::Signed => {
                 let most = low.abs().max(high.abs());
                 let part = if most > 0.0 { (value / most).clamp(-1.0, 1.0) } else { 0.0 };
-                let place = (part + 1.0) / 2.0 * (SIGNED.len() - 1) as f32;
-                let first = (place as usize).min(SIGNED.len() - 2);
-                let rest = place - first as f32;
-                Rgb([0, 1, 2]
-                    .map(|i| (SIGNED[first][i] * (1.0 - rest) + SIGNED[first + 1][i] * rest).round() as u8))
+                between(&SIGNED, (part + 1.0) / 2.0)
+            }
+            Self::Heat => {
+                let room = if high > low { high - low } else { 1.0 };
+                between(&HEAT, ((value - low) / room).clamp(0.0, 1.0))
             }
         }
     }
+}
+
+/// The colour at a part of the way from the first to the last.
+fn between(colours: &[[f32; 3]], part: f32) -> Rgb<u8> {
+    let place = part * (colours.len() - 1) as f32;
+    let first = (place as usize).min(colours.len() - 2);
+    let rest = place - first as f32;
+    Rgb([0, 1, 2].map(|i| (colours[first][i] * (1.0 - rest) + colours[first + 1][i] * rest).round() as u8))
 }
 
 #[cfg(test)]
@@ -99,6 +120,9 @@ mod tests {
         assert_eq!(Colours::Signed.of(f32::INFINITY, -1.0, 1.0), Rgb([103, 0, 31]));
         assert_eq!(Colours::Grey.of(f32::NAN, 0.0, 1.0), NOT_A_NUMBER);
         assert_eq!(Colours::Signed.of(2.0, 0.0, 0.0), Rgb([250; 3]));
+        assert_eq!(Colours::Heat.of(-1.0, 0.0, 2.0), Rgb([8, 6, 24]));
+        assert_eq!(Colours::Heat.of(1.0, 0.0, 2.0), Rgb([181, 54, 86]));
+        assert_eq!(Colours::Heat.of(2.0, 0.0, 2.0), Rgb([252, 246, 178]));
     }
 
     #[test]

@@ -65,9 +65,9 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid without tiles: dark for grey pictures, light for signed ones.
+    /// A grid without tiles: light for signed pictures, dark for others.
     pub fn new(colours: Colours) -> Self {
-        let paper = if colours == Colours::Grey { Paper::Dark } else { Paper::Light };
+        let paper = if colours == Colours::Signed { Paper::Light } else { Paper::Dark };
         let (rows, columns) = (Vec::new(), Vec::new());
         Self { rows, columns, colours, range: Range::Each, zoom: None, paper, most_width: u32::MAX }
     }

@@ -45,6 +45,11 @@ impl Tile {
         self.values.iter().skip(col).step_by(self.cols.max(1)).copied().collect()
     }
 
+    /// Every entry times a number.
+    pub fn scaled(&self, factor: f32) -> Self {
+        Self { values: self.values.iter().map(|value| value * factor).collect(), ..self.clone() }
+    }
+
     /// At most `most` rows and columns: of a larger one every second, third, … only.
     pub fn thinned(&self, most: usize) -> Self {
         let step = |side: usize| side.div_ceil(most.max(1)).max(1);

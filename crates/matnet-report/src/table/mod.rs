@@ -81,6 +81,11 @@ impl Table {
         self
     }
 
+    /// What the table shows.
+    pub fn caption(&self) -> &str {
+        &self.caption
+    }
+
     /// Lets a reader of the page sort the rows by a click on a column's name.
     pub fn with_sorting(mut self) -> Self {
         self.sortable = true;

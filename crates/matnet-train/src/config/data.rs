@@ -1,6 +1,7 @@
 //! `[data]`
 
 use matnet::ConfigError;
+use matnet_data::source::moving::Moving;
 use matnet_data::transform::scale::{Kind, Per};
 use matnet_data::transform::stft::Stft;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,10 @@ pub struct DataConfig {
     /// Of a sequence without targets, how many matrices are given; the others are to be predicted.
     #[serde(default)]
     pub past: Option<usize>,
+    /// Rows and columns of a black patch that the matrices of the validation and test parts carry, at a random place;
+    /// what was there is still what is wanted. Default: none.
+    #[serde(default)]
+    pub patch: Option<[usize; 2]>,
     /// Shuffle the rows and the columns, in the same way for every matrix. Default: no.
     #[serde(default)]
     pub permute: bool,
@@ -155,12 +160,12 @@ impl DataConfig {
                 return wrong(key, "0".to_owned(), "must be at least 1");
             }
         }
-        if self.sequences.is_some() && self.source != "moving-mnist" {
+        if self.sequences.is_some() && !Moving::NAMES.contains(&self.source.as_str()) {
             let value = format!("for {}", self.source);
             return wrong(
                 "sequences",
                 value,
-                "only moving-mnist generates sequences; `limit` takes fewer samples",
+                "only moving-mnist and moving-digits generate sequences; `limit` takes fewer samples",
             );
         }
         Ok(())

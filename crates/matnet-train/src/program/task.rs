@@ -14,7 +14,7 @@ use crate::config::{Loss, TrainConfig};
 use crate::data::Part;
 use crate::model::Output;
 use crate::run::Facts;
-use crate::task::{Measured, Task, binary_cross_entropy, numbers};
+use crate::task::{Measured, Task, binary_cross_entropies, numbers};
 use crate::{Error, Result};
 
 /// Sequences per step, unless the config says how many.
@@ -132,7 +132,7 @@ impl ProgramTask {
             .count();
         let answers = wanted.len() as u64;
         let wanted = Tensor::<2>::from_data(TensorData::new(wanted, given.dims()), &given.device());
-        Measured { loss: binary_cross_entropy(given, wanted), wrong: Some(wrong as u64), answers }
+        Measured { loss: binary_cross_entropies(given, wanted).mean(), wrong: Some(wrong as u64), answers }
     }
 
     fn sequences(&self, examples: &[usize]) -> Vec<Sequence> {

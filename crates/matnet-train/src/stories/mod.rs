@@ -18,7 +18,8 @@ use crate::task::Kind;
 /// Whether series of runs are all on stories, and no two on the same tasks: then a mean over them says something.
 pub fn on_different_tasks(series: &[Series]) -> bool {
     let tasks = |series: &Series| {
-        let document = series.runs.first()?.0.document().ok().filter(|document| Kind::of(document) == Kind::Stories)?;
+        let document =
+            series.runs.first()?.0.document().ok().filter(|document| Kind::of(document) == Kind::Stories)?;
         data_config(&document).ok()?.tasks
     };
     let all: Option<Vec<Vec<usize>>> = series.iter().map(tasks).collect();

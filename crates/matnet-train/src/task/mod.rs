@@ -83,6 +83,17 @@ pub trait Task {
         self.judge(self.forward(net, examples, mode, device), examples, device)
     }
 
+    /// The mean loss on what a patch hides from the net, where the examples carry one; so many are measured at once.
+    fn loss_under_patches(
+        &self,
+        _net: &Self::Net,
+        _examples: &[usize],
+        _chunk: usize,
+        _device: &Device,
+    ) -> Option<f64> {
+        None
+    }
+
     /// The classes that are right, those of steps one after another; nothing where matrices are wanted.
     fn classes(&self, examples: &[usize]) -> Vec<u32>;
 
@@ -152,17 +163,17 @@ fn cross_entropy(scores: Tensor<2>, classes: &[u32]) -> Tensor<1> {
     if given == 1 {
         let right: Vec<f32> = classes.iter().map(|&class| class as f32).collect();
         let right = Tensor::<1>::from_data(TensorData::new(right, [count]), &device);
-        return binary_cross_entropy(scores.reshape([count]), right);
+        return binary_cross_entropies(scores.reshape([count]), right).mean();
     }
     let classes: Vec<i64> = classes.iter().map(|&class| i64::from(class)).collect();
     let classes = Tensor::<2, Int>::from_data(TensorData::new(classes, [count, 1]), &device);
     -log_softmax(scores, 1).gather(1, classes).mean()
 }
 
-/// The mean of max(x, 0) − x·y + log(1 + e^−|x|), which is the binary cross entropy of σ(x) without its overflow.
-pub(crate) fn binary_cross_entropy<const D: usize>(given: Tensor<D>, wanted: Tensor<D>) -> Tensor<1> {
+/// max(x, 0) − x·y + log(1 + e^−|x|), which is the binary cross entropy of σ(x) without its overflow.
+pub(crate) fn binary_cross_entropies<const D: usize>(given: Tensor<D>, wanted: Tensor<D>) -> Tensor<D> {
     let tail = (-given.clone().abs()).exp().log1p();
-    (given.clone().clamp_min(0.0) - given * wanted + tail).mean()
+    given.clone().clamp_min(0.0) - given * wanted + tail
 }
 
 /// The class with the highest score; one score is the logit of class 1.

@@ -1,15 +1,17 @@
 //! Matrices or sequences, and what is to be learnt from them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use matnet::Mode;
 use matnet::random::Stream;
-use matnet_data::{Array, Target};
+use matnet_data::Target;
 
-use super::{Measured, Task, binary_cross_entropy, judge_scores};
+use super::{Measured, Task, binary_cross_entropies, judge_scores, numbers};
 use crate::config::{DataConfig, Loss, Monitor, TrainConfig};
 use crate::data::{Part, Prepared};
+use crate::inputs::range;
 use crate::model::{Input, Model, ModelConfig, Output, future};
 use crate::run::{Facts, Note};
 use crate::{Error, Result};
@@ -59,11 +61,12 @@ impl SampleTask {
     }
 
     fn target_range(&self) -> (f32, f32) {
-        let numbers = match &self.data.target {
-            Target::Matrices(targets) if !matches!(self.model, ModelConfig::AutoEncoder(_)) => targets.data(),
-            _ => self.data.inputs.data(),
-        };
-        numbers.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
+        match &self.data.target {
+            Target::Matrices(targets) if !matches!(self.model, ModelConfig::AutoEncoder(_)) => {
+                range(targets.data())
+            }
+            _ => self.data.inputs.range(),
+        }
     }
 
     /// How many matrices of a sequence the net is given; `None` if the data are no sequences.
@@ -78,17 +81,34 @@ impl SampleTask {
 
     /// The inputs of some examples as the net takes them.
     pub fn input(&self, examples: &[usize], device: &Device) -> Input {
-        gather(&self.data.inputs, examples, 0..self.steps().unwrap_or(usize::MAX), device)
+        let inputs = &self.data.inputs;
+        gather(inputs.shape(), examples, 0..self.steps().unwrap_or(usize::MAX), device, |at, part, into| {
+            let start = into.len();
+            into.extend_from_slice(&inputs.part(at, part));
+            if let Some(patches) = &self.data.patches {
+                patches.hide(at, &mut into[start..]);
+            }
+        })
     }
 
     /// The matrices that are to come out, those of sequences one after another.
     pub fn wanted(&self, examples: &[usize], device: &Device) -> Tensor<3> {
+        let inputs = &self.data.inputs;
+        let from_inputs = |steps| {
+            gather(inputs.shape(), examples, steps, device, |at, part, into| {
+                into.extend_from_slice(&inputs.part(at, part));
+            })
+        };
         let wanted = match (&self.model, &self.data.target) {
-            (ModelConfig::AutoEncoder(_), _) => gather(&self.data.inputs, examples, 0..usize::MAX, device),
-            (_, Target::Matrices(targets)) => gather(targets, examples, 0..usize::MAX, device),
+            (ModelConfig::AutoEncoder(_), _) => from_inputs(0..usize::MAX),
+            (_, Target::Matrices(targets)) => {
+                gather(targets.shape(), examples, 0..usize::MAX, device, |at, part, into| {
+                    into.extend_from_slice(&targets.sample(at)[part]);
+                })
+            }
             _ => {
                 let (time, steps) = (self.data.time().unwrap_or(0), future(&self.data).unwrap_or(0));
-                gather(&self.data.inputs, examples, time - steps..time, device)
+                from_inputs(time - steps..time)
             }
         };
         match wanted {
@@ -97,6 +117,15 @@ impl SampleTask {
                 let [batch, time, rows, cols] = sequences.dims();
                 sequences.reshape([batch * time, rows, cols])
             }
+        }
+    }
+
+    /// The loss of every entry.
+    fn losses(&self, given: Tensor<3>, wanted: Tensor<3>) -> Tensor<3> {
+        match self.loss {
+            Loss::Mae => (given - wanted).abs(),
+            Loss::Bce => binary_cross_entropies(given, wanted),
+            Loss::Mse | Loss::CrossEntropy => (given - wanted).square(),
         }
     }
 
@@ -130,15 +159,34 @@ impl Task for SampleTask {
         match output {
             Output::Scores(scores) => judge_scores(scores, &self.classes(examples)),
             Output::Matrices(given) => {
-                let wanted = self.wanted(examples, device);
-                let loss = match self.loss {
-                    Loss::Mae => (given - wanted).abs().mean(),
-                    Loss::Bce => binary_cross_entropy(given, wanted),
-                    Loss::Mse | Loss::CrossEntropy => (given - wanted).square().mean(),
-                };
+                let loss = self.losses(given, self.wanted(examples, device)).mean();
                 Measured { loss, wrong: None, answers: examples.len() as u64 }
             }
         }
+    }
+
+    fn loss_under_patches(
+        &self,
+        net: &Model,
+        examples: &[usize],
+        chunk: usize,
+        device: &Device,
+    ) -> Option<f64> {
+        let patches = self.data.patches.as_ref()?;
+        let (mut sum, mut hidden) = (0.0, 0_usize);
+        for batch in examples.chunks(chunk) {
+            let Output::Matrices(given) = self.forward(net, batch, &mut Mode::Eval, device) else {
+                return None;
+            };
+            let losses = numbers(self.losses(given, self.wanted(batch, device)));
+            for (&at, losses) in batch.iter().zip(losses.chunks_exact(losses.len() / batch.len())) {
+                for (_, loss) in losses.iter().enumerate().filter(|(entry, _)| patches.hides(at, *entry)) {
+                    sum += f64::from(*loss);
+                    hidden += 1;
+                }
+            }
+        }
+        (hidden > 0).then(|| sum / hidden as f64)
     }
 
     fn classes(&self, examples: &[usize]) -> Vec<u32> {
@@ -194,26 +242,31 @@ impl Task for SampleTask {
     }
 }
 
-/// Some samples, of sequences only the steps in `steps`.
-pub(crate) fn gather(
-    array: &Array,
+/// Some samples of an array of this shape, of sequences only the steps in `steps`; `read` gives some numbers of one.
+fn gather(
+    shape: &[usize],
     examples: &[usize],
-    steps: std::ops::Range<usize>,
+    steps: Range<usize>,
     device: &Device,
+    read: impl Fn(usize, Range<usize>, &mut Vec<f32>),
 ) -> Input {
-    let shape = array.shape();
-    match *shape {
-        [_, time, rows, cols] => {
-            let (from, to) = (steps.start.min(time), steps.end.min(time));
-            let size = rows * cols;
-            let numbers: Vec<f32> =
-                examples.iter().flat_map(|&at| &array.sample(at)[from * size..to * size]).copied().collect();
-            let shape = [examples.len(), to - from, rows, cols];
+    let (time, rows, cols) = match *shape {
+        [_, time, rows, cols] => (steps.end.min(time) - steps.start.min(time), rows, cols),
+        _ => (1, shape[1], shape[2]),
+    };
+    let first = if shape.len() == 4 { steps.start.min(shape[1]) * rows * cols } else { 0 };
+    let size = time * rows * cols;
+    let mut numbers = Vec::with_capacity(examples.len() * size);
+    for &at in examples {
+        read(at, first..first + size, &mut numbers);
+    }
+    match shape.len() {
+        4 => {
+            let shape = [examples.len(), time, rows, cols];
             Input::Sequences(Tensor::from_data(TensorData::new(numbers, shape), device))
         }
         _ => {
-            let numbers: Vec<f32> = examples.iter().flat_map(|&at| array.sample(at)).copied().collect();
-            let shape = [examples.len(), shape[1], shape[2]];
+            let shape = [examples.len(), rows, cols];
             Input::Matrices(Tensor::from_data(TensorData::new(numbers, shape), device))
         }
     }

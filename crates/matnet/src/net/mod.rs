@@ -35,8 +35,8 @@ pub use feedforward::{Classifier, FeedForward, FeedForwardConfig};
 pub use graph::{ChebyshevNet, ChebyshevNetConfig, ColumnNet, ColumnNetConfig, Gcn, GcnConfig};
 pub use hidden::Hidden;
 pub use memory::{
-    Controller, ControllerKind, Embedding, Encoding, EndToEnd, EndToEndConfig, FactLoss, Heads, MemoryNetwork,
-    MemoryNetworkConfig, Stories, Taught, Trace, TuringMachine, TuringMachineConfig, Tying,
+    Controller, ControllerKind, Embedding, Encoding, EndToEnd, EndToEndConfig, FactLoss, Heads,
+    MemoryNetwork, MemoryNetworkConfig, Stories, Taught, Trace, TuringMachine, TuringMachineConfig, Tying,
 };
 pub use seq2seq::{Seq2Seq, Seq2SeqConfig, Start};
 pub use sequence_classifier::{SequenceClassifier, SequenceClassifierConfig};

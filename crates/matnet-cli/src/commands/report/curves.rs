@@ -8,9 +8,9 @@ use matnet_train::data::Part;
 /// A line of `metrics.csv`.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    epoch: f64,
-    loss: f64,
-    error: Option<f64>,
+    pub epoch: f64,
+    pub loss: f64,
+    pub error: Option<f64>,
 }
 
 /// What a run noted about a part, by epoch; empty if there is nothing.

@@ -1,8 +1,8 @@
 //! `matnet report`, and the reports that training leaves behind.
 
-mod curves;
+pub mod curves;
 mod nodes;
-mod pictures;
+pub mod pictures;
 mod program;
 mod several;
 mod single;

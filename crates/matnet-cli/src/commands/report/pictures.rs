@@ -24,9 +24,19 @@ const MOST_SIDE: usize = 128;
 
 /// The maps of a layer, as they are stored.
 pub fn maps(name: &str, named: &[(String, TensorData)]) -> Result<Vec<Figure>, ReportError> {
+    let grids = map_grids(name, named, MOST_PRODUCTS)?;
+    grids.into_iter().map(|(grid, caption)| Figure::image(&grid.draw()?, caption)).collect()
+}
+
+/// U and V, and the products of their first columns, each with a caption.
+pub fn map_grids(
+    name: &str,
+    named: &[(String, TensorData)],
+    most_products: usize,
+) -> Result<Vec<(Grid, String)>, ReportError> {
     let find =
         |leaf: &str| named.iter().find(|(path, _)| *path == format!("{name}.{leaf}")).map(|(_, data)| data);
-    let mut figures = Vec::new();
+    let mut grids = Vec::new();
     for (row, col, what) in [
         ("row_map", "col_map", ""),
         ("input_row_map", "input_col_map", " of the input, gate by gate"),
@@ -41,17 +51,14 @@ pub fn maps(name: &str, named: &[(String, TensorData)]) -> Result<Vec<Figure>, R
         let caption = format!(
             "{name}: U (from rows to rows) and V (from columns to columns){what}; blue below 0, red above."
         );
-        figures.push(Figure::image(&grid.draw()?, caption)?);
+        grids.push((grid, caption));
         if let ([row], [col]) = (&rows[..], &cols[..]) {
             let caption =
                 format!("{name}: what its first units look at, the products of a column of U and one of V.");
-            figures.push(Figure::image(
-                &outer_products(row, col, MOST_PRODUCTS).with_paper(Paper::Light).draw()?,
-                caption,
-            )?);
+            grids.push((outer_products(row, col, most_products).with_paper(Paper::Light), caption));
         }
     }
-    Ok(figures)
+    Ok(grids)
 }
 
 /// A matrix, or one per gate.
@@ -87,6 +94,7 @@ pub fn wrong_answers(task: &SampleTask, wrong: &[Wrong]) -> Result<Vec<Figure>, 
 /// An example as pictures: a matrix, some frames of a sequence, or a sequence of small matrices as entry × time.
 fn frames(task: &SampleTask, example: usize) -> Result<Vec<Tile>, ReportError> {
     let numbers = task.data.inputs.sample(example);
+    let numbers = numbers.as_ref();
     let [rows, cols] = task.data.sides();
     match task.data.time() {
         None => Ok(vec![Tile::new(rows, cols, numbers.to_vec())?.thinned(MOST_SIDE)]),
@@ -164,7 +172,8 @@ pub fn given_and_wanted(
     Ok(figures)
 }
 
-fn split(matrices: Tensor<3>) -> Result<Vec<Tile>, ReportError> {
+/// Matrices one by one.
+pub fn split(matrices: Tensor<3>) -> Result<Vec<Tile>, ReportError> {
     let [_, rows, cols] = matrices.dims();
     let data = matrices.into_data();
     let numbers: Vec<f32> = data.iter::<f32>().collect();

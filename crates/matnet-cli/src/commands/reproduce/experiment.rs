@@ -7,8 +7,12 @@ use matnet_train::compare::{Job, jobs};
 use matnet_train::config::Document;
 use serde::Deserialize;
 
+use super::claim::Claim;
+use super::figure::Wish;
+use super::measure::Measure;
 use crate::cli::Size;
 use crate::failure::Failure;
+use crate::text;
 
 /// The files of an experiment: its description, and the configs that this names.
 pub struct Files {
@@ -18,44 +22,72 @@ pub struct Files {
     configs: &'static [(&'static str, &'static str)],
 }
 
-/// The experiments there are. One more is a folder under `experiments/` and an entry here.
-pub const EXPERIMENTS: &[Files] = &[Files {
-    name: "citations",
-    description: include_str!("../../../../../experiments/citations/experiment.toml"),
-    configs: &[
-        ("random.toml", include_str!("../../../../../experiments/citations/random.toml")),
-        ("public.toml", include_str!("../../../../../experiments/citations/public.toml")),
-    ],
-}];
+/// Names a file under `experiments/` and holds its text.
+macro_rules! file {
+    ($folder:literal, $name:literal) => {
+        ($name, include_str!(concat!("../../../../../experiments/", $folder, "/", $name)))
+    };
+}
 
-/// An experiment.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The experiments there are, in the paper's order. One more is a folder under `experiments/` and an entry here.
+pub const EXPERIMENTS: &[Files] = &[
+    Files {
+        name: "digits",
+        description: file!("digits", "experiment.toml").1,
+        configs: &[file!("digits", "deep.toml"), file!("digits", "best.toml")],
+    },
+    Files {
+        name: "faces",
+        description: file!("faces", "experiment.toml").1,
+        configs: &[file!("faces", "faces.toml")],
+    },
+    Files {
+        name: "moving-mnist",
+        description: file!("moving-mnist", "experiment.toml").1,
+        configs: &[file!("moving-mnist", "moving.toml")],
+    },
+    Files {
+        name: "eeg",
+        description: file!("eeg", "experiment.toml").1,
+        configs: &[file!("eeg", "eeg.toml")],
+    },
+    Files {
+        name: "citations",
+        description: file!("citations", "experiment.toml").1,
+        configs: &[file!("citations", "random.toml"), file!("citations", "public.toml")],
+    },
+];
+
+/// An experiment in one of its sizes.
+#[derive(Clone, Debug)]
 pub struct Experiment {
     pub title: String,
     pub about: String,
-    /// What the quick size leaves out, and what stands in for it.
-    pub quick: String,
-    seeds: BTreeMap<Size, u32>,
-    pub table: Vec<Comparison>,
+    /// What the quick size leaves out, and what stands in for it; nothing at the paper's size.
+    pub stand_in: Option<String>,
+    pub seeds: u32,
+    pub tables: Vec<Comparison>,
 }
 
 /// Nets (the rows) on data (the columns).
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Comparison {
     /// The folder of its runs.
     pub name: String,
     pub title: String,
+    pub about: String,
     config: String,
+    /// What all its columns change.
+    set: Vec<String>,
+    pub measures: Vec<Measure>,
     /// Where the published numbers come from.
     pub published: String,
-    /// The rows whose hidden states are shown.
-    pub clouds: Vec<String>,
-    pub column: Vec<Data>,
-    pub row: Vec<Net>,
-    #[serde(default)]
-    pub claim: Vec<Claim>,
+    /// Whether the numbers of parameters are shown.
+    pub parameters: bool,
+    pub columns: Vec<Data>,
+    pub rows: Vec<Net>,
+    pub claims: Vec<Claim>,
+    pub figures: Vec<Wish>,
 }
 
 /// A column: data, and what they change in the config.
@@ -65,33 +97,32 @@ pub struct Data {
     pub name: String,
     pub label: String,
     size: Size,
+    /// Whose published numbers it stands beside, if not those of its own name.
     paper: Option<String>,
+    #[serde(default)]
     set: Vec<String>,
+    /// Whether it is left out where its data are not there.
+    #[serde(default)]
+    pub optional: bool,
     /// The rows that take so long on these data that all others are trained before them.
     #[serde(default)]
     late: Vec<String>,
 }
 
 /// A row: a variant of the config, and its published numbers by column.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Net {
+    /// The variant, with the hidden sides if there are several: the folder of its runs.
+    pub name: String,
     pub variant: String,
     pub label: String,
-    #[serde(default)]
+    /// What the label says without the hidden sides.
+    pub family: String,
+    /// How many hidden units, where the description says so.
+    pub units: Option<usize>,
+    set: Vec<String>,
     published: BTreeMap<String, f64>,
-}
-
-/// That one row is higher than another, or than what was published for it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    pub says: String,
-    pub higher: String,
-    pub than: String,
-    /// How far below it may be.
-    #[serde(default)]
-    pub within: f64,
+    pub published_parameters: Option<u64>,
 }
 
 impl Net {
@@ -99,66 +130,172 @@ impl Net {
     pub fn published(&self, data: &Data) -> Option<f64> {
         self.published.get(data.paper.as_ref().unwrap_or(&data.name)).copied()
     }
+
+    /// Whether a name means this row: its own, or that of its variant.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.variant == name
+    }
 }
+
+/// Where a run belongs: table, column, row.
+pub type Cell = (usize, usize, usize);
 
 /// A run of an experiment.
 pub struct Step {
-    /// Where it belongs: table, column, row.
-    pub cell: (usize, usize, usize),
+    pub cell: Cell,
     pub job: Job,
+}
+
+/// `experiment.toml` as it stands there, with both sizes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    title: String,
+    about: String,
+    quick: String,
+    seeds: BTreeMap<Size, u32>,
+    table: Vec<TableDescription>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TableDescription {
+    name: String,
+    title: String,
+    #[serde(default)]
+    about: String,
+    config: String,
+    #[serde(default)]
+    set: BTreeMap<Size, Vec<String>>,
+    measures: Vec<Measure>,
+    published: String,
+    #[serde(default)]
+    parameters: bool,
+    column: Vec<Data>,
+    row: Vec<RowDescription>,
+    #[serde(default)]
+    claim: Vec<Claim>,
+    #[serde(default)]
+    figures: Vec<Wish>,
+}
+
+/// One row, or one for each of several hidden sides.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowDescription {
+    variant: String,
+    label: String,
+    #[serde(default)]
+    hidden: BTreeMap<Size, Vec<Vec<usize>>>,
+    #[serde(default)]
+    published: BTreeMap<String, f64>,
+    published_parameters: Option<u64>,
+}
+
+impl RowDescription {
+    fn rows(self, size: Size) -> Vec<Net> {
+        let Self { variant, label, hidden, published, published_parameters } = self;
+        let plain = Net {
+            name: variant.clone(),
+            variant: variant.clone(),
+            label: label.clone(),
+            family: label.clone(),
+            units: None,
+            set: Vec::new(),
+            published,
+            published_parameters,
+        };
+        if hidden.is_empty() {
+            return vec![plain];
+        }
+        let sides = hidden.get(&size).cloned().unwrap_or_default();
+        let row = |sides: Vec<usize>| {
+            let words: Vec<String> = sides.iter().map(usize::to_string).collect();
+            Net {
+                name: format!("{variant}-{}", words.join("x")),
+                label: format!("{label} {}", text::sides(&sides)),
+                units: Some(sides.iter().product()),
+                set: vec![format!("model.hidden={sides:?}")],
+                ..plain.clone()
+            }
+        };
+        sides.into_iter().map(row).collect()
+    }
+}
+
+impl TableDescription {
+    pub(super) fn of_size(self, size: Size) -> Comparison {
+        Comparison {
+            name: self.name,
+            title: self.title,
+            about: self.about,
+            config: self.config,
+            set: self.set.get(&size).cloned().unwrap_or_default(),
+            measures: self.measures,
+            published: self.published,
+            parameters: self.parameters,
+            columns: self.column.into_iter().filter(|data| data.size == size).collect(),
+            rows: self.row.into_iter().flat_map(|row| row.rows(size)).collect(),
+            claims: self.claim,
+            figures: self.figures,
+        }
+    }
 }
 
 impl Files {
     /// Understands the description.
-    pub fn experiment(&self) -> Result<Experiment, Failure> {
-        toml::from_str(self.description)
-            .map_err(|error| Failure::Failed(format!("experiments/{}: {error}", self.name)))
+    pub fn experiment(&self, size: Size) -> Result<Experiment, Failure> {
+        let Description { title, about, quick, seeds, table } = toml::from_str(self.description)
+            .map_err(|error| Failure::Failed(format!("experiments/{}: {error}", self.name)))?;
+        Ok(Experiment {
+            title,
+            about,
+            stand_in: (size == Size::Quick).then_some(quick),
+            seeds: seeds.get(&size).copied().unwrap_or(1),
+            tables: table.into_iter().map(|table| table.of_size(size)).collect(),
+        })
     }
 
-    /// All runs, seed after seed, so that every cell has a number early; the longest last.
+    /// All runs, seed after seed, so that every cell has a number early; the longest last. `changes` are made to every
+    /// config.
     pub fn steps(
         &self,
         experiment: &Experiment,
-        size: Size,
-        seeds: Option<u32>,
+        seeds: u32,
+        changes: &[String],
         folder: &Path,
     ) -> Result<Vec<Step>, Failure> {
-        let seeds = seeds.or(experiment.seeds.get(&size).copied()).unwrap_or(1);
         let mut steps = Vec::new();
-        for (table, comparison) in experiment.table.iter().enumerate() {
+        for (table, comparison) in experiment.tables.iter().enumerate() {
             let text = self.configs.iter().find(|(name, _)| *name == comparison.config);
             let Some((_, text)) = text else {
                 let what = format!("experiments/{}: no config {}", self.name, comparison.config);
                 return Err(Failure::Failed(what));
             };
-            for (column, data) in comparison.columns(size) {
+            for (column, data) in comparison.columns.iter().enumerate() {
                 let mut document = Document::parse(text)?;
-                for change in &data.set {
+                for change in comparison.set.iter().chain(&data.set) {
                     document.set(change)?;
                 }
-                let place = folder.join(&comparison.name).join(&data.name);
-                for job in jobs(&document, &place, Some(seeds))? {
-                    let row = comparison.row.iter().position(|net| net.variant == job.label);
-                    if let Some(row) = row {
-                        steps.push(Step { cell: (table, column, row), job });
+                for (row, net) in comparison.rows.iter().enumerate() {
+                    let mut document = document.variant(&net.variant)?;
+                    for change in net.set.iter().chain(changes) {
+                        document.set(change)?;
                     }
+                    let place = folder.join(&comparison.name).join(&data.name).join(&net.name);
+                    let jobs = jobs(&document, &place, Some(seeds))?;
+                    steps.extend(jobs.into_iter().map(|job| Step { cell: (table, column, row), job }));
                 }
             }
         }
         steps.sort_by_cached_key(|step| {
             let (table, column, row) = step.cell;
-            let comparison = &experiment.table[table];
-            let late = comparison.column[column].late.contains(&comparison.row[row].variant);
+            let comparison = &experiment.tables[table];
+            let late = &comparison.columns[column].late;
+            let late = late.iter().any(|name| comparison.rows[row].is_called(name));
             (late, step.job.document.train().map_or(0, |train| train.seed))
         });
         Ok(steps)
-    }
-}
-
-impl Comparison {
-    /// The columns of a size, with their numbers.
-    pub fn columns(&self, size: Size) -> impl Iterator<Item = (usize, &Data)> {
-        self.column.iter().enumerate().filter(move |(_, data)| data.size == size)
     }
 }
 
@@ -169,21 +306,55 @@ mod tests {
     #[test]
     fn every_experiment_is_understood_and_trains_all_its_cells() {
         for files in EXPERIMENTS {
-            let experiment = files.experiment().unwrap();
             for size in [Size::Quick, Size::Paper] {
-                let steps = files.steps(&experiment, size, Some(2), Path::new("x")).unwrap();
+                let experiment = files.experiment(size).unwrap();
+                assert_eq!(experiment.stand_in.is_some(), size == Size::Quick);
+                let steps = files.steps(&experiment, 2, &[], Path::new("x")).unwrap();
                 let cells: usize =
-                    experiment.table.iter().map(|table| table.columns(size).count() * table.row.len()).sum();
+                    experiment.tables.iter().map(|table| table.columns.len() * table.rows.len()).sum();
                 assert_eq!(steps.len(), 2 * cells, "{}", files.name);
                 assert_eq!(steps[0].job.document.train().unwrap().seed, 1);
+                let folders: std::collections::BTreeSet<_> =
+                    steps.iter().map(|step| &step.job.folder).collect();
+                assert_eq!(folders.len(), steps.len(), "{}: two runs in one folder", files.name);
             }
-            for table in &experiment.table {
-                let known = |name: &String| table.row.iter().any(|net| net.variant == *name);
-                assert!(table.clouds.iter().all(known));
-                for claim in &table.claim {
-                    assert!(known(&claim.higher) && (claim.than == "published" || known(&claim.than)));
+        }
+    }
+
+    /// A claim or figure that names what is not there would never be judged or drawn.
+    #[test]
+    fn claims_and_figures_name_what_there_is() {
+        for files in EXPERIMENTS {
+            let sizes = [Size::Quick, Size::Paper].map(|size| files.experiment(size).unwrap());
+            for tables in sizes[0].tables.iter().zip(&sizes[1].tables) {
+                let tables = [tables.0, tables.1];
+                let row = |name: &str| tables.iter().any(|t| t.rows.iter().any(|net| net.is_called(name)));
+                let column = |name: &str| tables.iter().any(|t| t.columns.iter().any(|c| c.name == name));
+                for claim in &tables[0].claims {
+                    let than = claim.better_than.as_deref();
+                    assert!(row(&claim.of), "{}: {}", files.name, claim.of);
+                    assert!(than.is_none_or(|name| name == "published" || row(name)), "{than:?}");
+                    assert!(claim.better_than_on.as_deref().is_none_or(column), "{}", files.name);
+                    assert!(claim.on.iter().all(|name| column(name)), "{}: {:?}", files.name, claim.on);
+                    assert!(claim.measure.is_none_or(|measure| tables[0].measures.contains(&measure)));
+                }
+                for wish in &tables[0].figures {
+                    assert!(wish.rows.iter().all(|name| row(name)), "{}: {:?}", files.name, wish.rows);
+                    assert!(wish.columns.iter().all(|name| column(name)), "{}", files.name);
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_row_of_several_sizes_is_several_rows() {
+        let row = "variant = 'matrix'\nlabel = 'matrix'\nhidden = { quick = [[20, 20], [7]], paper = [] }";
+        let row = || toml::from_str::<RowDescription>(row).unwrap();
+        let rows = row().rows(Size::Quick);
+        let said: Vec<_> =
+            rows.iter().map(|net| (net.name.as_str(), net.label.as_str(), net.units)).collect();
+        assert_eq!(said, [("matrix-20x20", "matrix 20×20", Some(400)), ("matrix-7", "matrix 7", Some(7))]);
+        assert!(rows[0].is_called("matrix") && rows[0].is_called("matrix-20x20"));
+        assert!(row().rows(Size::Paper).is_empty());
     }
 }

@@ -2,154 +2,175 @@
 
 use std::path::Path;
 
-use matnet_report::chart::{BarChart, Bars, Scatter3};
-use matnet_report::page::{Figure, Page};
-use matnet_report::table::{Best, Cell, Column, Table};
+use matnet_report::page::Page;
+use matnet_report::table::{Cell as TableCell, Column, Table};
+use matnet_train::Run;
 use matnet_train::compare::Spread;
+use matnet_train::run::RunResult;
 
-use super::experiment::{Claim, Comparison, Data, Experiment, Net};
-use crate::cli::Size;
+use super::experiment::{Cell, Comparison, Experiment};
+use super::figure::Drawn;
+use super::measure::{Measure, Summary};
+use crate::commands::report;
 use crate::failure::Outcome;
 
-/// Right answers in the test, in percent, of every run that is done.
+/// Every run that is done, in the order of the seeds, and those that came to nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Scores(Vec<((usize, usize, usize), f64)>);
+pub struct Results {
+    done: Vec<(Cell, Run, RunResult)>,
+    /// Runs whose numbers stopped being numbers, with where.
+    pub diverged: Vec<String>,
+    /// Columns that were left out, with why.
+    pub left_out: Vec<String>,
+}
 
-impl Scores {
+impl Results {
     /// One more.
-    pub fn add(&mut self, cell: (usize, usize, usize), right: f64) {
-        self.0.push((cell, right));
+    pub fn add(&mut self, cell: Cell, run: Run, result: RunResult) {
+        self.done.push((cell, run, result));
     }
 
-    /// Mean, deviation and best of a cell. A spread's best is the smallest, and here more is better.
-    fn of(&self, cell: (usize, usize, usize)) -> Option<(Spread, f64)> {
-        let all = || self.0.iter().filter(|(of, _)| *of == cell).map(|(_, right)| *right);
-        Some((Spread::of(all())?, all().fold(f64::NEG_INFINITY, f64::max)))
+    /// The runs of a cell.
+    pub fn runs(&self, cell: Cell) -> impl Iterator<Item = (&Run, &RunResult)> {
+        self.done.iter().filter(move |(of, ..)| *of == cell).map(|(_, run, result)| (run, result))
+    }
+
+    /// Mean, deviation and best of a cell.
+    pub fn summary(&self, cell: Cell, measure: Measure) -> Option<Summary> {
+        let numbers: Vec<f64> = self.runs(cell).filter_map(|(_, result)| measure.of(result)).collect();
+        Summary::of(measure, &numbers)
+    }
+
+    /// How many seeds the cells of a column have at least.
+    pub fn seeds(&self, (table, column): (usize, usize)) -> usize {
+        let rows = self.done.iter().filter(|((t, c, _), ..)| (*t, *c) == (table, column));
+        let mut counts = std::collections::BTreeMap::<usize, usize>::new();
+        rows.for_each(|((_, _, row), ..)| *counts.entry(*row).or_default() += 1);
+        counts.into_values().min().unwrap_or(0)
     }
 }
 
-/// Hidden states of a run, with what they are of and where their pictures are.
-pub struct Cloud {
-    pub table: usize,
-    pub caption: String,
-    pub points: Scatter3,
+/// What is written about a table.
+pub struct Section {
+    pub tables: Vec<Table>,
+    pub sentences: Vec<String>,
+    /// Figures, those in one group side by side.
+    pub figures: Vec<Vec<Drawn>>,
+}
+
+impl Section {
+    /// Tables and sentences; figures are drawn elsewhere.
+    pub fn new(number: usize, comparison: &Comparison, results: &Results) -> Self {
+        let tables =
+            comparison.measures.iter().map(|measure| table(comparison, number, *measure, results)).collect();
+        let claims = comparison.claims.iter();
+        let sentences = claims.flat_map(|claim| claim.sentences(number, comparison, results)).collect();
+        Self { tables, sentences, figures: Vec::new() }
+    }
 }
 
 /// Writes results.md, figures and report.html.
 pub fn write(
     folder: &Path,
     experiment: &Experiment,
-    size: Size,
-    scores: &Scores,
-    clouds: &[Cloud],
-    done: (usize, usize),
+    results: &Results,
+    sections: &[Section],
+    (done, steps): (usize, usize),
 ) -> Outcome {
     let mut page = Page::new(&experiment.title).with_lede(&experiment.about);
     let mut markdown = format!("# {}\n\n{}\n\n", experiment.title, experiment.about);
-    let mut say = |page: &mut Page, text: &str| {
-        page.paragraph(text);
-        markdown += &format!("{text}\n\n");
-    };
-    if size == Size::Quick {
-        say(&mut page, &experiment.quick);
+    let mut notes: Vec<String> = experiment.stand_in.iter().cloned().collect();
+    notes.extend(results.left_out.iter().cloned());
+    if done < steps {
+        notes.push(format!("{done} of {steps} runs are done; the same command goes on."));
     }
-    if done.0 < done.1 {
-        say(&mut page, &format!("{} of {} runs are done; the same command goes on.", done.0, done.1));
+    notes.extend(results.diverged.iter().map(|what| format!("Came to nothing: {what}.")));
+    for note in notes {
+        page.paragraph(&note);
+        markdown += &format!("{note}\n\n");
     }
-    std::fs::create_dir_all(folder.join("figures"))?;
-    for (number, comparison) in experiment.table.iter().enumerate() {
+    let figures = folder.join("figures");
+    std::fs::create_dir_all(&figures)?;
+    for (comparison, section) in experiment.tables.iter().zip(sections) {
         page.heading(&comparison.title);
-        let table = table(comparison, size, number, scores);
-        page.table(&table);
-        markdown += &format!("## {}\n\n{}\n", comparison.title, table.markdown());
-        let figure = bars(comparison, size, number, scores);
-        let svg = figure.svg();
-        let name = format!("{}.png", comparison.name);
-        matnet_train::write_file(&folder.join("figures").join(&name), &svg.to_png(2.0)?)?;
-        page.figure(Figure::svg(svg, "Means over the seeds; whiskers are one standard deviation."));
-        markdown += &format!("![{}](figures/{name})\n\n", comparison.title);
-        for claim in &comparison.claim {
-            for (column, data) in comparison.columns(size) {
-                let sentence = sentence(claim, comparison, data, (number, column), scores);
-                page.paragraph(&sentence);
-                markdown += &format!("- {sentence}\n");
-            }
+        markdown += &format!("## {}\n\n", comparison.title);
+        if !comparison.about.is_empty() {
+            page.paragraph(&comparison.about);
+            markdown += &format!("{}\n\n", comparison.about);
+        }
+        for table in &section.tables {
+            page.table(table);
+            markdown += &format!("{}\n\n{}\n", table.caption(), table.markdown());
+        }
+        page.list(&section.sentences);
+        for sentence in &section.sentences {
+            markdown += &format!("- {sentence}\n");
         }
         markdown.push('\n');
-        for cloud in clouds.iter().filter(|cloud| cloud.table == number) {
-            page.cloud(&cloud.points, &cloud.caption);
+        for group in &section.figures {
+            for drawn in group {
+                drawn.write(&figures)?;
+                markdown += &drawn.markdown("figures/");
+            }
+            Drawn::show(group, &mut page);
         }
     }
     matnet_train::write_file(&folder.join("results.md"), markdown.as_bytes())?;
-    super::super::report::write_page(&folder.join("report.html"), &page)
+    report::write_page(&folder.join("report.html"), &page)
 }
 
-fn table(comparison: &Comparison, size: Size, number: usize, scores: &Scores) -> Table {
+fn table(comparison: &Comparison, number: usize, measure: Measure, results: &Results) -> Table {
+    let cells = |column: usize, row: usize| (number, column, row);
+    let several = (0..comparison.columns.len()).any(|column| results.seeds((number, column)) > 1);
+    let published: Vec<bool> = comparison
+        .columns
+        .iter()
+        .map(|data| {
+            measure == comparison.measures[0]
+                && comparison.rows.iter().any(|net| net.published(data).is_some())
+        })
+        .collect();
+    let sizes_published = comparison.rows.iter().any(|net| net.published_parameters.is_some());
     let mut columns = vec![Column::text("net")];
-    for (_, data) in comparison.columns(size) {
-        columns.push(Column::number(format!("{} (%)", data.label)).with_best(Best::Highest));
-        columns.push(Column::number("best"));
-        columns.push(Column::number(&comparison.published));
+    if comparison.parameters {
+        columns.push(Column::number("parameters"));
+        columns.extend(sizes_published.then(|| Column::number(&comparison.published)));
     }
-    let caption = "Right answers in the test: mean ± standard deviation over the seeds, the best seed, and what was published.";
+    for (data, published) in comparison.columns.iter().zip(&published) {
+        columns.push(Column::number(&data.label).with_best(measure.best()));
+        columns.extend(several.then(|| Column::number("best")));
+        columns.extend(published.then(|| Column::number(&comparison.published)));
+    }
+    let caption = match several {
+        true => format!("{}: mean ± standard deviation over the seeds, and the best seed.", measure.name()),
+        false => format!("{}, from one seed.", measure.name()),
+    };
     let mut table = Table::new(columns).with_caption(caption);
-    for (row, net) in comparison.row.iter().enumerate() {
-        let mut cells = vec![Cell::from(net.label.as_str())];
-        for (column, data) in comparison.columns(size) {
-            let found = scores.of((number, column, row));
-            cells.push(match &found {
-                None => Cell::Empty,
-                Some((Spread { mean, deviation: Some(deviation), .. }, _)) => {
-                    Cell::mean_sd(*mean, *deviation, 1)
-                }
-                Some((Spread { mean, .. }, _)) => Cell::number(*mean, 1),
-            });
-            cells.push(found.map_or(Cell::Empty, |(_, best)| Cell::number(best, 1)));
-            cells.push(net.published(data).map_or(Cell::Empty, |number| Cell::number(number, 1)));
+    for (row, net) in comparison.rows.iter().enumerate() {
+        let mut line = vec![TableCell::from(net.label.as_str())];
+        if comparison.parameters {
+            let counts = (0..comparison.columns.len()).flat_map(|column| results.runs(cells(column, row)));
+            let count = counts.map(|(_, result)| result.parameters as u64).next();
+            line.push(count.map_or(TableCell::Empty, TableCell::count));
+            let size = || net.published_parameters.map_or(TableCell::Empty, TableCell::count);
+            line.extend(sizes_published.then(size));
         }
-        table.push(cells);
+        for ((column, data), published) in comparison.columns.iter().enumerate().zip(&published) {
+            let found = results.summary(cells(column, row), measure);
+            let decimals = measure.decimals();
+            line.push(match found.map(|summary| summary.spread) {
+                None => TableCell::Empty,
+                Some(Spread { mean, deviation: Some(deviation), .. }) => {
+                    TableCell::mean_sd(mean, deviation, decimals)
+                }
+                Some(Spread { mean, .. }) => TableCell::number(mean, decimals),
+            });
+            let best = || found.map_or(TableCell::Empty, |summary| TableCell::number(summary.best, decimals));
+            line.extend(several.then(best));
+            let theirs = || net.published(data).map_or(TableCell::Empty, |x| TableCell::number(x, decimals));
+            line.extend(published.then(theirs));
+        }
+        table.push(line);
     }
     table
-}
-
-fn bars(comparison: &Comparison, size: Size, number: usize, scores: &Scores) -> BarChart {
-    let labels: Vec<&str> = comparison.columns(size).map(|(_, data)| data.label.as_str()).collect();
-    let mut chart =
-        BarChart::new(&comparison.title, labels).with_axes("", "right answers (%)").with_decimals(1);
-    for (row, net) in comparison.row.iter().enumerate() {
-        let found = |column: usize| scores.of((number, column, row)).map(|(spread, _)| spread);
-        let means = comparison.columns(size).map(|(column, _)| found(column).map_or(f64::NAN, |s| s.mean));
-        let deviations = comparison
-            .columns(size)
-            .map(|(column, _)| found(column).and_then(|spread| spread.deviation).unwrap_or(0.0));
-        chart = chart.with_bars(Bars::new(&net.label, means).with_deviations(deviations));
-    }
-    chart
-}
-
-/// Whether a claim held on some data, in plain words.
-fn sentence(
-    claim: &Claim,
-    comparison: &Comparison,
-    data: &Data,
-    (table, column): (usize, usize),
-    scores: &Scores,
-) -> String {
-    let row = |name: &str| comparison.row.iter().position(|net| net.variant == name);
-    let mean = |name: &str| Some(scores.of((table, column, row(name)?))?.0);
-    let start = format!("{}, on {}:", claim.says, data.label);
-    let first = mean(&claim.higher);
-    let second = match claim.than.as_str() {
-        "published" => row(&claim.higher).and_then(|row| Net::published(&comparison.row[row], data)),
-        name => mean(name).map(|spread| spread.mean),
-    };
-    match (first, second) {
-        (Some(first), Some(second)) => {
-            let held = if first.mean >= second - claim.within { "held" } else { "did not hold" };
-            let seeds = crate::text::counted(first.count, "seed");
-            format!("{start} {held} ({:.1} against {second:.1}, {seeds}).", first.mean)
-        }
-        (_, None) if claim.than == "published" => format!("{start} nothing is published to compare with."),
-        _ => format!("{start} not trained yet."),
-    }
 }

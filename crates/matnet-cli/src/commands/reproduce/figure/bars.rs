@@ -1,0 +1,46 @@
+//! A table as bars.
+
+use matnet_report::chart::{BarChart, Bars};
+
+use super::{Content, Drawn, Stage};
+
+/// Pixels that a bar should have.
+const BAR: u32 = 24;
+
+/// A chart for every measure: a group of bars for each column, a colour for each row.
+pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
+    let comparison = stage.comparison;
+    // Bars too thin to be told apart would be no figure.
+    let bars = comparison.columns.len() * comparison.rows.len();
+    let width = (BAR * bars as u32 + 80).clamp(720, 1400);
+    let charts = comparison.measures.iter().map(|measure| {
+        let labels: Vec<&str> = comparison.columns.iter().map(|data| data.label.as_str()).collect();
+        let mut chart = BarChart::new(&comparison.title, labels)
+            .with_axes("", measure.axis())
+            .with_decimals(measure.decimals())
+            .with_size(width, 400)
+            .with_reference_name("published");
+        for (row, net) in comparison.rows.iter().enumerate() {
+            let found = |column: usize| stage.results.summary((stage.number, column, row), *measure);
+            let columns = || 0..comparison.columns.len();
+            let means = columns().map(|column| found(column).map_or(f64::NAN, |found| found.spread.mean));
+            let deviations =
+                columns().map(|column| found(column).and_then(|found| found.spread.deviation).unwrap_or(0.0));
+            let mut bars = Bars::new(&net.label, means).with_deviations(deviations);
+            if *measure == comparison.measures[0] {
+                let published = comparison.columns.iter().map(|data| net.published(data).unwrap_or(f64::NAN));
+                bars = bars.with_references(published);
+            }
+            chart = chart.with_bars(bars);
+        }
+        Drawn {
+            name: stage.name(&["bars", measure.word()]),
+            caption: format!(
+                "{}. Means over the seeds; whiskers are one standard deviation.",
+                measure.name()
+            ),
+            content: Content::Chart(chart.svg()),
+        }
+    });
+    charts.map(|chart| vec![chart]).collect()
+}
