@@ -28,6 +28,7 @@ pub struct Work {
     pub results: Results,
     /// How many were trained by this process.
     pub fresh: usize,
+    /// Whether runs with other settings are trained again.
     again: bool,
 }
 
@@ -60,6 +61,10 @@ impl Work {
             match planner.check(&step.job.document, cache) {
                 Ok(number) => {
                     operations.insert(cell(step).to_owned(), number);
+                    let run = Run::at(&step.job.folder);
+                    if run.exists() && !args.fresh {
+                        same_settings(&run, &planner.plan(&step.job.document, cache)?, false)?;
+                    }
                 }
                 Err(Error::Data(matnet_data::Error::Missing(_))) if data.optional => {
                     missing.push((table, column));
@@ -99,7 +104,7 @@ impl Work {
             let step = &self.steps[at];
             let plan = planner.plan(&step.job.document, cache)?;
             let run = Run::at(&step.job.folder);
-            self.same_settings(&run, &plan)?;
+            same_settings(&run, &plan, self.again)?;
             let waiting = self.steps[at + 1..].iter().map(|step| &step.job.folder).chain(later);
             let waiting: Vec<&Path> = waiting.map(PathBuf::as_path).collect();
             let name = format!("{}/{count} {}", at + 1, run.folder().display());
@@ -133,26 +138,6 @@ impl Work {
         Ok(())
     }
 
-    /// A finished run is not taken for one with other settings.
-    fn same_settings(&self, run: &Run, plan: &Plan) -> Outcome {
-        let Some(difference) = run.difference(&plan.config()) else { return Ok(()) };
-        // What another version of matnet came to still counts.
-        if difference.starts_with("run.version") && run.result()?.is_some() {
-            return Ok(());
-        }
-        if !self.again {
-            return Err(Failure::Failed(format!(
-                "{}: a run with other settings stands here ({difference}); --fresh trains such runs again, --out chooses another folder",
-                run.folder().display()
-            )));
-        }
-        run.clear()?;
-        match std::fs::remove_file(run.path(DIVERGED)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        }
-    }
-
     /// What a run came to.
     fn said(&self, step: &Step, ended: &Ended) -> String {
         let Ok(result) = ended else {
@@ -173,6 +158,26 @@ impl Work {
     pub fn write(&self, sections: &[Section], done: usize) -> Outcome {
         let done = (done, self.steps.len());
         results::write(&self.folder, &self.experiment, &self.results, sections, done)
+    }
+}
+
+/// A run is not taken for one with other settings: it is an error, or it is cleared away to be trained again.
+fn same_settings(run: &Run, plan: &Plan, again: bool) -> Outcome {
+    let Some(difference) = run.difference(&plan.config()) else { return Ok(()) };
+    // What another version of matnet came to still counts.
+    if difference.starts_with("run.version") && run.result()?.is_some() {
+        return Ok(());
+    }
+    if !again {
+        return Err(Failure::Failed(format!(
+            "{}: a run with other settings stands here ({difference}); --fresh trains such runs again, --out chooses another folder",
+            run.folder().display()
+        )));
+    }
+    run.clear()?;
+    match std::fs::remove_file(run.path(DIVERGED)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
 }
 
