@@ -269,6 +269,7 @@ fn wrong_configs_name_their_keys() {
     assert_eq!(key(config().with_write_heads(0)), "write_heads");
     assert_eq!(key(config().with_slots(4).with_shift(2)), "shift");
     assert_eq!(key(config().with_shift(1_000)), "shift");
+    assert_eq!(key(config().with_sharpness(f64::NAN)), "sharpness");
     let forgetful = config().with_controller(ControllerKind::Feedforward).with_forget_bias(1.0);
     assert_eq!(key(forgetful), "forget_bias");
     let text = serde_json::to_string(&config()).unwrap();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::controller::ControllerConfig;
 use super::{Controller, ControllerKind};
 use crate::config::{one, setters};
-use crate::error::{ConfigError, check_count, check_sides};
+use crate::error::{ConfigError, check_count, check_finite, check_sides};
 use crate::form::Form;
 use crate::init::{Init, parameter};
 use crate::layer::{Map, MapConfig};
@@ -19,9 +19,6 @@ use crate::vector::{VecLinear, VecLinearConfig};
 
 /// The farthest that a head may move in a step.
 const MOST_SHIFT: usize = 100;
-/// γ′ at the beginning, γ = 3.1: what moving blurs stays sharp over sequences much longer than those that were learnt from. From 0,
-/// heads that had learnt to copy 20 vectors slipped now and then on the way through 80.
-const FIRST_SHARPNESS: f32 = 2.0;
 /// Most heads of a kind.
 const MOST_HEADS: usize = 1000;
 
@@ -70,6 +67,9 @@ pub struct TuringMachineConfig {
     /// How far a head can move in a step, either way. Default: 1.
     #[serde(default = "one")]
     pub shift: usize,
+    /// The first bias of γ′: higher ones keep what moving blurs sharp from the start, and learning less steady. Default: 0.
+    #[serde(default)]
+    pub sharpness: f64,
     /// The first bias of an LSTM's forget gate. Default: 0.
     #[serde(default)]
     pub forget_bias: f64,
@@ -100,6 +100,7 @@ impl TuringMachineConfig {
             read_heads: 1,
             write_heads: 1,
             shift: 1,
+            sharpness: 0.0,
             forget_bias: 0.0,
             init: Init::default(),
         }
@@ -113,6 +114,7 @@ impl TuringMachineConfig {
         with_read_heads(read_heads: usize);
         with_write_heads(write_heads: usize);
         with_shift(shift: usize);
+        with_sharpness(sharpness: f64);
         with_forget_bias(forget_bias: f64);
         with_init(init: Init);
     }
@@ -138,6 +140,7 @@ impl TuringMachineConfig {
     /// Checks the config and draws the first values from `stream`.
     pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<TuringMachine, ConfigError> {
         let size = self.memory()?;
+        check_finite("sharpness", self.sharpness)?;
         let hidden = self.form.state("hidden", &self.hidden)?;
         let [rows, cols] = self.input;
         let seen = self.form.holding("input", self.input)?;
@@ -168,7 +171,7 @@ impl TuringMachineConfig {
         };
         let heads = self.form.holding("read_heads", [size.heads(), size.address()])?;
         let mut address = map("hidden", hidden, heads, true)?;
-        set_bias(&mut address, first_address(&size), device);
+        set_bias(&mut address, first_address(&size, self.sharpness), device);
         Ok(TuringMachine {
             change: map("hidden", hidden, self.form.holding("width", [2 * size.writes, size.width])?, true)?,
             hidden_out: map("output", hidden, output, true)?,
@@ -185,9 +188,9 @@ impl TuringMachineConfig {
 }
 
 /// The biases of an address at the beginning, head after head.
-fn first_address(size: &MemorySize) -> Vec<f32> {
+fn first_address(size: &MemorySize, sharpness: f64) -> Vec<f32> {
     let mut one = vec![0.0; size.address()];
-    one[size.address() - 1] = FIRST_SHARPNESS;
+    one[size.address() - 1] = sharpness as f32;
     one.repeat(size.heads())
 }
 
