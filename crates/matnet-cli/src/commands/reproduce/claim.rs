@@ -83,13 +83,19 @@ impl Claim {
             let (Some(first), Some(second)) = (best(&found), other) else {
                 return "not trained yet".to_owned();
             };
-            (measure.reaches(first, second, self.within), format!("{} against {}", said(first), said(second)))
+            // A published number is to be reached, another net to be beaten.
+            let reached = self.within > 0.0 || self.better_than.as_deref() == Some("published");
+            let held = match reached {
+                true => measure.reaches(first, second, self.within),
+                false => measure.beats(first, second),
+            };
+            (held, format!("{} against {}", said(first), said(second)))
         } else if let Some(most) = self.below {
             (found.iter().all(|(_, mean)| *mean <= most), listed(&found, measure))
         } else if let Some(least) = self.above {
             (found.iter().all(|(_, mean)| *mean > least), listed(&found, measure))
         } else {
-            let better = |pair: &[(&Net, f64)]| measure.reaches(pair[1].1, pair[0].1, 0.0);
+            let better = |pair: &[(&Net, f64)]| measure.beats(pair[1].1, pair[0].1);
             (self.improves && found.windows(2).all(better), listed(&found, measure))
         };
         let held = if held { "held" } else { "did not hold" };
@@ -184,6 +190,11 @@ row = [
             ["X, A: held (6.00 against 7.00; 1 seed)."]
         );
         assert!(sentences("of = 'net-2'\nbetter_than_on = 'gone'").is_empty());
+        assert_eq!(
+            sentences("of = 'small'\nbetter_than = 'small'\non = ['a']"),
+            ["X, A: did not hold (5.00 against 5.00; 1 seed)."],
+            "as good is not better"
+        );
         assert_eq!(
             sentences("of = 'net'\nbelow = 5.0\non = ['a']"),
             ["X, A: did not hold (net 2 6.00, net 3 3.00; 1 seed)."]

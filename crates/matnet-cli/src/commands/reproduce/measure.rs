@@ -84,6 +84,11 @@ impl Measure {
         if self.rises() { first >= second - within } else { first <= second + within }
     }
 
+    /// Whether the first number is better than the second, not only as good.
+    pub fn beats(self, first: f64, second: f64) -> bool {
+        if self.rises() { first > second } else { first < second }
+    }
+
     /// The better one.
     pub fn better(self, first: f64, second: f64) -> f64 {
         if self.rises() { first.max(second) } else { first.min(second) }
