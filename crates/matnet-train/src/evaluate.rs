@@ -2,6 +2,8 @@
 //!
 //! The score is worked out in the batches of the training loop, so it is the one in `result.json` to the last bit.
 
+use std::collections::BTreeMap;
+
 use burn::tensor::Device;
 use matnet::Mode;
 use matnet_data::Target;
@@ -24,8 +26,9 @@ pub struct Evaluation {
     pub confusion: Option<Confusion>,
     /// The wrong answers, in the order of the examples; empty for nets that answer with matrices.
     pub wrong: Vec<Wrong>,
-    /// The mean loss on what a patch hides (`data.patch`).
-    pub under_patches: Option<f64>,
+    /// What else was measured, by name.
+    #[serde(flatten)]
+    pub also: BTreeMap<String, f64>,
 }
 
 /// One wrong answer.
@@ -171,8 +174,8 @@ pub fn evaluate<T: Task>(
         }
         sums.add_measured(task.judge(output, batch, device), batch.len());
     }
-    let under_patches = task.loss_under_patches(net, examples, task.chunk(train.batch), device);
-    Evaluation { score: sums.score(task.has_errors()), confusion, wrong, under_patches }
+    let also = task.also(net, examples, task.chunk(train.batch), device);
+    Evaluation { score: sums.score(task.has_errors()), confusion, wrong, also }
 }
 
 /// A target whose classes are numbered as the net's are.

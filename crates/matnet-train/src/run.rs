@@ -226,9 +226,9 @@ pub struct RunResult {
     pub valid: Option<Score>,
     /// On what nothing was decided with.
     pub test: Option<Score>,
-    /// The mean loss in the test on what a patch hides (`data.patch`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub under_patches: Option<f64>,
+    /// What else was measured in the test, by name.
+    #[serde(flatten)]
+    pub also: BTreeMap<String, f64>,
 }
 
 /// How well a net does on a part.

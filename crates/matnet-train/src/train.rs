@@ -467,7 +467,7 @@ impl<'a, T: Task> Training<'a, T> {
         }
         let chunk = self.task.chunk(self.config.batch);
         let test = self.task.examples(Part::Test);
-        let under_patches = self.task.loss_under_patches(&best, test, chunk, &self.options.device);
+        let also = self.task.also(&best, test, chunk, &self.options.device);
         let facts = self.task.facts();
         let place = &self.state.place;
         let result = RunResult {
@@ -480,7 +480,7 @@ impl<'a, T: Task> Training<'a, T> {
             train: scores[0],
             valid: scores[1],
             test: scores[2],
-            under_patches,
+            also,
         };
         let text = serde_json::to_string_pretty(&result).expect("numbers and words");
         files::write(&self.run.path("result.json"), format!("{text}\n").as_bytes())?;

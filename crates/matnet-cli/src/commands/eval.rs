@@ -1,5 +1,6 @@
 //! `matnet eval`
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use burn::tensor::Device;
@@ -9,7 +10,7 @@ use matnet_train::evaluate::{self, Confusion, Evaluation, evaluate};
 use matnet_train::graph::{self, NodeTask, PreparedGraph, TrainedOnGraph};
 use matnet_train::run::Trained;
 use matnet_train::stories::{self, PreparedStories, StoryTask, TrainedOnStories};
-use matnet_train::task::{Kind, SampleTask, Task};
+use matnet_train::task::{Kind, SampleTask, Task, UNDER_PATCHES};
 use serde::Serialize;
 
 use super::{data, machine, program};
@@ -275,8 +276,8 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation, tasks: &[OfTask]
         score: matnet_train::run::Score,
         #[serde(skip_serializing_if = "<[OfTask]>::is_empty")]
         tasks: &'a [OfTask],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        under_patches: Option<f64>,
+        #[serde(flatten)]
+        also: &'a BTreeMap<String, f64>,
         classes: Vec<Class<'a>>,
         confusion: &'a [Vec<u64>],
         wrong: &'a [evaluate::Wrong],
@@ -296,7 +297,7 @@ fn json(out: &mut impl Write, about: About, found: &Evaluation, tasks: &[OfTask]
         about,
         score: found.score,
         tasks,
-        under_patches: found.under_patches,
+        also: &found.also,
         classes: classes.collect(),
         confusion: found.confusion.as_ref().map_or(&[], Confusion::counts),
         wrong: &found.wrong,
@@ -310,8 +311,8 @@ fn words(out: &mut impl Write, about: &About, found: &Evaluation, tasks: &[OfTas
     let score = found.score;
     let examples = text::counted(score.examples, "example");
     write!(out, "loss {} over {examples}", text::number(score.loss))?;
-    if let Some(loss) = found.under_patches {
-        write!(out, ", {} under the patches", text::number(loss))?;
+    if let Some(loss) = found.also.get(UNDER_PATCHES) {
+        write!(out, ", {} under the patches", text::number(*loss))?;
     }
     let Some((error, confusion)) = score.error.zip(found.confusion.as_ref()) else { return writeln!(out) };
     let answers = confusion.counts().iter().flatten().sum::<u64>() as usize;

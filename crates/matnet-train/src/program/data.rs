@@ -51,6 +51,9 @@ pub struct ProgramDataConfig {
     /// How long they are. Default: as the longest that are learnt from.
     #[serde(default)]
     pub test_length: Option<usize>,
+    /// Sequences of this length are measured at the end too. Default: none are.
+    #[serde(default)]
+    pub far_length: Option<usize>,
     /// How often they are repeated, for repeat-copy. Default: as often as in learning, at most.
     #[serde(default)]
     pub test_repeats: Option<usize>,
@@ -98,6 +101,9 @@ impl ProgramDataConfig {
         check_range("length", length, least)?;
         let test_length = *full.test_length.get_or_insert(length[1]);
         check_range("test_length", [test_length, test_length], least)?;
+        if let Some(length) = self.far_length {
+            check_range("far_length", [length, length], least)?;
+        }
         let width = *full.width.get_or_insert(if recall { 6 } else { 8 });
         if repeats {
             let range = *full.repeats.get_or_insert([1, 10]);
@@ -117,7 +123,8 @@ impl ProgramDataConfig {
                 return Err(ConfigError::new(key, count.to_string(), format!("must be at most {MOST}")));
             }
         }
-        for (key, size) in [("length", full.largest()), ("test_length", full.test_size())] {
+        let far = Size { length: self.far_length.unwrap_or(1), ..full.test_size() };
+        for (key, size) in [("length", full.largest()), ("test_length", full.test_size()), ("far_length", far)] {
             let (before, answers) = full.source.steps(size, full.item());
             let steps = before.saturating_add(answers);
             if steps > MOST || steps.saturating_mul(full.channels()) > 100 * MOST {
@@ -225,6 +232,12 @@ impl ProgramData {
         }
         data.checksum = hex(&sha.finalize());
         Ok(data)
+    }
+
+    /// The same with test sequences of `far_length`, if there is one.
+    pub fn far(&self) -> Option<Self> {
+        let far = ProgramDataConfig { test_length: Some(self.config.far_length?), ..self.config.clone() };
+        Self::new(&far).ok()
     }
 
     /// The sequences of a part, by number.

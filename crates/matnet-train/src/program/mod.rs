@@ -19,7 +19,7 @@ use crate::{Error, Result};
 
 pub use data::{ProgramData, ProgramDataConfig};
 pub use sequence::{Program, Sequence, Size};
-pub use task::{BitScore, ProgramNote, ProgramTask};
+pub use task::{BitScore, ProgramNote, ProgramTask, WRONG_BITS, WRONG_BITS_FAR};
 pub use trained::TrainedProgram;
 
 /// The words for `model.kind`.

@@ -22,6 +22,11 @@ const BATCH: usize = 16;
 /// Sequences that are measured at once.
 const MEASURED: usize = 100;
 
+/// What the wrong bits in a test sequence are called, in the mean.
+pub const WRONG_BITS: &str = "wrong_bits";
+/// The same in sequences of the length `data.far_length`.
+pub const WRONG_BITS_FAR: &str = "wrong_bits_far";
+
 /// What stands beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -211,6 +216,22 @@ impl Task for ProgramTask {
             None => self.sequences(examples),
         };
         self.judge_bits(self.answers(net, &sequences, mode, device), &sequences)
+    }
+
+    /// Wrong bits in a test sequence, and in one of `data.far_length`.
+    fn also(
+        &self,
+        net: &TuringMachine,
+        examples: &[usize],
+        _chunk: usize,
+        device: &Device,
+    ) -> BTreeMap<String, f64> {
+        let wrong = |task: &Self| Some(task.score(net, Part::Test, device)?.wrong_per_sequence());
+        let near = (examples == self.data.part(Part::Test)).then(|| wrong(self)).flatten();
+        let far = self.data.far().map(|data| Self { data: Arc::new(data), model: self.model.clone() });
+        let far = far.filter(|_| near.is_some()).and_then(|task| wrong(&task));
+        let named = [(WRONG_BITS, near), (WRONG_BITS_FAR, far)];
+        named.into_iter().filter_map(|(name, wrong)| Some((name.to_owned(), wrong?))).collect()
     }
 
     fn classes(&self, _examples: &[usize]) -> Vec<u32> {

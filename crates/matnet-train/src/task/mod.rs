@@ -7,6 +7,8 @@
 
 mod samples;
 
+use std::collections::BTreeMap;
+
 use burn::module::Module;
 use burn::tensor::activation::{log_softmax, softmax};
 use burn::tensor::{Device, Int, Tensor, TensorData};
@@ -24,7 +26,7 @@ use crate::program::PROGRAM_KINDS;
 use crate::run::Facts;
 use crate::stories::STORY_KINDS;
 
-pub use samples::SampleTask;
+pub use samples::{SampleTask, UNDER_PATCHES};
 
 /// The kinds of work there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,15 +85,15 @@ pub trait Task {
         self.judge(self.forward(net, examples, mode, device), examples, device)
     }
 
-    /// The mean loss on what a patch hides from the net, where the examples carry one; so many are measured at once.
-    fn loss_under_patches(
+    /// What else is measured of a trained net, by name; so many examples at once.
+    fn also(
         &self,
         _net: &Self::Net,
         _examples: &[usize],
         _chunk: usize,
         _device: &Device,
-    ) -> Option<f64> {
-        None
+    ) -> BTreeMap<String, f64> {
+        BTreeMap::new()
     }
 
     /// The classes that are right, those of steps one after another; nothing where matrices are wanted.

@@ -1,6 +1,7 @@
 //! Matrices or sequences, and what is to be learnt from them.
 
 use std::ops::Range;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
@@ -16,6 +17,8 @@ use crate::model::{Input, Model, ModelConfig, Output, future};
 use crate::run::{Facts, Note};
 use crate::{Error, Result};
 
+/// What the mean loss on what a patch hides (`data.patch`) is called.
+pub const UNDER_PATCHES: &str = "under_patches";
 /// Samples per step, unless the config says how many.
 const BATCH: usize = 64;
 /// Samples that are measured at once, at least.
@@ -129,6 +132,31 @@ impl SampleTask {
         }
     }
 
+    /// The mean loss on what patches hide from the net; `None` where there are none.
+    fn loss_under_patches(
+        &self,
+        net: &Model,
+        examples: &[usize],
+        chunk: usize,
+        device: &Device,
+    ) -> Option<f64> {
+        let patches = self.data.patches.as_ref()?;
+        let (mut sum, mut hidden) = (0.0, 0_usize);
+        for batch in examples.chunks(chunk) {
+            let Output::Matrices(given) = self.forward(net, batch, &mut Mode::Eval, device) else {
+                return None;
+            };
+            let losses = numbers(self.losses(given, self.wanted(batch, device)));
+            for (&at, losses) in batch.iter().zip(losses.chunks_exact(losses.len() / batch.len())) {
+                for (_, loss) in losses.iter().enumerate().filter(|(entry, _)| patches.hides(at, *entry)) {
+                    sum += f64::from(*loss);
+                    hidden += 1;
+                }
+            }
+        }
+        (hidden > 0).then(|| sum / hidden as f64)
+    }
+
     /// Matrices as a user wants them, from what the net gives: after the σ that belongs to the loss.
     pub fn finished(&self, given: Tensor<3>) -> Tensor<3> {
         match self.loss {
@@ -165,28 +193,16 @@ impl Task for SampleTask {
         }
     }
 
-    fn loss_under_patches(
+    /// The loss under patches, where the data carry some.
+    fn also(
         &self,
         net: &Model,
         examples: &[usize],
         chunk: usize,
         device: &Device,
-    ) -> Option<f64> {
-        let patches = self.data.patches.as_ref()?;
-        let (mut sum, mut hidden) = (0.0, 0_usize);
-        for batch in examples.chunks(chunk) {
-            let Output::Matrices(given) = self.forward(net, batch, &mut Mode::Eval, device) else {
-                return None;
-            };
-            let losses = numbers(self.losses(given, self.wanted(batch, device)));
-            for (&at, losses) in batch.iter().zip(losses.chunks_exact(losses.len() / batch.len())) {
-                for (_, loss) in losses.iter().enumerate().filter(|(entry, _)| patches.hides(at, *entry)) {
-                    sum += f64::from(*loss);
-                    hidden += 1;
-                }
-            }
-        }
-        (hidden > 0).then(|| sum / hidden as f64)
+    ) -> BTreeMap<String, f64> {
+        let loss = self.loss_under_patches(net, examples, chunk, device);
+        loss.into_iter().map(|loss| (UNDER_PATCHES.to_owned(), loss)).collect()
     }
 
     fn classes(&self, examples: &[usize]) -> Vec<u32> {

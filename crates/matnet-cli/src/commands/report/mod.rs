@@ -3,10 +3,10 @@
 pub mod curves;
 mod nodes;
 pub mod pictures;
-mod program;
+pub mod program;
 mod several;
 mod single;
-mod stories;
+pub mod stories;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 
 use burn::tensor::Device;
 use burn::tensor::activation::sigmoid;
+use image::RgbImage;
 use matnet_report::page::{Figure, Page};
 use matnet_report::picture::{Colours, Grid, Range, Tile};
 use matnet_report::{ReportError, table::Cell, table::Column, table::Table};
@@ -58,8 +59,8 @@ pub fn page(run: &Run, work: &Work<ProgramTask>, device: &Device) -> Result<Page
         page.table(&bits(task, score));
         for &number in task.data.part(Part::Test).iter().take(SHOWN) {
             page.subheading(&format!("Sequence {number}"));
-            for figure in figures(task, &trained, number, device)? {
-                page.figure(figure);
+            for (picture, caption) in pictures(task, &trained, number, device)? {
+                page.figure(Figure::image(&picture, caption)?);
             }
         }
     }
@@ -86,13 +87,13 @@ fn bits(task: &ProgramTask, score: BitScore) -> Table {
     table
 }
 
-/// What goes in and comes out over time, and where the heads look.
-fn figures(
+/// What goes in and comes out over time, and where the heads look: pictures with captions.
+pub fn pictures(
     task: &ProgramTask,
     trained: &TrainedProgram,
     number: usize,
     device: &Device,
-) -> Result<[Figure; 2], ReportError> {
+) -> Result<[(RgbImage, String); 2], ReportError> {
     let (sequence, trace) = task.trace(&trained.net, number, device);
     let Sequence { input, answers, wanted } = sequence;
     let [_, time, heads, slots] = trace.weights.dims();
@@ -110,10 +111,7 @@ fn figures(
         .with_range(Range::Fixed(0.0, 1.0))
         .with_zoom(across, bit)
         .draw()?;
-    let bits = Figure::image(
-        &picture,
-        "What went in, what was wanted and what came out, from left to right in time.",
-    )?;
+    let said = "What went in, what was wanted and what came out, from left to right in time.";
 
     let weights: Vec<f32> = trace.weights.into_data().iter::<f32>().collect();
     let noticed = |slot: usize| weights[slot..].iter().step_by(slots).any(|&weight| weight > NOTICED);
@@ -136,7 +134,7 @@ fn figures(
         "Where the heads looked, step by step: slots {} to {last} of {slots} from top to bottom, white for all of a head's attention.",
         first + 1
     );
-    Ok([bits, Figure::image(&grid.draw()?, caption)?])
+    Ok([(picture, said.to_owned()), (grid.draw()?, caption)])
 }
 
 /// Rows of numbers, one a step, turned so that time goes across.

@@ -165,7 +165,7 @@ row = [
                 train: None,
                 valid: None,
                 test,
-                under_patches: None,
+                also: [].into(),
             };
             results.add(cell, Run::at("x"), result);
         }

@@ -56,6 +56,20 @@ pub const EXPERIMENTS: &[Files] = &[
         description: file!("citations", "experiment.toml").1,
         configs: &[file!("citations", "random.toml"), file!("citations", "public.toml")],
     },
+    Files {
+        name: "memory",
+        description: file!("memory", "experiment.toml").1,
+        configs: &[
+            file!("memory", "babi.toml"),
+            file!("memory", "copy.toml"),
+            file!("memory", "facts.toml"),
+            file!("memory", "heads.toml"),
+            file!("memory", "joint.toml"),
+            file!("memory", "recall.toml"),
+            file!("memory", "repeat-copy.toml"),
+            file!("memory", "stories.toml"),
+        ],
+    },
 ];
 
 /// An experiment in one of its sizes.
@@ -84,6 +98,10 @@ pub struct Comparison {
     pub published: String,
     /// Whether the numbers of parameters are shown.
     pub parameters: bool,
+    /// Whether the run with the least training loss is shown too.
+    pub chosen: bool,
+    /// Whether the rows are different tasks, so that their mean says something.
+    pub mean: bool,
     pub columns: Vec<Data>,
     pub rows: Vec<Net>,
     pub claims: Vec<Claim>,
@@ -171,6 +189,10 @@ pub(super) struct TableDescription {
     published: String,
     #[serde(default)]
     parameters: bool,
+    #[serde(default)]
+    chosen: bool,
+    #[serde(default)]
+    mean: bool,
     column: Vec<Data>,
     row: Vec<RowDescription>,
     #[serde(default)]
@@ -234,6 +256,8 @@ impl TableDescription {
             measures: self.measures,
             published: self.published,
             parameters: self.parameters,
+            chosen: self.chosen,
+            mean: self.mean,
             columns: self.column.into_iter().filter(|data| data.size == size).collect(),
             rows: self.row.into_iter().flat_map(|row| row.rows(size)).collect(),
             claims: self.claim,

@@ -2,7 +2,9 @@
 
 use matnet_report::table::Best;
 use matnet_train::compare::Spread;
+use matnet_train::program::{WRONG_BITS, WRONG_BITS_FAR};
 use matnet_train::run::RunResult;
+use matnet_train::task::UNDER_PATCHES;
 use serde::Deserialize;
 
 /// What a table shows.
@@ -17,6 +19,10 @@ pub enum Measure {
     Loss,
     /// The mean loss on what a patch hides.
     UnderPatch,
+    /// Wrong bits in a sequence.
+    WrongBits,
+    /// The same in sequences that are longer than those learnt from.
+    WrongBitsFar,
 }
 
 impl Measure {
@@ -26,7 +32,9 @@ impl Measure {
             Self::Right => Some(100.0 * (1.0 - result.test?.error?)),
             Self::Wrong => Some(100.0 * result.test?.error?),
             Self::Loss => Some(result.test?.loss),
-            Self::UnderPatch => result.under_patches,
+            Self::UnderPatch => result.also.get(UNDER_PATCHES).copied(),
+            Self::WrongBits => result.also.get(WRONG_BITS).copied(),
+            Self::WrongBitsFar => result.also.get(WRONG_BITS_FAR).copied(),
         }
     }
 
@@ -37,6 +45,8 @@ impl Measure {
             Self::Wrong => "wrong answers (%)",
             Self::Loss => "test loss",
             Self::UnderPatch => "test loss under the patch",
+            Self::WrongBits => "wrong bits per sequence",
+            Self::WrongBitsFar => "wrong bits per longer sequence",
         }
     }
 
@@ -47,6 +57,8 @@ impl Measure {
             Self::Wrong => "Wrong answers in the test, in percent",
             Self::Loss => "Loss in the test",
             Self::UnderPatch => "Loss in the test under the patch",
+            Self::WrongBits => "Wrong bits per sequence in the test",
+            Self::WrongBitsFar => "Wrong bits per sequence, where sequences are longer than any that were learnt from",
         }
     }
 
@@ -57,6 +69,8 @@ impl Measure {
             Self::Wrong => "wrong",
             Self::Loss => "loss",
             Self::UnderPatch => "patch",
+            Self::WrongBits => "bits",
+            Self::WrongBitsFar => "far",
         }
     }
 
@@ -64,7 +78,7 @@ impl Measure {
     pub fn decimals(self) -> usize {
         match self {
             Self::Right => 1,
-            Self::Wrong => 2,
+            Self::Wrong | Self::WrongBits | Self::WrongBitsFar => 2,
             Self::Loss | Self::UnderPatch => 4,
         }
     }
@@ -105,12 +119,21 @@ impl Measure {
 pub struct Summary {
     pub spread: Spread,
     pub best: f64,
+    /// That of the run with the least training loss.
+    pub chosen: f64,
 }
 
 impl Summary {
-    /// Of some numbers; `None` if there are none.
-    pub fn of(measure: Measure, numbers: &[f64]) -> Option<Self> {
-        let best = numbers.iter().copied().reduce(|a, b| measure.better(a, b))?;
-        Some(Self { spread: Spread::of(numbers.iter().copied())?, best })
+    /// Of some runs; `None` if nothing was measured.
+    pub fn of<'a>(measure: Measure, runs: impl Iterator<Item = &'a RunResult>) -> Option<Self> {
+        let measured: Vec<(f64, f64)> = runs
+            .filter_map(|result| {
+                Some((result.train.map_or(f64::INFINITY, |train| train.loss), measure.of(result)?))
+            })
+            .collect();
+        let numbers = || measured.iter().map(|(_, number)| *number);
+        let best = numbers().reduce(|a, b| measure.better(a, b))?;
+        let (_, chosen) = measured.iter().copied().reduce(|a, b| if b.0 < a.0 { b } else { a })?;
+        Some(Self { spread: Spread::of(numbers())?, best, chosen })
     }
 }

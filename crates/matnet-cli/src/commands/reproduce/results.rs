@@ -37,8 +37,7 @@ impl Results {
 
     /// Mean, deviation and best of a cell.
     pub fn summary(&self, cell: Cell, measure: Measure) -> Option<Summary> {
-        let numbers: Vec<f64> = self.runs(cell).filter_map(|(_, result)| measure.of(result)).collect();
-        Summary::of(measure, &numbers)
+        Summary::of(measure, self.runs(cell).map(|(_, result)| result))
     }
 
     /// How many seeds the cells of a column have at least.
@@ -122,6 +121,7 @@ pub fn write(
 fn table(comparison: &Comparison, number: usize, measure: Measure, results: &Results) -> Table {
     let cells = |column: usize, row: usize| (number, column, row);
     let several = (0..comparison.columns.len()).any(|column| results.seeds((number, column)) > 1);
+    let chosen = several && comparison.chosen;
     let published: Vec<bool> = comparison
         .columns
         .iter()
@@ -139,9 +139,14 @@ fn table(comparison: &Comparison, number: usize, measure: Measure, results: &Res
     for (data, published) in comparison.columns.iter().zip(&published) {
         columns.push(Column::number(&data.label).with_best(measure.best()));
         columns.extend(several.then(|| Column::number("best")));
+        columns.extend(chosen.then(|| Column::number("chosen")));
         columns.extend(published.then(|| Column::number(&comparison.published)));
     }
     let caption = match several {
+        true if chosen => format!(
+            "{}: mean ± standard deviation over the seeds, the best seed, and the one chosen by its training loss.",
+            measure.name()
+        ),
         true => format!("{}: mean ± standard deviation over the seeds, and the best seed.", measure.name()),
         false => format!("{}, from one seed.", measure.name()),
     };
@@ -167,10 +172,44 @@ fn table(comparison: &Comparison, number: usize, measure: Measure, results: &Res
             });
             let best = || found.map_or(TableCell::Empty, |summary| TableCell::number(summary.best, decimals));
             line.extend(several.then(best));
+            let least = || found.map_or(TableCell::Empty, |summary| TableCell::number(summary.chosen, decimals));
+            line.extend(chosen.then(least));
             let theirs = || net.published(data).map_or(TableCell::Empty, |x| TableCell::number(x, decimals));
             line.extend(published.then(theirs));
         }
         table.push(line);
     }
+    if comparison.mean {
+        table.push(mean_line(comparison, number, measure, results, (several, chosen, &published)));
+    }
     table
+}
+
+/// The mean over all rows, of every column where all are trained.
+fn mean_line(
+    comparison: &Comparison,
+    number: usize,
+    measure: Measure,
+    results: &Results,
+    (several, chosen, published): (bool, bool, &[bool]),
+) -> Vec<TableCell> {
+    let mean = |numbers: Option<Vec<f64>>| match numbers {
+        Some(numbers) if !numbers.is_empty() => {
+            TableCell::number(numbers.iter().sum::<f64>() / numbers.len() as f64, measure.decimals())
+        }
+        _ => TableCell::Empty,
+    };
+    let mut line = vec![TableCell::from("mean")];
+    for ((column, data), published) in comparison.columns.iter().enumerate().zip(published) {
+        let rows = 0..comparison.rows.len();
+        let found: Option<Vec<Summary>> =
+            rows.map(|row| results.summary((number, column, row), measure)).collect();
+        let of = |number: fn(&Summary) -> f64| found.as_ref().map(|all| all.iter().map(number).collect());
+        line.push(mean(of(|summary| summary.spread.mean)));
+        line.extend(several.then(|| mean(of(|summary| summary.best))));
+        line.extend(chosen.then(|| mean(of(|summary| summary.chosen))));
+        let theirs = || mean(comparison.rows.iter().map(|net| net.published(data)).collect());
+        line.extend(published.then(theirs));
+    }
+    line
 }

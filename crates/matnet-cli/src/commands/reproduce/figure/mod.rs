@@ -4,7 +4,9 @@ mod bars;
 mod cloud;
 mod curves;
 mod frames;
+mod looked;
 mod maps;
+mod program;
 mod reconstructions;
 mod spectrogram;
 mod units;
@@ -61,6 +63,10 @@ enum Kind {
     Spectrogram,
     /// Hidden states in space.
     Clouds,
+    /// What a program's net writes and reads.
+    Program,
+    /// The sentences that a memory net looks at.
+    Looked,
 }
 
 /// A figure, ready to be written.
@@ -156,6 +162,8 @@ pub fn draw(
             Kind::Frames => frames::draw(&mut stage, wish)?,
             Kind::Spectrogram => spectrogram::draw(&mut stage, wish)?,
             Kind::Clouds => cloud::draw(&mut stage, wish)?,
+            Kind::Program => program::draw(&mut stage, wish)?,
+            Kind::Looked => looked::draw(&mut stage, wish)?,
         });
     }
     Ok(groups)
