@@ -67,9 +67,9 @@ fn a_copy_is_learnt_measured_and_given() {
     let (code, out, err) = run(folder.path(), &[&["train", "copy.toml", "--out", "x"][..], &longer].concat());
     assert_eq!(code, 0, "{err}");
     // Half of the bits are right by chance.
-    let error: f64 =
-        out.split(['r', '%']).nth(2).and_then(|error| error.trim().parse().ok()).unwrap_or(100.0);
-    assert!(out.starts_with("x: test error ") && error < 20.0, "{out}");
+    let error = out.strip_prefix("x: test error ").and_then(|rest| rest.split_once(" %"));
+    let error: f64 = error.and_then(|(error, _)| error.parse().ok()).unwrap_or(100.0);
+    assert!(error < 20.0, "{out}");
 
     let (code, out, err) = run(folder.path(), &["eval", "x"]);
     assert_eq!((code, err.as_str()), (0, ""));
@@ -162,6 +162,7 @@ fn every_mistake_gets_one_clear_error() {
         ("data.width=0", "data.width: 0; must lie between 1 and"),
         ("data.item=3", "data.item: 3; only recall uses it"),
         ("data.repeats=[1,2]", "data.repeats: [1, 2]; only repeat-copy uses it"),
+        ("data.draws=0", "data.draws: 0; must lie between 1 and"),
         ("data.sequences=0", "data.sequences: 0; must lie between 1 and"),
         ("data.test_length=900000", "data.test_length: sequences of 1800001 steps; too long"),
         ("model.kind=turing", "model.kind: turing; "),

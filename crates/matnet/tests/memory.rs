@@ -178,7 +178,8 @@ fn any_machine(index: usize, stream: &mut Stream) -> TuringMachineConfig {
         0 => (Form::Matrix, vec![between(stream, 1, 4), between(stream, 1, 4)]),
         _ => (Form::Vector, vec![between(stream, 1, 8)]),
     };
-    let controller = if (index / 2).is_multiple_of(2) { ControllerKind::Lstm } else { ControllerKind::Feedforward };
+    let controller =
+        if (index / 2).is_multiple_of(2) { ControllerKind::Lstm } else { ControllerKind::Feedforward };
     let size = any_size(stream);
     TuringMachineConfig::new([rows, cols], hidden, [out_rows, out_cols])
         .with_form(form)
@@ -268,6 +269,9 @@ fn wrong_configs_name_their_keys() {
     assert_eq!(key(config().with_write_heads(0)), "write_heads");
     assert_eq!(key(config().with_slots(4).with_shift(2)), "shift");
     assert_eq!(key(config().with_shift(1_000)), "shift");
+    assert_eq!(key(config().with_sharpness(f64::NAN)), "sharpness");
+    let forgetful = config().with_controller(ControllerKind::Feedforward).with_forget_bias(1.0);
+    assert_eq!(key(forgetful), "forget_bias");
     let text = serde_json::to_string(&config()).unwrap();
     assert_eq!(serde_json::from_str::<TuringMachineConfig>(&text).unwrap(), config());
 }

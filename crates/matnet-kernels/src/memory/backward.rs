@@ -32,21 +32,27 @@ impl<E: Element> Kernel<E> for Backward<'_, E> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { size, state, addresses, changes, next, kept, gradient, .. } = self;
-        let Self { d_state, d_addresses, d_changes, scratch, .. } = self;
-        let [keys, shifts, opened, around, d_weights, d_similar, d_squares, d_around] = scratch;
-        let MemorySize { slots, width, reads, shift, .. } = size;
-        let [_, before, memory] = size.cut(state);
+    fn run<S: Simd<Elem = E>>(mut self, s: S) {
+        self.read_and_write(s);
+        self.find(s);
+    }
+}
+
+impl<E: Element> Backward<'_, E> {
+    /// Back through reading, adding and erasing: to what was told, to the new weights, and to the memory before.
+    #[inline(always)]
+    fn read_and_write<S: Simd<Elem = E>>(&mut self, s: S) {
+        let Self { size, state, changes, next, gradient, d_state, d_changes, scratch, .. } = self;
+        let [_, _, opened, around, d_weights, ..] = scratch;
+        let MemorySize { slots, width, reads, writes, .. } = *size;
+        let [_, _, memory] = size.cut(state);
         let [_, weights, after] = size.cut(next);
         let [d_read, d_given, d_after] = size.cut(gradient);
-        let [d_read_before, d_before, d_memory] = size.cut_mut(d_state);
+        let [d_read_before, _, d_memory] = size.cut_mut(d_state);
         // What was read before the step is not looked at.
         d_read_before.fill(E::ZERO);
-
-        // Reading and writing.
         let (erased, added) = open(s, changes, opened);
-        let (d_erased, d_added) = d_changes.split_at_mut(size.writes * width);
+        let (d_erased, d_added) = d_changes.split_at_mut(writes * width);
         d_weights.copy_from_slice(d_given);
         let (d_reading, d_writing) = d_weights.split_at_mut(reads * slots);
         let (reading, writing) = weights.split_at(reads * slots);
@@ -65,16 +71,14 @@ impl<E: Element> Kernel<E> for Backward<'_, E> {
                 let d_head = &mut d_writing[head * slots..(head + 1) * slots];
                 add(d_head, added[place], d_row);
                 d_added[place] = dot(s, d_row, weights) * (E::ONE - added[place] * added[place]);
-                d_erased[place] = E::ZERO;
             }
             // d_row is that of what was left after erasing; each head erased what the others had left.
-            let heads = size.writes;
-            for head in 0..heads {
+            for head in 0..writes {
                 let mine = &mut around[..slots];
                 for (mine, (&m, &d)) in mine.iter_mut().zip(memory.iter().zip(&*d_row)) {
                     *mine = m * d;
                 }
-                for other in (0..heads).filter(|&other| other != head) {
+                for other in (0..writes).filter(|&other| other != head) {
                     let erased = erased[other * width + at];
                     let weights = &writing[other * slots..(other + 1) * slots];
                     for (mine, &weight) in mine.iter_mut().zip(weights) {
@@ -94,8 +98,17 @@ impl<E: Element> Kernel<E> for Backward<'_, E> {
                 }
             }
         }
+    }
 
-        // Addressing.
+    /// Back from the new weights to where the heads were told to look, to the weights and to the memory before.
+    #[inline(always)]
+    fn find<S: Simd<Elem = E>>(&mut self, s: S) {
+        let Self { size, state, addresses, next, kept, d_state, d_addresses, scratch, .. } = self;
+        let [keys, shifts, _, around, d_weights, d_similar, d_squares, d_around] = scratch;
+        let MemorySize { slots, width, shift, .. } = *size;
+        let [_, before, memory] = size.cut(state);
+        let [_, weights, _] = size.cut(next);
+        let [_, d_before, d_memory] = size.cut_mut(d_state);
         let (inverse, rows) = kept.split_at(slots);
         d_squares.fill(E::ZERO);
         for (head, row) in rows.chunks_exact(4 * slots).enumerate() {
@@ -106,7 +119,7 @@ impl<E: Element> Kernel<E> for Backward<'_, E> {
             let of_address = head * size.address()..(head + 1) * size.address();
             let address = &addresses[of_address.clone()];
             let key = &mut keys[head * width..(head + 1) * width];
-            let told = Head::read(s, &size, address, key, shifts);
+            let told = Head::read(s, size, address, key, shifts);
             let (d_key, d_told) = d_addresses[of_address].split_at_mut(width);
             let d = &mut d_weights[of_head.clone()];
             let count = shifts.len();
@@ -132,9 +145,8 @@ impl<E: Element> Kernel<E> for Backward<'_, E> {
             }
 
             // Interpolation.
-            let mut d_gate = dot(s, d, content) - dot(s, d, before);
-            d_gate = d_gate * told.gate * (E::ONE - told.gate);
-            d_told[1] = d_gate;
+            let apart = dot(s, d, content) - dot(s, d, before);
+            d_told[1] = apart * told.gate * (E::ONE - told.gate);
             for (to, d) in d_before[of_head.clone()].iter_mut().zip(d.iter_mut()) {
                 let through = told.gate * *d;
                 *to = *d - through;
@@ -164,7 +176,7 @@ impl<E: Element> Kernel<E> for Backward<'_, E> {
             for (head, d_similar) in d_similar.chunks_exact(slots).enumerate() {
                 add(d, keys[head * width + at], d_similar);
             }
-            for (d, (&m, &square)) in d.iter_mut().zip(memory.iter().zip(&*d_squares)) {
+            for (d, (&m, &square)) in d.iter_mut().zip(memory.iter().zip(d_squares.iter())) {
                 *d += m * square;
             }
         }

@@ -32,6 +32,10 @@ pub struct ProgramDataConfig {
     /// How often, for repeat-copy: the least and the most. Default: `[1, 10]`.
     #[serde(default)]
     pub repeats: Option<[usize; 2]>,
+    /// A size is drawn up to so many times while learning, and the smallest counts: short sequences, from which more is learnt at
+    /// first, come more often. Default: 1, all sizes alike.
+    #[serde(default = "one")]
+    pub draws: usize,
     /// Vectors in an item, for recall. Default: 3.
     #[serde(default)]
     pub item: Option<usize>,
@@ -50,6 +54,10 @@ pub struct ProgramDataConfig {
     /// How often they are repeated, for repeat-copy. Default: as often as in learning, at most.
     #[serde(default)]
     pub test_repeats: Option<usize>,
+}
+
+fn one() -> usize {
+    1
 }
 
 fn sequences() -> usize {
@@ -102,6 +110,7 @@ impl ProgramDataConfig {
             check_range("item", [item, item], 1)?;
         }
         check_range("width", [width, width], 1)?;
+        check_range("draws", [self.draws, self.draws], 1)?;
         check_range("sequences", [self.sequences, self.sequences], 1)?;
         for (key, count) in [("valid", self.valid), ("test", self.test)] {
             if count > MOST {
@@ -243,7 +252,14 @@ impl ProgramData {
 
     /// New sequences, all of one size, for a training step.
     pub fn fresh(&self, count: usize, stream: &mut Stream) -> Vec<Sequence> {
-        let mut any = |[low, high]: [usize; 2]| low + stream.below(high - low + 1);
+        let draws = match self.config.draws {
+            1 => 1,
+            most => 1 + stream.below(most),
+        };
+        let mut any = |[low, high]: [usize; 2]| {
+            let once = |stream: &mut Stream| low + stream.below(high - low + 1);
+            (1..draws).fold(once(stream), |least, _| least.min(once(stream)))
+        };
         let size = Size { length: any(self.config.lengths()), repeats: any(self.config.often()) };
         (0..count).map(|_| self.config.draw(size, stream)).collect()
     }

@@ -33,31 +33,40 @@ pub enum Controller {
     Lstm(RecurrentCell),
 }
 
-impl ControllerKind {
-    /// A controller that sees states of the shape `input`.
-    pub(super) fn init(
-        self,
-        form: Form,
-        input: [usize; 2],
-        hidden: [usize; 2],
-        init: Init,
-        stream: &mut Stream,
-        device: &Device,
-    ) -> Result<Controller, ConfigError> {
-        match (self, form) {
-            (Self::Feedforward, form) => {
+/// What a [`Controller`] is made from.
+pub(super) struct ControllerConfig {
+    pub(super) kind: ControllerKind,
+    pub(super) form: Form,
+    /// The shape of the states that it sees.
+    pub(super) input: [usize; 2],
+    /// The shape of H.
+    pub(super) hidden: [usize; 2],
+    pub(super) forget_bias: f64,
+    pub(super) init: Init,
+}
+
+impl ControllerConfig {
+    /// Draws the first values from `stream`.
+    pub(super) fn init(&self, stream: &mut Stream, device: &Device) -> Result<Controller, ConfigError> {
+        let Self { kind, form, input, hidden, forget_bias, init } = *self;
+        if kind == ControllerKind::Feedforward && forget_bias != 0.0 {
+            let expected = "only controller = \"lstm\" uses it";
+            return Err(ConfigError::new("forget_bias", forget_bias.to_string(), expected));
+        }
+        match (kind, form) {
+            (ControllerKind::Feedforward, form) => {
                 let map =
                     MapConfig { activation: Activation::Tanh, init, ..MapConfig::new(form, input, hidden) };
                 map.numbers("hidden")?;
                 map.init(stream, device).map(Controller::Feedforward)
             }
-            (Self::Lstm, Form::Matrix) => MatCellConfig::new(Cell::Lstm, input, hidden)
-                .with_forget_bias(1.0)
+            (ControllerKind::Lstm, Form::Matrix) => MatCellConfig::new(Cell::Lstm, input, hidden)
+                .with_forget_bias(forget_bias)
                 .with_init(init)
                 .init(stream, device)
                 .map(|cell| Controller::Lstm(RecurrentCell::Matrix(cell))),
-            (Self::Lstm, Form::Vector) => VecCellConfig::new(Cell::Lstm, input[0], hidden[0])
-                .with_forget_bias(1.0)
+            (ControllerKind::Lstm, Form::Vector) => VecCellConfig::new(Cell::Lstm, input[0], hidden[0])
+                .with_forget_bias(forget_bias)
                 .with_init(init)
                 .init(stream, device)
                 .map(|cell| Controller::Lstm(RecurrentCell::Vector(cell))),

@@ -4,9 +4,10 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+use super::controller::ControllerConfig;
 use super::{Controller, ControllerKind};
 use crate::config::{one, setters};
-use crate::error::{ConfigError, check_count, check_sides};
+use crate::error::{ConfigError, check_count, check_finite, check_sides};
 use crate::form::Form;
 use crate::init::{Init, parameter};
 use crate::layer::{Map, MapConfig};
@@ -66,6 +67,12 @@ pub struct TuringMachineConfig {
     /// How far a head can move in a step, either way. Default: 1.
     #[serde(default = "one")]
     pub shift: usize,
+    /// The first bias of γ′: higher ones keep what moving blurs sharp from the start, and learning less steady. Default: 0.
+    #[serde(default)]
+    pub sharpness: f64,
+    /// The first bias of an LSTM's forget gate. Default: 0.
+    #[serde(default)]
+    pub forget_bias: f64,
     /// How the maps start. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
@@ -93,6 +100,8 @@ impl TuringMachineConfig {
             read_heads: 1,
             write_heads: 1,
             shift: 1,
+            sharpness: 0.0,
+            forget_bias: 0.0,
             init: Init::default(),
         }
     }
@@ -105,6 +114,8 @@ impl TuringMachineConfig {
         with_read_heads(read_heads: usize);
         with_write_heads(write_heads: usize);
         with_shift(shift: usize);
+        with_sharpness(sharpness: f64);
+        with_forget_bias(forget_bias: f64);
         with_init(init: Init);
     }
 
@@ -129,6 +140,7 @@ impl TuringMachineConfig {
     /// Checks the config and draws the first values from `stream`.
     pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<TuringMachine, ConfigError> {
         let size = self.memory()?;
+        check_finite("sharpness", self.sharpness)?;
         let hidden = self.form.state("hidden", &self.hidden)?;
         let [rows, cols] = self.input;
         let seen = self.form.holding("input", self.input)?;
@@ -142,7 +154,15 @@ impl TuringMachineConfig {
                 (Some(entry.init(stream, device)?), [rows + read[0], size.width])
             }
         };
-        let controller = self.controller.init(self.form, seen, hidden, self.init, stream, device)?;
+        let controller = ControllerConfig {
+            kind: self.controller,
+            form: self.form,
+            input: seen,
+            hidden,
+            forget_bias: self.forget_bias,
+            init: self.init,
+        };
+        let controller = controller.init(stream, device)?;
         let output = self.form.holding("output", self.output)?;
         let mut map = |key: &str, from: [usize; 2], to: [usize; 2], bias: bool| -> Result<Map, ConfigError> {
             let config = MapConfig { bias, init: self.init, ..MapConfig::new(self.form, from, to) };
@@ -151,7 +171,7 @@ impl TuringMachineConfig {
         };
         let heads = self.form.holding("read_heads", [size.heads(), size.address()])?;
         let mut address = map("hidden", hidden, heads, true)?;
-        set_bias(&mut address, first_address(&size), device);
+        set_bias(&mut address, first_address(&size, self.sharpness), device);
         Ok(TuringMachine {
             change: map("hidden", hidden, self.form.holding("width", [2 * size.writes, size.width])?, true)?,
             hidden_out: map("output", hidden, output, true)?,
@@ -168,17 +188,11 @@ impl TuringMachineConfig {
 }
 
 /// The biases of an address at the beginning, head after head.
-fn first_address(size: &MemorySize) -> Vec<f32> {
+fn first_address(size: &MemorySize, sharpness: f64) -> Vec<f32> {
     let mut one = vec![0.0; size.address()];
-    one[size.width + 1] = FIRST_GATE;
-    one[size.address() - 1] = FIRST_SHARPNESS;
+    one[size.address() - 1] = sharpness as f32;
     one.repeat(size.heads())
 }
-
-/// g′ at the beginning.
-const FIRST_GATE: f32 = 0.0;
-/// γ′ at the beginning.
-const FIRST_SHARPNESS: f32 = 0.0;
 
 fn set_bias(map: &mut Map, numbers: Vec<f32>, device: &Device) {
     match map {
