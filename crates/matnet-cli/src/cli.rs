@@ -385,7 +385,7 @@ impl Size {
 /// `matnet reproduce`
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// Which experiment: digits, faces, moving-mnist, eeg, citations, or all of them
+    /// Which experiment: digits, faces, moving-mnist, eeg, citations, memory, or all of them
     pub experiment: String,
     /// How much of it
     #[arg(long, value_enum, default_value_t = Size::Quick)]

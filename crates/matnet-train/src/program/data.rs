@@ -124,7 +124,9 @@ impl ProgramDataConfig {
             }
         }
         let far = Size { length: self.far_length.unwrap_or(1), ..full.test_size() };
-        for (key, size) in [("length", full.largest()), ("test_length", full.test_size()), ("far_length", far)] {
+        for (key, size) in
+            [("length", full.largest()), ("test_length", full.test_size()), ("far_length", far)]
+        {
             let (before, answers) = full.source.steps(size, full.item());
             let steps = before.saturating_add(answers);
             if steps > MOST || steps.saturating_mul(full.channels()) > 100 * MOST {

@@ -1,7 +1,7 @@
 //! Matrices or sequences, and what is to be learnt from them.
 
-use std::ops::Range;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
@@ -194,13 +194,7 @@ impl Task for SampleTask {
     }
 
     /// The loss under patches, where the data carry some.
-    fn also(
-        &self,
-        net: &Model,
-        examples: &[usize],
-        chunk: usize,
-        device: &Device,
-    ) -> BTreeMap<String, f64> {
+    fn also(&self, net: &Model, examples: &[usize], chunk: usize, device: &Device) -> BTreeMap<String, f64> {
         let loss = self.loss_under_patches(net, examples, chunk, device);
         loss.into_iter().map(|loss| (UNDER_PATCHES.to_owned(), loss)).collect()
     }

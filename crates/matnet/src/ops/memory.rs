@@ -21,8 +21,7 @@ pub struct MemoryState {
 }
 
 impl MemoryState {
-    /// The memory before the first step: the same small number everywhere, all heads at the first slot, nothing read. (A constant
-    /// memory is learnt from faster than a random one, and has no seed.)
+    /// The memory before the first step: the same small number everywhere, all heads at the first slot, nothing read.
     pub fn start(size: MemorySize, batch: usize, device: &Device) -> Self {
         let mut one = vec![0.0_f32; size.state()];
         let (weights, memory) = (size.reads * size.width, size.state() - size.slots * size.width);

@@ -58,7 +58,9 @@ impl Measure {
             Self::Loss => "Loss in the test",
             Self::UnderPatch => "Loss in the test under the patch",
             Self::WrongBits => "Wrong bits per sequence in the test",
-            Self::WrongBitsFar => "Wrong bits per sequence, where sequences are longer than any that were learnt from",
+            Self::WrongBitsFar => {
+                "Wrong bits per sequence, where sequences are longer than any that were learnt from"
+            }
         }
     }
 

@@ -90,7 +90,8 @@ pub fn write(
     }
     let figures = folder.join("figures");
     std::fs::create_dir_all(&figures)?;
-    for (comparison, section) in experiment.tables.iter().zip(sections) {
+    let tables = experiment.tables.iter().zip(sections);
+    for (comparison, section) in tables.filter(|(comparison, _)| !comparison.columns.is_empty()) {
         page.heading(&comparison.title);
         markdown += &format!("## {}\n\n", comparison.title);
         if !comparison.about.is_empty() {
@@ -172,7 +173,8 @@ fn table(comparison: &Comparison, number: usize, measure: Measure, results: &Res
             });
             let best = || found.map_or(TableCell::Empty, |summary| TableCell::number(summary.best, decimals));
             line.extend(several.then(best));
-            let least = || found.map_or(TableCell::Empty, |summary| TableCell::number(summary.chosen, decimals));
+            let least =
+                || found.map_or(TableCell::Empty, |summary| TableCell::number(summary.chosen, decimals));
             line.extend(chosen.then(least));
             let theirs = || net.published(data).map_or(TableCell::Empty, |x| TableCell::number(x, decimals));
             line.extend(published.then(theirs));
