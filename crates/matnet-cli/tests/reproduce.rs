@@ -39,7 +39,7 @@ fn all_experiments_leave_reports_tables_and_figures() {
         let results = text(&place, &format!("{name}/results.md"));
         assert!(out.contains(&results) && results.contains(title), "{name}");
         assert!(results.contains(said), "{name}: {results}");
-        assert!(results.contains("The quick size ") && results.contains("held ("), "{name}: {results}");
+        assert!(results.contains("The quick size ") && results.contains("; 1 seed)."), "{name}: {results}");
         assert!(!results.contains("not trained yet"), "{name}: {results}");
         let page = text(&place, &format!("{name}/report.html"));
         assert!(page.contains(title) && page.contains("<figcaption>"), "{name}");
