@@ -35,6 +35,7 @@ fn all_experiments_leave_reports_tables_and_figures() {
         ("moving-mnist", "Moving MNIST: the frames that follow", 4, 1, "| vector LSTM 200 "),
         ("eeg", "EEG: alcoholic or control", 2, 0, "160,601"),
         ("citations", "Citations: column networks on graphs", 4, 0, "| multi-attention CLN "),
+        ("memory", "Memory: programs and stories", 12, 0, "| where a thing was before "),
     ] {
         let results = text(&place, &format!("{name}/results.md"));
         assert!(out.contains(&results) && results.contains(title), "{name}");

@@ -90,8 +90,7 @@ pub fn write(
     }
     let figures = folder.join("figures");
     std::fs::create_dir_all(&figures)?;
-    let tables = experiment.tables.iter().zip(sections);
-    for (comparison, section) in tables.filter(|(comparison, _)| !comparison.columns.is_empty()) {
+    for (comparison, section) in experiment.tables.iter().zip(sections) {
         page.heading(&comparison.title);
         markdown += &format!("## {}\n\n", comparison.title);
         if !comparison.about.is_empty() {
