@@ -399,6 +399,9 @@ pub struct Reproduce {
     /// Change a key of every config: train.epochs=1
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Train only what is in this folder of the experiment: random, or random/cora/gcn (may be given again and again)
+    #[arg(long, value_name = "TABLE[/COLUMN[/NET]]")]
+    pub only: Vec<PathBuf>,
     /// Train runs again that were made with other settings
     #[arg(long)]
     pub fresh: bool,

@@ -194,7 +194,7 @@ fn every_mistake_gets_one_clear_error() {
         (&["eval", "x", "--data", "mine"], "--data: the net takes 1433 features"),
         (
             &["reproduce", "citation"],
-            "`citation`: no such experiment; there are digits, faces, moving-mnist, eeg, citations and all",
+            "`citation`: no such experiment; there are digits, faces, moving-mnist, eeg, citations, memory and all",
         ),
     ] {
         let (code, _, err) = run(folder.path(), args);

@@ -101,6 +101,24 @@ fn a_run_that_comes_to_nothing_is_named_and_the_others_go_on() {
     assert_eq!((code, again), (0, out));
 }
 
+#[test]
+fn only_what_is_asked_for_is_trained() {
+    let folder = TempDir::new().unwrap();
+    let (code, _, err) =
+        run(folder.path(), &[&FACES[..], &["--only", "layers-20/none/matrix-20x20"]].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("1 run trained in"), "{err}");
+    assert!(text(folder.path(), "x/results.md").contains("1 of 24 runs are done; the same command goes on."));
+    let (code, _, err) = run(folder.path(), &[&FACES[..], &["--only", "layers"]].concat());
+    assert_eq!(code, 2);
+    assert!(err.contains("--only layers: no run stands there; tables are layers-20, layers-40"), "{err}");
+    // What is there already counts.
+    let (code, _, err) = run(folder.path(), &[&FACES[..], &["--only", "layers-20/none"]].concat());
+    assert_eq!(code, 0, "{err}");
+    let results = text(folder.path(), "x/results.md");
+    assert!(results.contains(" of 24 runs are done") && !results.contains("\n1 of 24"), "{results}");
+}
+
 /// The loss under a patch is the same in the run's folder, in the table and from `eval`.
 #[test]
 fn what_a_patch_hides_is_measured_on_its_own() {

@@ -44,17 +44,25 @@ pub fn run(args: Reproduce) -> Outcome {
         let folder = place(&args, files.name);
         all.push(Work::plan(files, &args, folder, &cache, &mut planner, &mut pace)?);
     }
+    if !args.only.is_empty() && all.iter().all(|work| work.wanted_steps().next().is_none()) {
+        let tables = all.iter().flat_map(|work| &work.experiment.tables);
+        let tables: Vec<&str> = tables.map(|table| table.name.as_str()).collect();
+        let only: Vec<_> = args.only.iter().map(|folder| folder.display().to_string()).collect();
+        let what =
+            format!("--only {}: no run stands there; tables are {}", only.join(" "), tables.join(", "));
+        return Err(Failure::Usage(what));
+    }
     let runs: Vec<PathBuf> =
-        all.iter().flat_map(|work| &work.steps).map(|step| step.job.folder.clone()).collect();
+        all.iter().flat_map(Work::wanted_steps).map(|step| step.job.folder.clone()).collect();
     let mut before = 0;
     for work in &mut all {
-        before += work.steps.len();
+        before += work.wanted_steps().count();
         work.train(&mut pace, &runs[before..], &device, &cache, &mut planner)?;
         let mut sections = work.sections();
         for (number, section) in sections.iter_mut().enumerate() {
             section.figures = figure::draw(work, number, &device, &cache, &mut planner)?;
         }
-        work.write(&sections, work.steps.len())?;
+        work.write(&sections)?;
     }
     let mut out = io::stdout().lock();
     for work in &all {

@@ -74,12 +74,13 @@ pub fn write(
     experiment: &Experiment,
     results: &Results,
     sections: &[Section],
-    (done, steps): (usize, usize),
+    steps: usize,
 ) -> Outcome {
     let mut page = Page::new(&experiment.title).with_lede(&experiment.about);
     let mut markdown = format!("# {}\n\n{}\n\n", experiment.title, experiment.about);
     let mut notes: Vec<String> = experiment.stand_in.iter().cloned().collect();
     notes.extend(results.left_out.iter().cloned());
+    let done = results.done.len() + results.diverged.len();
     if done < steps {
         notes.push(format!("{done} of {steps} runs are done; the same command goes on."));
     }

@@ -30,6 +30,8 @@ pub struct Work {
     pub fresh: usize,
     /// Whether runs with other settings are trained again.
     again: bool,
+    /// The folders whose runs are trained; all if there are none.
+    only: Vec<PathBuf>,
 }
 
 /// The folder of all seeds of a run.
@@ -86,7 +88,18 @@ impl Work {
         for step in &steps {
             pace.expect(&step.job.folder, operations.get(cell(step)).copied().unwrap_or(0.0));
         }
-        Ok(Self { experiment, folder, steps, results, fresh: 0, again: args.fresh })
+        let only = args.only.clone();
+        Ok(Self { experiment, folder, steps, results, fresh: 0, again: args.fresh, only })
+    }
+
+    /// The runs that may be trained now.
+    pub fn wanted_steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| self.wanted(step))
+    }
+
+    fn wanted(&self, step: &Step) -> bool {
+        let place = step.job.folder.strip_prefix(&self.folder).unwrap_or(&step.job.folder);
+        self.only.is_empty() || self.only.iter().any(|folder| place.starts_with(folder))
     }
 
     /// Trains what is not trained yet; `later` are the folders of runs that come after this experiment.
@@ -102,10 +115,14 @@ impl Work {
         let mut unwritten = 0;
         for at in 0..count {
             let step = &self.steps[at];
-            let plan = planner.plan(&step.job.document, cache)?;
             let run = Run::at(&step.job.folder);
+            if !self.wanted(step) && ended(&run)?.is_none() {
+                continue;
+            }
+            let plan = planner.plan(&step.job.document, cache)?;
             same_settings(&run, &plan, self.again)?;
-            let waiting = self.steps[at + 1..].iter().map(|step| &step.job.folder).chain(later);
+            let waiting = self.steps[at + 1..].iter().filter(|step| self.wanted(step));
+            let waiting = waiting.map(|step| &step.job.folder).chain(later);
             let waiting: Vec<&Path> = waiting.map(PathBuf::as_path).collect();
             let name = format!("{}/{count} {}", at + 1, run.folder().display());
             let ended = match ended(&run)? {
@@ -132,7 +149,7 @@ impl Work {
             let round = self.steps.get(at + 1).is_some_and(|next| next.cell == self.steps[0].cell);
             if unwritten >= 20 || unwritten > 0 && round {
                 unwritten = 0;
-                self.write(&self.sections(), at + 1)?;
+                self.write(&self.sections())?;
             }
         }
         Ok(())
@@ -154,10 +171,9 @@ impl Work {
         tables.map(|(number, table)| Section::new(number, table, &self.results)).collect()
     }
 
-    /// Writes everything, when so many runs are done.
-    pub fn write(&self, sections: &[Section], done: usize) -> Outcome {
-        let done = (done, self.steps.len());
-        results::write(&self.folder, &self.experiment, &self.results, sections, done)
+    /// Writes everything that is done.
+    pub fn write(&self, sections: &[Section]) -> Outcome {
+        results::write(&self.folder, &self.experiment, &self.results, sections, self.steps.len())
     }
 }
 
