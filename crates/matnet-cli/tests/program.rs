@@ -164,6 +164,8 @@ fn every_mistake_gets_one_clear_error() {
         ("data.repeats=[1,2]", "data.repeats: [1, 2]; only repeat-copy uses it"),
         ("data.draws=0", "data.draws: 0; must lie between 1 and"),
         ("data.sequences=0", "data.sequences: 0; must lie between 1 and"),
+        ("data.valid_length=0", "data.valid_length: 0; must lie between 1 and"),
+        ("data.far_length=900000", "data.far_length: sequences of 1800001 steps; too long"),
         ("data.test_length=900000", "data.test_length: sequences of 1800001 steps; too long"),
         ("model.kind=turing", "model.kind: turing; "),
         ("model.slot=3", "model.slot: no such key; did you mean `slots`?"),

@@ -45,6 +45,10 @@ pub struct ProgramDataConfig {
     /// Sequences that decide which epoch is the best. Default: 200.
     #[serde(default = "valid")]
     pub valid: usize,
+    /// How long they are; longer than those that are learnt from, they choose an epoch whose net goes on well. Default: of
+    /// all lengths that are learnt from, in turn.
+    #[serde(default)]
+    pub valid_length: Option<usize>,
     /// Sequences that the result is measured on. Default: 200.
     #[serde(default = "test")]
     pub test: usize,
@@ -101,8 +105,10 @@ impl ProgramDataConfig {
         check_range("length", length, least)?;
         let test_length = *full.test_length.get_or_insert(length[1]);
         check_range("test_length", [test_length, test_length], least)?;
-        if let Some(length) = self.far_length {
-            check_range("far_length", [length, length], least)?;
+        for (key, length) in [("valid_length", self.valid_length), ("far_length", self.far_length)] {
+            if let Some(length) = length {
+                check_range(key, [length, length], least)?;
+            }
         }
         let width = *full.width.get_or_insert(if recall { 6 } else { 8 });
         if repeats {
@@ -123,10 +129,13 @@ impl ProgramDataConfig {
                 return Err(ConfigError::new(key, count.to_string(), format!("must be at most {MOST}")));
             }
         }
-        let far = Size { length: self.far_length.unwrap_or(1), ..full.test_size() };
-        for (key, size) in
-            [("length", full.largest()), ("test_length", full.test_size()), ("far_length", far)]
-        {
+        let of = |length: Option<usize>| Size { length: length.unwrap_or(1), ..full.largest() };
+        for (key, size) in [
+            ("length", full.largest()),
+            ("valid_length", of(self.valid_length)),
+            ("test_length", full.test_size()),
+            ("far_length", Size { length: self.far_length.unwrap_or(1), ..full.test_size() }),
+        ] {
             let (before, answers) = full.source.steps(size, full.item());
             let steps = before.saturating_add(answers);
             if steps > MOST || steps.saturating_mul(full.channels()) > 100 * MOST {
@@ -251,16 +260,22 @@ impl ProgramData {
         }]
     }
 
-    /// A sequence of the fixed ones. Those for training and validation go through all sizes that are learnt from, in turn.
+    /// A sequence of the fixed ones. Those for training and validation go through all sizes that are learnt from, in turn,
+    /// but for a length that validation has of its own.
     pub fn sequence(&self, number: usize) -> Sequence {
         let config = &self.config;
-        let size = match self.part(Part::Test).first() {
-            Some(&first) if number >= first => config.test_size(),
-            _ => {
-                let ([short, long], [few, many]) = (config.lengths(), config.often());
-                let lengths = long - short + 1;
-                Size { length: short + number % lengths, repeats: few + number / lengths % (many - few + 1) }
-            }
+        let [valid, test] = [Part::Valid, Part::Test].map(|part| {
+            let part = self.part(part);
+            part.first().is_some_and(|first| number >= *first)
+        });
+        let ([short, long], [few, many]) = (config.lengths(), config.often());
+        let lengths = long - short + 1;
+        let turn =
+            Size { length: short + number % lengths, repeats: few + number / lengths % (many - few + 1) };
+        let size = match config.valid_length {
+            _ if test => config.test_size(),
+            Some(length) if valid => Size { length, ..turn },
+            _ => turn,
         };
         config.draw(size, &mut Stream::new(config.seed, &format!("sequence {number}")))
     }
