@@ -138,7 +138,9 @@ fn table(comparison: &Comparison, number: usize, measure: Measure, results: &Res
         columns.extend(sizes_published.then(|| Column::number(&comparison.published)));
     }
     for (data, published) in comparison.columns.iter().zip(&published) {
-        columns.push(Column::number(&data.label).with_best(measure.best()));
+        let column = Column::number(&data.label);
+        // The best of different tasks is only the easiest.
+        columns.push(if comparison.mean { column } else { column.with_best(measure.best()) });
         columns.extend(several.then(|| Column::number("best")));
         columns.extend(chosen.then(|| Column::number("chosen")));
         columns.extend(published.then(|| Column::number(&comparison.published)));
