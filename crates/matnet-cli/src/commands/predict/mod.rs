@@ -56,24 +56,45 @@ pub fn run(args: Predict) -> Outcome {
     // From here on a stop is asked for, so that the file begun is taken away.
     interrupt::watch();
     let batch = args.batch.map_or_else(|| standard(&inputs), |batch| batch as usize);
-    let mut output = Output::create(&args.output, "sample", inputs.len(), &classes)?;
-    let mut meter = Meter::new(inputs.len(), args.quiet);
-    let mut done = 0;
+    let mut writing = Writing::new(&args, "sample", inputs.len(), &classes)?;
     while let Some(some) = inputs.next(batch)? {
         let count = some.len();
         let answers = answer(some).map_err(|error| about(error, &args.input))?;
-        let names = inputs.names().map(|names| &names[done..done + count]);
-        output.add(&answers, names)?;
-        done += count;
-        meter.tell(done);
-        if interrupt::asked() {
-            return Err(Failure::Stopped);
-        }
+        let names = inputs.names().map(|names| &names[writing.done..writing.done + count]);
+        writing.add(&answers, names, count)?;
     }
-    meter.clear();
-    output.finish()?;
-    meter.end(&args.output);
-    Ok(())
+    writing.finish()
+}
+
+/// Answers on their way to a file, and how far they are.
+struct Writing<'a> {
+    path: &'a Path,
+    output: Output,
+    meter: Meter,
+    done: usize,
+}
+
+impl<'a> Writing<'a> {
+    /// For answers to so many things of this name.
+    fn new(args: &'a Predict, what: &'static str, count: usize, classes: &[String]) -> Result<Self, Failure> {
+        let output = Output::create(&args.output, what, count, classes)?;
+        Ok(Self { path: &args.output, output, meter: Meter::new(count, args.quiet), done: 0 })
+    }
+
+    /// The answers to the next `count`; an error if a stop was asked for.
+    fn add(&mut self, answers: &Answers, names: Option<&[String]>, count: usize) -> Outcome {
+        self.output.add(answers, names)?;
+        self.done += count;
+        self.meter.tell(self.done);
+        if interrupt::asked() { Err(Failure::Stopped) } else { Ok(()) }
+    }
+
+    fn finish(mut self) -> Outcome {
+        self.meter.clear();
+        self.output.finish()?;
+        self.meter.end(self.path);
+        Ok(())
+    }
 }
 
 /// Answers for every node of a graph.
@@ -94,14 +115,9 @@ fn nodes(args: &Predict, run: &Run, device: &Device) -> Outcome {
     let task = trained.task(graph.unlabelled(), &document.train()?).map_err(about)?;
     let answers = trained.answer(&task)?;
     let count = answers.numbers.len();
-    let mut output = Output::create(&args.output, "node", count, &trained.note.classes)?;
-    output.add(&answers, None)?;
-    let mut meter = Meter::new(count, args.quiet);
-    meter.tell(count);
-    meter.clear();
-    output.finish()?;
-    meter.end(&args.output);
-    Ok(())
+    let mut writing = Writing::new(args, "node", count, &trained.note.classes)?;
+    writing.add(&answers, None, count)?;
+    writing.finish()
 }
 
 /// Answers for every question of a text.
@@ -117,24 +133,14 @@ fn questions(args: &Predict, run: &Run, device: &Device) -> Outcome {
     }
     interrupt::watch();
     let all = &told.split.test;
-    let mut output = Output::create(&args.output, "question", all.len(), &trained.note.words)?;
-    let mut meter = Meter::new(all.len(), args.quiet);
-    let mut done = 0;
+    let mut writing = Writing::new(args, "question", all.len(), &trained.note.words)?;
     for some in all.chunks(args.batch.map_or(FILES, |batch| batch as usize)) {
         let answers = trained.answer(&told, some)?;
         let asked: Vec<String> =
             some.iter().map(|&at| told.question(&told.examples[at]).text.clone()).collect();
-        output.add(&answers, Some(&asked))?;
-        done += some.len();
-        meter.tell(done);
-        if interrupt::asked() {
-            return Err(Failure::Stopped);
-        }
+        writing.add(&answers, Some(&asked), some.len())?;
     }
-    meter.clear();
-    output.finish()?;
-    meter.end(&args.output);
-    Ok(())
+    writing.finish()
 }
 
 /// How many samples at once.

@@ -13,7 +13,7 @@ use matnet_train::inspect::graph_layers;
 use matnet_train::run::Work;
 use matnet_train::task::Task;
 
-use super::{curves, single};
+use super::single;
 use crate::failure::Failure;
 use crate::text::{count, number};
 
@@ -57,11 +57,7 @@ pub fn page(
     for note in facts.notes {
         page.paragraph(&format!("Data: {note}."));
     }
-    page.heading("Learning");
-    page.figures(curves::figures(run));
-    if let Some(result) = &result {
-        page.table(&single::scores(result));
-    }
+    single::learning(&mut page, run, result.as_ref());
     let part = shown(task);
     if !task.examples(part).is_empty() {
         let found = evaluate(task, &trained.net, task.examples(part), &work.train, device);

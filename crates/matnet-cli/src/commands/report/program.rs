@@ -13,7 +13,7 @@ use matnet_train::program::{BitScore, ProgramTask, Sequence, TrainedProgram};
 use matnet_train::run::Work;
 use matnet_train::task::Task;
 
-use super::{curves, single};
+use super::single;
 use crate::failure::Failure;
 use crate::text::{count, sides};
 
@@ -49,11 +49,7 @@ pub fn page(run: &Run, work: &Work<ProgramTask>, device: &Device) -> Result<Page
         ("seed", work.train.seed.to_string()),
         ("matnet", env!("CARGO_PKG_VERSION").to_owned()),
     ]);
-    page.heading("Learning");
-    page.figures(curves::figures(run));
-    if let Some(result) = &result {
-        page.table(&single::scores(result));
-    }
+    single::learning(&mut page, run, result.as_ref());
     if let Some(score) = task.score(&trained.net, Part::Test, device) {
         page.heading("Answers");
         page.table(&bits(task, score));

@@ -34,11 +34,7 @@ pub fn page(run: &Run, plan: &Work<SampleTask>, device: &Device) -> Result<Page,
     let parts = layers(&trained.net, &task.model, task.steps());
     facts(&mut page, plan, &parts);
 
-    page.heading("Learning");
-    page.figures(curves::figures(run));
-    if let Some(result) = &result {
-        page.table(&scores(result));
-    }
+    learning(&mut page, run, result.as_ref());
 
     let part = if task.data.part(Part::Test).is_empty() { Part::Valid } else { Part::Test };
     let examples = task.data.part(part);
@@ -116,7 +112,16 @@ fn facts(page: &mut Page, plan: &Work<SampleTask>, parts: &[Layer]) {
     }
 }
 
-pub(super) fn scores(result: &RunResult) -> Table {
+/// Learning curves, and how it ended.
+pub(super) fn learning(page: &mut Page, run: &Run, result: Option<&RunResult>) {
+    page.heading("Learning");
+    page.figures(curves::figures(run));
+    if let Some(result) = result {
+        page.table(&scores(result));
+    }
+}
+
+fn scores(result: &RunResult) -> Table {
     let caption = format!("The weights of epoch {}, the best of {}.", result.best_epoch, result.epochs);
     let parts = [("training", result.train), ("validation", result.valid), ("test", result.test)];
     let errors = parts.iter().any(|(_, score)| score.is_some_and(|score| score.error.is_some()));

@@ -14,7 +14,7 @@ use matnet_train::run::Work;
 use matnet_train::stories::{Looked, StoryTask};
 use matnet_train::task::Task;
 
-use super::{curves, single};
+use super::single;
 use crate::failure::{Failure, Outcome};
 use crate::text::{count, counted};
 
@@ -53,11 +53,7 @@ pub fn page(run: &Run, work: &Work<StoryTask>, looked: &[HeatMap], device: &Devi
     for note in facts.notes {
         page.paragraph(&format!("Data: {note}."));
     }
-    page.heading("Learning");
-    page.figures(curves::figures(run));
-    if let Some(result) = &result {
-        page.table(&single::scores(result));
-    }
+    single::learning(&mut page, run, result.as_ref());
     let part = shown(task);
     let examples = task.examples(part);
     if !examples.is_empty() {

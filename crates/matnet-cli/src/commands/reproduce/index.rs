@@ -28,15 +28,7 @@ pub fn write(folder: &Path, all: &[Work]) -> Result<PathBuf, Failure> {
         for (comparison, section) in experiment.tables.iter().zip(work.sections()) {
             page.subheading(&comparison.title);
             markdown += &format!("### {}\n\n", comparison.title);
-            for table in &section.tables {
-                page.table(table);
-                markdown += &format!("{}\n\n{}\n", table.caption(), table.markdown());
-            }
-            page.list(&section.sentences);
-            for sentence in &section.sentences {
-                markdown += &format!("- {sentence}\n");
-            }
-            markdown.push('\n');
+            section.tell(&mut page, &mut markdown);
         }
     }
     std::fs::create_dir_all(folder)?;

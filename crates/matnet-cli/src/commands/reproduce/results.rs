@@ -66,6 +66,19 @@ impl Section {
         let sentences = claims.flat_map(|claim| claim.sentences(number, comparison, results)).collect();
         Self { tables, sentences, figures: Vec::new() }
     }
+
+    /// Tables and sentences, on a page and as text.
+    pub fn tell(&self, page: &mut Page, markdown: &mut String) {
+        for table in &self.tables {
+            page.table(table);
+            *markdown += &format!("{}\n\n{}\n", table.caption(), table.markdown());
+        }
+        page.list(&self.sentences);
+        for sentence in &self.sentences {
+            *markdown += &format!("- {sentence}\n");
+        }
+        markdown.push('\n');
+    }
 }
 
 /// Writes results.md, figures and report.html.
@@ -98,15 +111,7 @@ pub fn write(
             page.paragraph(&comparison.about);
             markdown += &format!("{}\n\n", comparison.about);
         }
-        for table in &section.tables {
-            page.table(table);
-            markdown += &format!("{}\n\n{}\n", table.caption(), table.markdown());
-        }
-        page.list(&section.sentences);
-        for sentence in &section.sentences {
-            markdown += &format!("- {sentence}\n");
-        }
-        markdown.push('\n');
+        section.tell(&mut page, &mut markdown);
         for group in &section.figures {
             for drawn in group {
                 drawn.write(&figures)?;
