@@ -51,7 +51,7 @@ fn the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     let (folder, _) = folder();
-    let long = ["train", "digits.toml", "-q", "--set", "train.epochs=60"];
+    let long = ["train", "digits.toml", "-q", "--set", "train.epochs=60", "--set", "train.average=0.9"];
     assert_eq!(run(folder.path(), &[&long[..], &["--out", "whole"]].concat()).0, 0);
     // Saving after every step makes most kills hit a save.
     let args = [&long[..], &["--out", "killed", "--save-every", "0"]].concat();
@@ -295,6 +295,11 @@ fn every_mistake_gets_one_clear_error() {
             &["train", "digits.toml", "--set", "train.rate=-1.0"],
             2,
             "train.rate: -1; must be a number above 0",
+        ),
+        (
+            &["train", "digits.toml", "--set", "train.average=1"],
+            2,
+            "train.average: 1; must be above 0 and less than 1",
         ),
         (&["train", "digits.toml", "--set", "train.momentum=0.9"], 2, "train.momentum: 0.9; only sgd use it"),
         (

@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod average;
 pub mod compare;
 pub mod config;
 pub mod data;

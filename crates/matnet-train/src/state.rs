@@ -1,6 +1,6 @@
 //! All that exact resume needs, in one file.
 //!
-//! `last.state` holds the weights, the optimiser's moments and the place in the run. The state before it stays as
+//! `last.state` holds the weights and their mean, the optimiser's moments and the place in the run. The state before it stays as
 //! `previous.state`, so that a file damaged later by something else does not cost the run.
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use burn::tensor::Device;
 use matnet::weights;
 use serde::{Deserialize, Serialize};
 
+use crate::average::Average;
 use crate::optimizer::Optimizer;
 use crate::sealed::{self, Opened};
 use crate::task::Task;
@@ -91,14 +92,16 @@ mod bits {
 pub struct State<T: Task> {
     pub net: T::Net,
     pub optimizer: Optimizer,
+    /// The mean of the weights, if it is asked for.
+    pub average: Option<Average>,
     pub place: Place,
 }
 
 impl<T: Task> State<T> {
     /// The beginning of a run.
-    pub fn new(net: T::Net, optimizer: Optimizer, config: String) -> Self {
+    pub fn new(net: T::Net, optimizer: Optimizer, average: Option<Average>, config: String) -> Self {
         let place = Place { format: FORMAT, config, ..Place::default() };
-        Self { net, optimizer, place }
+        Self { net, optimizer, average, place }
     }
 
     /// Saves it as the newest state of a run.
@@ -106,7 +109,8 @@ impl<T: Task> State<T> {
         let (moments, steps) = self.optimizer.save();
         self.place.steps = steps;
         let weights = weights::named(&self.net).into_iter().map(|(name, data)| (format!("net.{name}"), data));
-        let tensors: Vec<_> = weights.chain(moments).collect();
+        let means = self.average.iter().flat_map(|average| average.save(&self.net));
+        let tensors: Vec<_> = weights.chain(moments).chain(means).collect();
         let note = serde_json::to_string(&self.place).expect("numbers and words");
         let (last, previous) = (folder.join(LAST), folder.join(PREVIOUS));
         let bytes = sealed::seal(&tensors, &note);
@@ -131,6 +135,9 @@ impl<T: Task> State<T> {
             return Err(damaged("belongs to another config".to_owned()));
         }
         self.optimizer.load(&mut tensors, &place.steps, device).map_err(damaged)?;
+        if let Some(average) = &mut self.average {
+            average.load(&mut tensors, &self.net, device).map_err(damaged)?;
+        }
         let named = tensors
             .into_iter()
             .filter_map(|(name, data)| Some((name.strip_prefix("net.")?.to_owned(), data)))

@@ -15,6 +15,7 @@ use matnet::{Mode, penalty_below, weights};
 use matnet_data::Split;
 use rand::seq::SliceRandom;
 
+use crate::average::Average;
 use crate::config::{Monitor, TrainConfig};
 use crate::data::Part;
 use crate::optimizer::{self, Optimizer};
@@ -138,7 +139,8 @@ fn work_on<T: Task>(
     // A state that is gone on with brings its own.
     let net = work.task.with_softmax(net, work.train.linear_start.is_none());
     let optimizer = Optimizer::new(work.train.rule(), &work.train.rate_factors, &net);
-    let mut state: State<T> = State::new(net, optimizer, work.checksum());
+    let average = work.train.average.map(|decay| Average::new(decay, &net));
+    let mut state: State<T> = State::new(net, optimizer, average, work.checksum());
     let newest = match options.from_previous {
         true => Some(run.path(state::PREVIOUS)),
         false => state::newest(run.folder())?,
@@ -345,6 +347,8 @@ impl<'a, T: Task> Training<'a, T> {
         let gradients = GradientsParams::from_grads(total.backward(), net);
         let gradients = optimizer::clipped(net, gradients, self.config.clip, self.config.clip_each);
         self.state.optimize(rate, gradients);
+        let before = self.state.place.epoch as u64 * self.steps as u64 + self.state.place.step as u64;
+        self.state.take_mean(before);
         self.state.place.sums.count(loss, measured.wrong, measured.answers, batch.len());
         Ok(())
     }
@@ -357,7 +361,7 @@ impl<'a, T: Task> Training<'a, T> {
 
     /// What an epoch came to, for the record and for the choice of the best.
     fn measure_epoch(&mut self) -> Result<()> {
-        let net = self.state.net.valid();
+        let net = self.state.kept().valid();
         let valid = self.measure(&net, Part::Valid)?;
         let test = if self.config.watch_test { self.measure(&net, Part::Test)? } else { None };
         let train = self.state.place.sums.score(self.task.has_errors());
@@ -440,7 +444,7 @@ impl<'a, T: Task> Training<'a, T> {
 
     /// What follows from a state, for people to read.
     fn write_what_follows(&self) -> Result<()> {
-        let newest = self.weights(&self.state.net, self.state.place.epoch)?;
+        let newest = self.weights(&self.state.kept(), self.state.place.epoch)?;
         files::write(&self.run.path("last.safetensors"), &newest)?;
         self.write_lines("metrics.csv", "epoch,part,loss,error,rate", &self.state.place.metrics)?;
         self.write_lines("times.csv", "epoch,seconds", &self.times)
@@ -520,6 +524,21 @@ impl<T: Task> State<T> {
         // The net goes through the optimiser by value.
         let net = self.net.clone();
         self.net = self.optimizer.step(rate, net, gradients);
+    }
+
+    /// Takes the weights into their mean, if there is one, after a step that so many came before.
+    fn take_mean(&mut self, before: u64) {
+        if let Some(average) = &mut self.average {
+            average.follow(&self.net, before);
+        }
+    }
+
+    /// The net that is measured and kept: with the mean of its weights, if there is one.
+    fn kept(&self) -> T::Net {
+        match &self.average {
+            Some(average) => average.of(self.net.clone()),
+            None => self.net.clone(),
+        }
     }
 }
 

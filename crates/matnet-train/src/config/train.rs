@@ -75,6 +75,10 @@ pub struct TrainConfig {
     pub monitor: Option<Monitor>,
     /// Whether the test part is measured after every epoch, for its learning curve; it decides nothing. Default: no.
     pub watch_test: bool,
+    /// The decay of the mean of the weights over the steps, which then is what is measured and kept; the closer to 1, the more
+    /// steps it goes back. Default: the weights themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average: Option<f64>,
     /// Factors of the rate, for the parameters whose names contain a word, like `row_map`; of several that fit, the
     /// longest word's. Default: none.
     pub rate_factors: BTreeMap<String, f64>,
@@ -110,6 +114,7 @@ impl Default for TrainConfig {
             patience: None,
             monitor: None,
             watch_test: false,
+            average: None,
             rate_factors: BTreeMap::new(),
         }
     }
@@ -201,6 +206,9 @@ impl TrainConfig {
         }
         if let Some(momentum) = self.momentum.filter(|momentum| !(0.0..1.0).contains(momentum)) {
             return wrong("momentum", momentum.to_string(), "must be at least 0 and less than 1");
+        }
+        if let Some(average) = self.average.filter(|average| !(*average > 0.0 && *average < 1.0)) {
+            return wrong("average", average.to_string(), "must be above 0 and less than 1");
         }
         if let Some(drop) = self.drop.filter(|drop| !(*drop > 0.0 && *drop <= 1.0)) {
             return wrong("drop", drop.to_string(), "must be above 0 and at most 1");
