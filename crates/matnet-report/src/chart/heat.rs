@@ -53,6 +53,7 @@ pub struct HeatMap {
     rows: Vec<String>,
     cols: Vec<String>,
     values: Vec<Vec<f64>>,
+    numbers: bool,
 }
 
 impl HeatMap {
@@ -69,7 +70,14 @@ impl HeatMap {
             rows: rows.into_iter().map(Into::into).collect(),
             cols: cols.into_iter().map(Into::into).collect(),
             values: values.into_iter().collect(),
+            numbers: true,
         }
+    }
+
+    /// Colours alone; the hints still tell the numbers.
+    pub fn without_numbers(mut self) -> Self {
+        self.numbers = false;
+        self
     }
 
     /// What columns and rows are.
@@ -88,7 +96,8 @@ impl HeatMap {
             let number = short(value);
             let at = format!("{} · {}", name(&self.rows, row), name(&self.cols, col));
             let shade = if value.is_finite() && most > 0.0 { value / most } else { 0.0 };
-            Cell { shade, hint: format!("{at}: {number}"), text: number }
+            let hint = format!("{at}: {number}");
+            Cell { shade, hint, text: if self.numbers { number } else { String::new() } }
         };
         let cells = self.values.iter().enumerate().map(|(row, values)| {
             values.iter().enumerate().map(|(col, &value)| cell(row, col, value)).collect()
