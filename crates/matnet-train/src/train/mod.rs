@@ -4,7 +4,9 @@
 //! epoch from its number, dropout and noise from the step's. So a state needs no random numbers, and a run taken up
 //! again goes through the same steps as one left alone.
 
-use std::path::PathBuf;
+mod event;
+mod save;
+
 use std::time::{Duration, Instant};
 
 use burn::module::Module;
@@ -15,6 +17,7 @@ use matnet::{Mode, penalty_below, weights};
 use matnet_data::Split;
 use rand::seq::SliceRandom;
 
+pub use self::event::{Event, Observer};
 use crate::average::Average;
 use crate::config::{Monitor, TrainConfig};
 use crate::data::Part;
@@ -22,73 +25,7 @@ use crate::optimizer::{self, Optimizer};
 use crate::run::{Plan, Run, RunResult, Score, Work};
 use crate::state::{self, Best, State, Sums};
 use crate::task::{Measured, Task};
-use crate::{Error, Result, files, sealed};
-
-/// What the loop tells while it works.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
-    /// It begins, or goes on after so many epochs and steps.
-    Begin {
-        /// The run.
-        run: &'a Run,
-        /// Numbers to be learnt.
-        parameters: usize,
-        /// Epochs in all.
-        epochs: usize,
-        /// Steps per epoch.
-        steps: usize,
-        /// Epochs and steps that a saved state had done already.
-        resumed: Option<(usize, usize)>,
-        /// What a reader should know of the data.
-        notes: &'a [String],
-    },
-    /// A step is done.
-    Step {
-        /// Epochs done before.
-        epoch: usize,
-        /// Steps done in this one.
-        step: usize,
-        /// Its mean loss so far.
-        loss: f64,
-        /// Its share of wrong answers so far.
-        error: Option<f64>,
-        /// The learning rate.
-        rate: f64,
-    },
-    /// An epoch is done and measured.
-    Epoch {
-        /// From 1.
-        epoch: usize,
-        /// On the training part, while it was learning.
-        train: Score,
-        /// On the validation part, if there is one.
-        valid: Option<Score>,
-        /// On the test part, if it is watched.
-        test: Option<Score>,
-        /// Whether it is the best so far.
-        best: bool,
-    },
-    /// The best weights are being measured.
-    Measuring(Part),
-    /// Everything is written.
-    End,
-}
-
-/// Who watches a run and may stop it.
-pub trait Observer {
-    /// Something happened.
-    fn event(&mut self, event: Event);
-
-    /// Whether to save and stop now.
-    fn stop(&mut self) -> bool {
-        false
-    }
-}
-
-/// Nobody.
-impl Observer for () {
-    fn event(&mut self, _event: Event) {}
-}
+use crate::{Error, Result, files};
 
 /// How a run is worked on; none of it changes what comes out.
 #[derive(Clone, Debug)]
@@ -416,49 +353,6 @@ impl<'a, T: Task> Training<'a, T> {
         Ok(())
     }
 
-    fn weights(&self, net: &T::Net, epoch: usize) -> Result<Vec<u8>> {
-        self.check_weights(net)?;
-        Ok(sealed::seal(&weights::named(net), &self.task.note(epoch)))
-    }
-
-    fn check_weights<M: Module>(&self, net: &M) -> Result<()> {
-        match first_not_finite(net) {
-            Some(name) => Err(self.went_wrong(&format!("{name} is not finite any more"))),
-            None => Ok(()),
-        }
-    }
-
-    /// Writes the newest state and all that goes with it.
-    fn save(&mut self) -> Result<()> {
-        let begun = Instant::now();
-        self.check_weights(&self.state.net)?;
-        if let Some(bytes) = self.unwritten_best.take() {
-            files::write(&self.run.path("best.safetensors"), &bytes)?;
-        }
-        self.state.save(self.run.folder())?;
-        self.write_what_follows()?;
-        self.saving = begun.elapsed();
-        self.saved = Instant::now();
-        Ok(())
-    }
-
-    /// What follows from a state, for people to read.
-    fn write_what_follows(&self) -> Result<()> {
-        let newest = self.weights(&self.state.kept(), self.state.place.epoch)?;
-        files::write(&self.run.path("last.safetensors"), &newest)?;
-        self.write_lines("metrics.csv", "epoch,part,loss,error,rate", &self.state.place.metrics)?;
-        self.write_lines("times.csv", "epoch,seconds", &self.times)
-    }
-
-    fn write_lines(&self, name: &str, header: &str, lines: &[String]) -> Result<()> {
-        let mut text = format!("{header}\n");
-        for line in lines {
-            text += line;
-            text.push('\n');
-        }
-        files::write(&self.run.path(name), text.as_bytes())
-    }
-
     /// Measures the best weights on every part.
     fn finish(&mut self) -> Result<RunResult> {
         // A process killed right after its last state has not written these.
@@ -489,33 +383,6 @@ impl<'a, T: Task> Training<'a, T> {
         let text = serde_json::to_string_pretty(&result).expect("numbers and words");
         files::write(&self.run.path("result.json"), format!("{text}\n").as_bytes())?;
         Ok(result)
-    }
-
-    /// Where a number stopped being one.
-    fn not_finite(&self, batch: &[usize], mode: Mode, what: &str) -> Error {
-        if let Some(name) = first_not_finite(&self.state.net) {
-            return self.went_wrong(&format!("{what}: {name} is not finite any more"));
-        }
-        let mut watching = mode.watching();
-        let _ = self.task.measure(&self.state.net, batch, &mut watching, &self.device);
-        match watching.found() {
-            Some(place) => self.went_wrong(&format!("{what}: {place} gives numbers too large for f32")),
-            None => self.went_wrong(what),
-        }
-    }
-
-    fn went_wrong(&self, what: &str) -> Error {
-        let place = &self.state.place;
-        let kept: PathBuf = self.run.path(state::LAST);
-        let state = match kept.exists() {
-            true => format!("the last good state is {}", kept.display()),
-            false => "nothing had been saved yet".to_owned(),
-        };
-        Error::NotFinite(format!(
-            "epoch {}, step {}: {what}; {state}; a smaller train.rate or train.clip would help",
-            place.epoch + 1,
-            place.step + 1
-        ))
     }
 }
 
@@ -573,26 +440,4 @@ impl Sums {
 fn line(epoch: usize, part: Part, score: Score, rate: f64) -> String {
     let error = score.error.map(|error| error.to_string()).unwrap_or_default();
     format!("{epoch},{},{},{error},{rate}", part.name(), score.loss)
-}
-
-/// The first parameter that holds something else than numbers.
-fn first_not_finite<M: Module>(net: &M) -> Option<String> {
-    use burn::module::{ModuleVisitor, Param};
-    struct Find(usize, Option<usize>);
-    impl ModuleVisitor for Find {
-        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            if self.1.is_none() {
-                let largest = param.val().inner().abs().max().into_scalar::<f32>();
-                // A NaN may hide behind a maximum, but not behind a sum.
-                let sum = param.val().inner().sum().into_scalar::<f32>();
-                if !largest.is_finite() || sum.is_nan() {
-                    self.1 = Some(self.0);
-                }
-            }
-            self.0 += 1;
-        }
-    }
-    let mut find = Find(0, None);
-    net.visit(&mut find);
-    find.1.map(|at| weights::names(net)[at].clone())
 }
