@@ -53,13 +53,13 @@ pub struct MapGradients<E> {
 }
 
 /// The sizes that a pass over a batch goes by.
-struct Plan<E> {
+struct Plan<'a, E> {
     level: Level,
     batch: usize,
     /// Samples a block.
     per_block: usize,
     y_size: usize,
-    pairs: Vec<Pair<E>>,
+    pairs: Vec<Pair<'a, E>>,
     /// Length of all middle products of a block.
     middles: usize,
     /// Length of the longest block of inputs.
@@ -67,8 +67,8 @@ struct Plan<E> {
     y_block: usize,
 }
 
-impl<E: Element> Map<'_, E> {
-    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<E> {
+impl<'a, E: Element> Map<'a, E> {
+    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<'a, E> {
         let first = &self.terms[0];
         let batch = batch(first.input.len(), first.size.input());
         let purpose = purpose(batch);

@@ -135,7 +135,7 @@ impl<E: Element> Recurrent<'_, E> {
     }
 }
 
-impl<E: Element> Plan<E> {
+impl<E: Element> Plan<'_, E> {
     /// Matrix number `at` of every sample's output in a block, `out_size` apart.
     fn outputs<'a>(&self, out: &'a mut [E], at: usize) -> &'a mut [E] {
         let end = out.len() - (self.out_size - (at + 1) * self.h_size);
