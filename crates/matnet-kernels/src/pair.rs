@@ -154,7 +154,9 @@ impl<'a, E: Element> Pair<'a, E> {
         }
     }
 
-    /// `out` = f(UᵀXV + B), or with `add` f(`out` + UᵀXV + B). Leaves the middle product in `middle`.
+    /// `out` = f(UᵀXV + B), or with `add` f(`out` + UᵀXV + B). Leaves the middle product in `middle`; `next` is
+    /// where the work will go on.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn forward(
         &self,
         x: &[E],
@@ -163,6 +165,7 @@ impl<'a, E: Element> Pair<'a, E> {
         add: bool,
         bias: Option<&[E]>,
         activation: Activation,
+        next: &[E],
     ) {
         assert_ne!(self.purpose, Purpose::Backward, "packed for the way back");
         let cols_out = self.output.cols;
@@ -174,15 +177,15 @@ impl<'a, E: Element> Pair<'a, E> {
         };
         match self.order {
             Order::Right => {
-                self.right(col_map, (x, &self.input), (middle, &self.middle), Finish::STORE);
+                self.right(col_map, (x, &self.input), (middle, &self.middle), Finish::STORE.fetch(out));
                 let bias = bias.map(|bias| (bias, (cols_out, 1)));
-                let finish = Finish { add, bias, activation };
+                let finish = Finish { add, bias, activation, fetch: next };
                 self.left(row_map, (middle, &self.middle), (out, &self.output), finish);
             }
             Order::Left => {
-                self.left(row_map, (x, &self.input), (middle, &self.middle), Finish::STORE);
+                self.left(row_map, (x, &self.input), (middle, &self.middle), Finish::STORE.fetch(out));
                 let bias = bias.map(|bias| (bias, (1, cols_out)));
-                let finish = Finish { add, bias, activation };
+                let finish = Finish { add, bias, activation, fetch: next };
                 self.right(col_map, (middle, &self.middle), (out, &self.output), finish);
             }
         }
@@ -227,7 +230,8 @@ impl<'a, E: Element> Pair<'a, E> {
 
     /// Adds to the gradients of U and V, and stores that of X where it is asked for (or adds to it).
     ///
-    /// `g` is the gradient of UᵀXV; `scratch` takes a block of the middle layout.
+    /// `g` is the gradient of UᵀXV; `scratch` takes a block of the middle layout; `next`
+    /// is what will be read after this.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn backward(
         &self,
@@ -238,6 +242,7 @@ impl<'a, E: Element> Pair<'a, E> {
         d_row_map: &mut [E],
         d_col_map: &mut [E],
         d_x: Option<(&mut [E], bool)>,
+        next: &[E],
     ) {
         let (Purpose::Backward, Weights::Packed { row_map, col_map }) = (self.purpose, &self.weights) else {
             unreachable!("made for the forward pass only");
@@ -249,16 +254,16 @@ impl<'a, E: Element> Pair<'a, E> {
         match self.order {
             Order::Right => {
                 // S = UG; dU = (XV)Gᵀ; dV = XᵀS; dX = SVᵀ
-                self.left(row_map, (g, output), (scratch, mid), Finish::STORE);
+                self.left(row_map, (g, output), (scratch, mid), Finish::STORE.fetch(x));
                 inner(self.level, (rows, rows_out, cols_out), mid.view(middle), output.view(g), d_row_map);
                 inner(self.level, (cols, cols_out, rows), input.view_t(x), mid.view_t(scratch), d_col_map);
                 if let Some((d_x, add)) = d_x {
-                    self.right(col_map, (scratch, mid), (d_x, input), finish(add));
+                    self.right(col_map, (scratch, mid), (d_x, input), finish(add).fetch(next));
                 }
             }
             Order::Left => {
                 // S = GVᵀ; dV = (UᵀX)ᵀG; dU = XSᵀ; dX = US
-                self.right(col_map, (g, output), (scratch, mid), Finish::STORE);
+                self.right(col_map, (g, output), (scratch, mid), Finish::STORE.fetch(x));
                 inner(
                     self.level,
                     (cols, cols_out, rows_out),
@@ -268,7 +273,7 @@ impl<'a, E: Element> Pair<'a, E> {
                 );
                 inner(self.level, (rows, rows_out, cols), input.view(x), mid.view(scratch), d_row_map);
                 if let Some((d_x, add)) = d_x {
-                    self.left(row_map, (scratch, mid), (d_x, input), finish(add));
+                    self.left(row_map, (scratch, mid), (d_x, input), finish(add).fetch(next));
                 }
             }
         }

@@ -83,7 +83,10 @@ impl<E: Element> Chain<'_, E> {
                 let (d_u, others) = term.split_at_mut(u);
                 let (d_v, d_b) = others.split_at_mut(v);
                 let need = at > 0 || d_input.is_some();
-                pair.backward(x, middle, g, s, d_u, d_v, need.then_some((&mut *d_x, false)));
+                // The middle product of the map before stands right in front of X.
+                let next = at.checked_sub(1).map_or(0, |before| plan.pairs[before].middle.len());
+                let next = &before[before.len() - next..];
+                pair.backward(x, middle, g, s, d_u, d_v, need.then_some((&mut *d_x, false)), next);
                 lanes::sum_lanes(level, &pair.output, &g[..y.len()], d_b);
                 sums[at].add(level, block, term);
                 std::mem::swap(&mut g, &mut d_x);

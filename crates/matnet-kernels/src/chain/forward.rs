@@ -29,10 +29,11 @@ impl<E: Element> Chain<'_, E> {
     fn keep_block(&self, plan: &Plan<E>, block: usize, share: &mut [E], out: &mut [E]) {
         let (mut x, mut rest) = share.split_at_mut(plan.pairs[0].input.len());
         self.enter(plan, block, x);
-        for (link, pair) in self.links.iter().zip(&plan.pairs) {
+        for (at, (link, pair)) in self.links.iter().zip(&plan.pairs).enumerate() {
             let (middle, after) = rest.split_at_mut(pair.middle.len());
             let (y, after) = after.split_at_mut(pair.output.len());
-            pair.forward(x, middle, y, false, Some(link.bias), link.activation);
+            let next = plan.pairs.get(at + 1).map_or(0, |pair| pair.middle.len());
+            pair.forward(x, middle, y, false, Some(link.bias), link.activation, &after[..next]);
             (x, rest) = (y, after);
         }
         leave(plan, x, out);
@@ -44,7 +45,7 @@ impl<E: Element> Chain<'_, E> {
         with_scratch([state, state, middle], |[mut x, mut y, middle]| {
             self.enter(plan, block, x);
             for (link, pair) in self.links.iter().zip(&plan.pairs) {
-                pair.forward(x, middle, y, false, Some(link.bias), link.activation);
+                pair.forward(x, middle, y, false, Some(link.bias), link.activation, &[]);
                 std::mem::swap(&mut x, &mut y);
             }
             leave(plan, x, out);

@@ -57,7 +57,7 @@ impl<E: Element> Recurrent<'_, E> {
                 let at = shelf.input_slot(t);
                 let middle = slot(x_middle, at * gate_count + gate, x_mid);
                 let x = &x[at * x_block..(at + 1) * x_block];
-                plan.input[gate].forward(x, middle, to, false, None, Activation::Identity);
+                plan.input[gate].forward(x, middle, to, false, None, Activation::Identity, &[]);
             };
             if self.reads == Reads::Constant {
                 plan.input[0].input.gather(level, sequence, plan.x_size, slot(x, 0, x_block));
@@ -87,7 +87,7 @@ impl<E: Element> Recurrent<'_, E> {
                     }
                     let middle = slot(h_middle, gate, h_mid);
                     let bias = Some(&self.bias[gate * h_size..(gate + 1) * h_size]);
-                    plan.state[gate].forward(state, middle, to, true, bias, self.cell.activation(gate));
+                    plan.state[gate].forward(state, middle, to, true, bias, self.cell.activation(gate), &[]);
                 };
                 match self.cell {
                     Cell::Rnn(_) => {
