@@ -204,6 +204,13 @@ macro_rules! tile {
     };
 }
 
+/// Cuts `length` into pieces of at most `MOST`, as even as can be: a last piece of 1 would leave most registers idle.
+#[inline(always)]
+fn even<const MOST: usize>(length: usize) -> impl Iterator<Item = [usize; 2]> {
+    let count = length.div_ceil(MOST);
+    (0..count).map(move |at| [at * length / count, (at + 1) * length / count])
+}
+
 /// [`outer`] with a register tile of `MR`×`NR`.
 ///
 /// # Safety
@@ -215,13 +222,13 @@ pub(crate) unsafe fn outer_tiles<S: Simd, const MR: usize, const NR: usize>(s: S
     let lines = args.fetch_count.div_ceil(line).div_ceil(tiles);
     let mut fetch = args.fetch;
     // Columns outside: a panel of B, k × NR vectors, stays in the first-level cache while A passes by.
-    for n in (0..args.n).step_by(NR) {
+    for [n, end] in even::<NR>(args.n) {
         for m in (0..args.m).step_by(MR) {
             for _ in 0..lines {
                 s.prefetch(fetch);
                 fetch = fetch.wrapping_add(line);
             }
-            let (rows, cols) = ((args.m - m).min(MR), (args.n - n).min(NR));
+            let (rows, cols) = ((args.m - m).min(MR), end - n);
             // SAFETY: the tile lies within C, as the caller vouches. Rows of A are neighbours in all but
             // single-sample products, and the compiler makes more of a constant.
             unsafe {
