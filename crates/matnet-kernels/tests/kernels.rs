@@ -308,3 +308,24 @@ fn results_do_not_depend_on_the_number_of_threads() {
         }
     });
 }
+
+#[test]
+fn gates_shared_among_threads_give_the_same_bits() {
+    let mut numbers = Numbers(5);
+    let mut shared = 0;
+    for case in 0..12 {
+        let double = random_recurrence(&mut numbers, case, 1, 100);
+        let list = double.list.iter().map(|values| single(values)).collect();
+        let Tensors { cell, input_size, state_size, steps, reads, all, .. } = double;
+        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all };
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| tensors.everything(Level::best()))
+        };
+        assert!(with(3) == with(1), "{cell:?} {state_size:?}");
+        // So large that a gate is worth a thread even for one sample.
+        let [rows, cols] = state_size;
+        shared += usize::from(cell.gates() > 1 && rows * cols * (rows + cols) >= 1 << 18);
+    }
+    assert!(shared > 2, "the states are too small to be shared");
+}

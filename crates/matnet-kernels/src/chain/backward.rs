@@ -38,11 +38,10 @@ impl<E: Element> Chain<'_, E> {
         let mut d_input = vec![E::ZERO; if need_input { self.input.len() } else { 0 }];
         let sums: Vec<_> = self.links.iter().map(|_| InOrder::default()).collect();
         let mut pieces = d_input.chunks_mut(plan.per_block * plan.x_size);
-        let one = |(block, (share, gradient), d_input): (usize, (&[E], &[E]), Option<&mut [E]>)| {
-            self.backward_block(&plan, &sums, block, share, gradient, d_input);
-        };
-        let blocks = kept.chunks_exact(plan.share()).zip(gradient.chunks(plan.per_block * plan.y_size));
-        let blocks = blocks.enumerate().map(|(block, given)| (block, given, pieces.next()));
+        let count = plan.batch.div_ceil(plan.per_block);
+        assert_eq!(kept.len(), count * plan.share(), "kept from another batch");
+        let blocks = (0..count).map(|block| (block, pieces.next()));
+        let one = |(block, d_input)| self.backward_block(&plan, &sums, block, kept, gradient, d_input);
         if rayon::current_num_threads() == 1 {
             blocks.for_each(one);
         } else {
@@ -63,11 +62,13 @@ impl<E: Element> Chain<'_, E> {
         plan: &Plan<E>,
         sums: &[InOrder<E>],
         block: usize,
-        share: &[E],
+        kept: &[E],
         gradient: &[E],
         d_input: Option<&mut [E]>,
     ) {
-        let level = plan.level;
+        let (level, samples) = (plan.level, plan.samples(block));
+        let share = &kept[block * plan.share()..(block + 1) * plan.share()];
+        let gradient = &gradient[samples.start * plan.y_size..samples.end * plan.y_size];
         let [state, middle] = plan.longest();
         with_scratch([state, state, middle], |[mut g, mut d_x, s]| {
             let output = &plan.pairs[plan.pairs.len() - 1].output;

@@ -182,10 +182,7 @@ impl<E: Element> Plan<'_, E> {
 }
 
 /// Pieces of two slices side by side, each of its length, as many as are asked for.
-fn pieces<'a, E>(
-    mut slices: [&'a mut [E]; 2],
-    lengths: [usize; 2],
-) -> impl Iterator<Item = [&'a mut [E]; 2]> {
+fn pieces<E>(mut slices: [&mut [E]; 2], lengths: [usize; 2]) -> impl Iterator<Item = [&mut [E]; 2]> {
     std::iter::repeat_with(move || {
         let [a, b] = &mut slices;
         [a.split_off_mut(..lengths[0]).unwrap_or_default(), b.split_off_mut(..lengths[1]).unwrap_or_default()]

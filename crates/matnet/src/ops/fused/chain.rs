@@ -40,9 +40,9 @@ impl<C: CheckpointStrategy> FusedChainOps for Autodiff<Flex, C> {
     fn chain(input: Tracked, weights: Tensors<Self>, activations: Vec<Activation>) -> Tracked {
         let tensors = [input].into_iter().chain(weights.0);
         match activations.len() {
-            ..=4 => differentiate::<C, 13, _>(filled(tensors), ChainOp(activations)),
-            ..=8 => differentiate::<C, 25, _>(filled(tensors), ChainOp(activations)),
-            ..=16 => differentiate::<C, 49, _>(filled(tensors), ChainOp(activations)),
+            0..=4 => differentiate::<C, 13, _>(filled(tensors), ChainOp(activations)),
+            5..=8 => differentiate::<C, 25, _>(filled(tensors), ChainOp(activations)),
+            9..=16 => differentiate::<C, 49, _>(filled(tensors), ChainOp(activations)),
             _ => differentiate::<C, { 1 + 3 * LONGEST }, _>(filled(tensors), ChainOp(activations)),
         }
     }
