@@ -314,7 +314,7 @@ fn gates_shared_among_threads_give_the_same_bits() {
     let mut numbers = Numbers(5);
     let mut shared = 0;
     for case in 0..12 {
-        let double = random_recurrence(&mut numbers, case, 1, 100);
+        let double = random_recurrence(&mut numbers, case, 1, 150);
         let list = double.list.iter().map(|values| single(values)).collect();
         let Tensors { cell, input_size, state_size, steps, reads, all, .. } = double;
         let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all };
