@@ -8,7 +8,7 @@ fn main() {
     let given: Vec<usize> = std::env::args().skip(1).filter_map(|side| side.parse().ok()).collect();
     for side in if given.is_empty() { vec![20, 50, 150] } else { given } {
         let size = MapSize { rows: side, cols: side, rows_out: side, cols_out: side };
-        // Numbers that neither grow nor vanish on their way: scaled permutations would do, these are random enough.
+        // Of a size with which states neither overflow nor vanish on their way.
         let numbers = |count: usize, scale: f32| -> Vec<f32> {
             (0..count).map(|at| ((at * 7919 % 1009) as f32 / 504.5 - 1.0) * scale).collect()
         };
