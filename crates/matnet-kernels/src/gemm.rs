@@ -92,13 +92,21 @@ pub(crate) struct Finish<'a, E> {
     pub(crate) bias: Option<(&'a [E], (usize, usize))>,
     /// Then apply this.
     pub(crate) activation: Activation,
+    /// What comes next lies far away: bring it near, little by little, while the sums are computed.
+    pub(crate) fetch: &'a [E],
 }
 
-impl<E> Finish<'_, E> {
+impl<'a, E> Finish<'a, E> {
     /// Store the sum as it is.
-    pub(crate) const STORE: Self = Self { add: false, bias: None, activation: Activation::Identity };
+    pub(crate) const STORE: Self =
+        Self { add: false, bias: None, activation: Activation::Identity, fetch: &[] };
     /// Add the sum to what is there.
-    pub(crate) const ADD: Self = Self { add: true, bias: None, activation: Activation::Identity };
+    pub(crate) const ADD: Self = Self { add: true, ..Self::STORE };
+
+    /// The same, fetching this meanwhile.
+    pub(crate) fn fetch(self, fetch: &'a [E]) -> Self {
+        Self { fetch, ..self }
+    }
 }
 
 /// C\[m, n\] = finish(Σₖ A\[m, k\] · B\[k, n\]) for scalar A and vectors B, C.
@@ -146,6 +154,8 @@ pub(crate) fn outer<E: Element>(
         bias: bias.0,
         bias_strides: bias.1,
         activation: finish.activation,
+        fetch: finish.fetch.as_ptr(),
+        fetch_count: finish.fetch.len(),
     }));
 }
 
@@ -164,6 +174,8 @@ pub struct OuterArgs<E> {
     bias: *const E,
     bias_strides: (usize, usize),
     activation: Activation,
+    fetch: *const E,
+    fetch_count: usize,
 }
 
 /// Calls `$kernel` with the constants that fit a tile of `$m`×`$n`, at most `MR`×`NR`.
@@ -192,16 +204,31 @@ macro_rules! tile {
     };
 }
 
+/// Cuts `length` into pieces of at most `MOST`, as even as can be: a last piece of 1 would leave most registers idle.
+#[inline(always)]
+fn even<const MOST: usize>(length: usize) -> impl Iterator<Item = [usize; 2]> {
+    let count = length.div_ceil(MOST);
+    (0..count).map(move |at| [at * length / count, (at + 1) * length / count])
+}
+
 /// [`outer`] with a register tile of `MR`×`NR`.
 ///
 /// # Safety
 /// All that the arguments point at is there, and C overlaps neither A, B nor the bias.
 #[inline(always)]
 pub(crate) unsafe fn outer_tiles<S: Simd, const MR: usize, const NR: usize>(s: S, args: &OuterArgs<S::Elem>) {
+    let line = 64 / size_of::<S::Elem>();
+    let tiles = args.m.div_ceil(MR) * args.n.div_ceil(NR);
+    let lines = args.fetch_count.div_ceil(line).div_ceil(tiles);
+    let mut fetch = args.fetch;
     // Columns outside: a panel of B, k × NR vectors, stays in the first-level cache while A passes by.
-    for n in (0..args.n).step_by(NR) {
+    for [n, end] in even::<NR>(args.n) {
         for m in (0..args.m).step_by(MR) {
-            let (rows, cols) = ((args.m - m).min(MR), (args.n - n).min(NR));
+            for _ in 0..lines {
+                s.prefetch(fetch);
+                fetch = fetch.wrapping_add(line);
+            }
+            let (rows, cols) = ((args.m - m).min(MR), end - n);
             // SAFETY: the tile lies within C, as the caller vouches. Rows of A are neighbours in all but
             // single-sample products, and the compiler makes more of a constant.
             unsafe {
@@ -310,18 +337,27 @@ pub struct InnerArgs<E> {
     d: *mut E,
 }
 
+/// Bytes of P that [`inner`] holds near.
+const P_NEAR: usize = 20 << 10;
+
 /// [`inner`] with a register tile of `MR`×`NR`.
 ///
 /// # Safety
 /// All that the arguments point at is there, and D overlaps neither P nor Q.
 #[inline(always)]
 pub(crate) unsafe fn inner_tiles<S: Simd, const MR: usize, const NR: usize>(s: S, args: &InnerArgs<S::Elem>) {
-    let (m_count, n_count, _) = args.sizes;
-    for n in (0..n_count).step_by(NR) {
-        for m in (0..m_count).step_by(MR) {
-            let (rows, cols) = ((m_count - m).min(MR), (n_count - n).min(NR));
-            // SAFETY: the tile lies within D, as the caller vouches.
-            unsafe { tile!(rows, cols, inner_tile::<S>(s, args, m, n)) }
+    let (m_count, n_count, depth) = args.sizes;
+    // As many rows of P as stay in the first-level cache, beside a panel of Q, while all of Q passes by.
+    let row = depth * S::LANES * size_of::<S::Elem>();
+    let near = (P_NEAR / row / MR).max(1) * MR;
+    for first in (0..m_count).step_by(near) {
+        let end = m_count.min(first + near);
+        for n in (0..n_count).step_by(NR) {
+            for m in (first..end).step_by(MR) {
+                let (rows, cols) = ((end - m).min(MR), (n_count - n).min(NR));
+                // SAFETY: the tile lies within D, as the caller vouches.
+                unsafe { tile!(rows, cols, inner_tile::<S>(s, args, m, n)) }
+            }
         }
     }
 }

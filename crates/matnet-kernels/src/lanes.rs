@@ -20,6 +20,29 @@ pub(crate) fn add_to<E: Element>(level: Level, to: &mut [E], from: &[E]) {
     level.run(AddTo(to, from));
 }
 
+/// g = g · f′ for every entry of a block; `y` are f's values.
+pub(crate) fn through<E: Element>(level: Level, activation: Activation, y: &[E], g: &mut [E]) {
+    struct Through<'a, E>(Activation, &'a [E], &'a mut [E]);
+    impl<E: Element> Kernel<E> for Through<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd<Elem = E>>(self, s: S) {
+            let Self(activation, y, g) = self;
+            for (y, g) in y.chunks_exact(S::LANES).zip(g.chunks_exact_mut(S::LANES)) {
+                // SAFETY: both chunks are `LANES` long.
+                unsafe {
+                    let through = activation.backward(s, s.load(y.as_ptr()), s.load(g.as_ptr()));
+                    s.store(g.as_mut_ptr(), through);
+                }
+            }
+        }
+    }
+    assert_eq!(y.len(), g.len());
+    if activation != Activation::Identity {
+        level.run(Through(activation, y, g));
+    }
+}
+
 /// `sums[r, c]` += the sum over the lanes of entry (r, c).
 pub(crate) fn sum_lanes<E: Element>(level: Level, layout: &Layout, block: &[E], sums: &mut [E]) {
     struct SumLanes<'a, E>(&'a Layout, &'a [E], &'a mut [E]);

@@ -3,8 +3,10 @@
 mod activation;
 mod adam;
 mod block;
+mod chain;
 mod gemm;
 mod graph;
+mod in_order;
 mod lanes;
 mod map;
 mod math;
@@ -17,6 +19,7 @@ mod simd;
 
 pub use activation::Activation;
 pub use adam::AdamStep;
+pub use chain::{Chain, ChainGradients, Link, LinkGradients};
 pub use graph::{Attention, AttentionGradients, Csr, CsrError, Highway, HighwayGradients, sparse_product};
 pub use map::{Map, MapGradients, Term, TermGradients};
 pub use memory::{MemoryGradients, MemorySize, MemoryStep};

@@ -53,13 +53,13 @@ pub struct MapGradients<E> {
 }
 
 /// The sizes that a pass over a batch goes by.
-struct Plan<E> {
+struct Plan<'a, E> {
     level: Level,
     batch: usize,
     /// Samples a block.
     per_block: usize,
     y_size: usize,
-    pairs: Vec<Pair<E>>,
+    pairs: Vec<Pair<'a, E>>,
     /// Length of all middle products of a block.
     middles: usize,
     /// Length of the longest block of inputs.
@@ -67,8 +67,8 @@ struct Plan<E> {
     y_block: usize,
 }
 
-impl<E: Element> Map<'_, E> {
-    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<E> {
+impl<'a, E: Element> Map<'a, E> {
+    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<'a, E> {
         let first = &self.terms[0];
         let batch = batch(first.input.len(), first.size.input());
         let purpose = purpose(batch);
@@ -118,7 +118,7 @@ impl<E: Element> Map<'_, E> {
                     let middle = middles.split_off_mut(..pair.middle.len()).unwrap_or_default();
                     let (bias, activation) =
                         if i == last { (self.bias, self.activation) } else { (None, Activation::Identity) };
-                    pair.forward(x_block, middle, y_block, i > 0, bias, activation);
+                    pair.forward(x_block, middle, y_block, i > 0, bias, activation, &[]);
                 }
                 plan.pairs[0].output.scatter(level, y_block, y, y_size);
             });
@@ -187,7 +187,7 @@ impl<E: Element> Map<'_, E> {
                         let d_u = sums.split_off_mut(..term.row_map.len()).unwrap_or_default();
                         let d_v = sums.split_off_mut(..term.col_map.len()).unwrap_or_default();
                         let need = !d_input.is_empty();
-                        pair.backward(x, middle, g, s, d_u, d_v, need.then_some((&mut *dx, false)));
+                        pair.backward(x, middle, g, s, d_u, d_v, need.then_some((&mut *dx, false)), &[]);
                         if need {
                             let to = d_input.split_off_mut(..samples.len() * size).unwrap_or_default();
                             pair.input.scatter(level, dx, to, size);

@@ -57,7 +57,7 @@ enum Order {
 pub(crate) enum Purpose {
     /// Blocks of samples, forward.
     Forward,
-    /// Blocks of samples, forward and backward.
+    /// Blocks of samples, backward.
     Backward,
     /// One sample at a time, forward.
     Alone,
@@ -93,26 +93,33 @@ impl Purpose {
 /// The middle product of the forward pass (XV or UᵀX) is kept by the caller; with it the backward pass
 /// costs four products.
 #[derive(Debug)]
-pub(crate) struct Pair<E> {
+pub(crate) struct Pair<'a, E> {
     level: Level,
     order: Order,
+    purpose: Purpose,
     pub(crate) input: Layout,
     pub(crate) middle: Layout,
     pub(crate) output: Layout,
-    weights: Weights<E>,
+    weights: Weights<'a, E>,
 }
 
 #[derive(Debug)]
-enum Weights<E> {
-    /// Uᵀ· and ·V, and where a backward pass will come U· and ·Vᵀ.
-    Packed { forward: (Packed<E>, Packed<E>), backward: Option<(Packed<E>, Packed<E>)> },
+enum Weights<'a, E> {
+    /// Uᵀ· and ·V, or for the way back U· and ·Vᵀ.
+    Packed { row_map: Packed<E>, col_map: Packed<E> },
     /// U as it stands, and V with a vector's length of zeros behind it: for one sample, packing would
     /// cost as much as the product.
-    Plain { row_map: Vec<E>, col_map: Vec<E> },
+    Plain { row_map: &'a [E], col_map: Vec<E> },
 }
 
-impl<E: Element> Pair<E> {
-    pub(crate) fn new(level: Level, size: MapSize, row_map: &[E], col_map: &[E], purpose: Purpose) -> Self {
+impl<'a, E: Element> Pair<'a, E> {
+    pub(crate) fn new(
+        level: Level,
+        size: MapSize,
+        row_map: &'a [E],
+        col_map: &[E],
+        purpose: Purpose,
+    ) -> Self {
         let MapSize { rows, cols, rows_out, cols_out } = size;
         assert_eq!(row_map.len(), rows * rows_out, "the row map does not have the size it should");
         assert_eq!(col_map.len(), cols * cols_out, "the column map does not have the size it should");
@@ -121,34 +128,35 @@ impl<E: Element> Pair<E> {
         Self {
             level,
             order,
+            purpose,
             input: layout([rows, cols]),
             middle: layout(match order {
                 Order::Right => [rows, cols_out],
                 Order::Left => [rows_out, cols],
             }),
             output: layout([rows_out, cols_out]),
-            weights: if purpose == Purpose::Alone {
-                let mut padded = col_map.to_vec();
-                padded.resize(col_map.len() + level.lanes::<E>(), E::ZERO);
-                Weights::Plain { row_map: row_map.to_vec(), col_map: padded }
-            } else {
-                Weights::Packed {
-                    forward: (
-                        Packed::new(level, row_map, (rows_out, 1), (rows, rows_out)),
-                        Packed::new(level, col_map, (cols_out, 1), (cols, cols_out)),
-                    ),
-                    backward: (purpose == Purpose::Backward).then(|| {
-                        (
-                            Packed::new(level, row_map, (rows, rows_out), (rows_out, 1)),
-                            Packed::new(level, col_map, (cols, cols_out), (cols_out, 1)),
-                        )
-                    }),
+            weights: match purpose {
+                Purpose::Forward => Weights::Packed {
+                    row_map: Packed::new(level, row_map, (rows_out, 1), (rows, rows_out)),
+                    col_map: Packed::new(level, col_map, (cols_out, 1), (cols, cols_out)),
+                },
+                Purpose::Backward => Weights::Packed {
+                    row_map: Packed::new(level, row_map, (rows, rows_out), (rows_out, 1)),
+                    col_map: Packed::new(level, col_map, (cols, cols_out), (cols_out, 1)),
+                },
+                Purpose::Alone => {
+                    let mut padded = Vec::with_capacity(col_map.len() + level.lanes::<E>());
+                    padded.extend_from_slice(col_map);
+                    padded.resize(col_map.len() + level.lanes::<E>(), E::ZERO);
+                    Weights::Plain { row_map, col_map: padded }
                 }
             },
         }
     }
 
-    /// `out` = f(UᵀXV + B), or with `add` f(`out` + UᵀXV + B). Leaves the middle product in `middle`.
+    /// `out` = f(UᵀXV + B), or with `add` f(`out` + UᵀXV + B). Leaves the middle product in `middle`; `next` is
+    /// where the work will go on.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn forward(
         &self,
         x: &[E],
@@ -157,25 +165,27 @@ impl<E: Element> Pair<E> {
         add: bool,
         bias: Option<&[E]>,
         activation: Activation,
+        next: &[E],
     ) {
+        assert_ne!(self.purpose, Purpose::Backward, "packed for the way back");
         let cols_out = self.output.cols;
         let (row_map, col_map) = match &self.weights {
-            Weights::Packed { forward, .. } => forward,
+            Weights::Packed { row_map, col_map } => (row_map, col_map),
             Weights::Plain { row_map, col_map } => {
                 return self.forward_alone((row_map, col_map), x, middle, out, add, bias, activation);
             }
         };
         match self.order {
             Order::Right => {
-                self.right(col_map, (x, &self.input), (middle, &self.middle), Finish::STORE);
+                self.right(col_map, (x, &self.input), (middle, &self.middle), Finish::STORE.fetch(out));
                 let bias = bias.map(|bias| (bias, (cols_out, 1)));
-                let finish = Finish { add, bias, activation };
+                let finish = Finish { add, bias, activation, fetch: next };
                 self.left(row_map, (middle, &self.middle), (out, &self.output), finish);
             }
             Order::Left => {
-                self.left(row_map, (x, &self.input), (middle, &self.middle), Finish::STORE);
+                self.left(row_map, (x, &self.input), (middle, &self.middle), Finish::STORE.fetch(out));
                 let bias = bias.map(|bias| (bias, (1, cols_out)));
-                let finish = Finish { add, bias, activation };
+                let finish = Finish { add, bias, activation, fetch: next };
                 self.right(col_map, (middle, &self.middle), (out, &self.output), finish);
             }
         }
@@ -220,7 +230,8 @@ impl<E: Element> Pair<E> {
 
     /// Adds to the gradients of U and V, and stores that of X where it is asked for (or adds to it).
     ///
-    /// `g` is the gradient of UᵀXV; `scratch` takes a block of the middle layout.
+    /// `g` is the gradient of UᵀXV; `scratch` takes a block of the middle layout; `next`
+    /// is what will be read after this.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn backward(
         &self,
@@ -231,8 +242,9 @@ impl<E: Element> Pair<E> {
         d_row_map: &mut [E],
         d_col_map: &mut [E],
         d_x: Option<(&mut [E], bool)>,
+        next: &[E],
     ) {
-        let Weights::Packed { backward: Some((row_map, col_map)), .. } = &self.weights else {
+        let (Purpose::Backward, Weights::Packed { row_map, col_map }) = (self.purpose, &self.weights) else {
             unreachable!("made for the forward pass only");
         };
         let (input, mid, output) = (&self.input, &self.middle, &self.output);
@@ -242,16 +254,16 @@ impl<E: Element> Pair<E> {
         match self.order {
             Order::Right => {
                 // S = UG; dU = (XV)Gᵀ; dV = XᵀS; dX = SVᵀ
-                self.left(row_map, (g, output), (scratch, mid), Finish::STORE);
+                self.left(row_map, (g, output), (scratch, mid), Finish::STORE.fetch(x));
                 inner(self.level, (rows, rows_out, cols_out), mid.view(middle), output.view(g), d_row_map);
                 inner(self.level, (cols, cols_out, rows), input.view_t(x), mid.view_t(scratch), d_col_map);
                 if let Some((d_x, add)) = d_x {
-                    self.right(col_map, (scratch, mid), (d_x, input), finish(add));
+                    self.right(col_map, (scratch, mid), (d_x, input), finish(add).fetch(next));
                 }
             }
             Order::Left => {
                 // S = GVᵀ; dV = (UᵀX)ᵀG; dU = XSᵀ; dX = US
-                self.right(col_map, (g, output), (scratch, mid), Finish::STORE);
+                self.right(col_map, (g, output), (scratch, mid), Finish::STORE.fetch(x));
                 inner(
                     self.level,
                     (cols, cols_out, rows_out),
@@ -261,7 +273,7 @@ impl<E: Element> Pair<E> {
                 );
                 inner(self.level, (rows, rows_out, cols), input.view(x), mid.view(scratch), d_row_map);
                 if let Some((d_x, add)) = d_x {
-                    self.left(row_map, (scratch, mid), (d_x, input), finish(add));
+                    self.left(row_map, (scratch, mid), (d_x, input), finish(add).fetch(next));
                 }
             }
         }

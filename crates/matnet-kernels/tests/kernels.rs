@@ -1,6 +1,6 @@
 //! Every level against the same kernels in `f64`, and any number of threads against one.
 
-use matnet_kernels::{Activation, Cell, Level, Map, MapSize, Reads, Recurrent, Term};
+use matnet_kernels::{Activation, Cell, Chain, Level, Link, Map, MapSize, Reads, Recurrent, Term};
 
 /// A small generator, so that the tests need no crate for it.
 struct Numbers(u64);
@@ -94,6 +94,97 @@ fn maps_agree_on_every_level() {
                 close(&format!("{level:?} batch {batch} {sizes:?} tensor {at}"), got, want);
             }
         }
+    }
+}
+
+/// Output, gradient of the input, then those of U, V and B of each map.
+fn chain_all(chain: &Chain<f32>, level: Level, gradient: &[f32]) -> Vec<Vec<f32>> {
+    let (output, kept) = chain.forward(level, true);
+    assert_eq!(output, chain.forward(level, false).0, "keeping changes nothing");
+    let gradients = chain.backward(level, &kept, gradient, true);
+    let mut all = vec![output, gradients.input.expect("asked for")];
+    for link in gradients.links {
+        all.extend([link.row_map, link.col_map, link.bias]);
+    }
+    all
+}
+
+/// The same, map by map.
+fn maps_all(chain: &Chain<f32>, level: Level, gradient: &[f32]) -> Vec<Vec<f32>> {
+    let mut states = vec![chain.input.to_vec()];
+    for link in chain.links {
+        let (output, _) = with_map(link, &states[states.len() - 1], |map| map.forward(level, true));
+        states.push(output);
+    }
+    let (mut gradient, mut weights) = (gradient.to_vec(), Vec::new());
+    for (link, state) in chain.links.iter().zip(&states).rev() {
+        let mut gradients = with_map(link, state, |map| {
+            let (output, kept) = map.forward(level, true);
+            map.backward(level, &output, &kept, &gradient, &[true])
+        });
+        let term = gradients.terms.remove(0);
+        gradient = term.input.expect("asked for");
+        weights.push([term.row_map, term.col_map, gradients.bias]);
+    }
+    let weights = weights.into_iter().rev().flatten();
+    [states.remove(states.len() - 1), gradient].into_iter().chain(weights).collect()
+}
+
+fn with_map<R>(link: &Link<f32>, input: &[f32], work: impl FnOnce(&Map<f32>) -> R) -> R {
+    let terms = [Term { size: link.size, input, row_map: link.row_map, col_map: link.col_map }];
+    work(&Map { terms: &terms, bias: Some(link.bias), activation: link.activation })
+}
+
+/// Calls `work` with a chain between random sides up to `most`, and a gradient of its output.
+fn with_chain<R>(
+    numbers: &mut Numbers,
+    maps: usize,
+    batch: usize,
+    most: usize,
+    work: impl FnOnce(&Chain<f32>, &[f32]) -> R,
+) -> R {
+    const ALL: [Activation; 4] =
+        [Activation::Relu, Activation::Tanh, Activation::Identity, Activation::Sigmoid];
+    let sides: Vec<[usize; 2]> =
+        (0..=maps).map(|_| [1 + numbers.below(most), 1 + numbers.below(most)]).collect();
+    let weights: Vec<[Vec<f32>; 3]> = sides
+        .windows(2)
+        .map(|pair| {
+            let ([r, c], [p, q]) = (pair[0], pair[1]);
+            [(r * p, r), (c * q, c), (p * q, 1)]
+                .map(|(count, side)| single(&numbers.list(count, 1.0 / (side as f64).sqrt())))
+        })
+        .collect();
+    let links: Vec<_> = weights
+        .iter()
+        .zip(sides.windows(2))
+        .enumerate()
+        .map(|(at, ([row_map, col_map, bias], pair))| {
+            let ([rows, cols], [rows_out, cols_out]) = (pair[0], pair[1]);
+            let size = MapSize { rows, cols, rows_out, cols_out };
+            Link { size, row_map, col_map, bias, activation: ALL[at % 4] }
+        })
+        .collect();
+    let [input, gradient] = [sides[0], sides[maps]].map(|[r, c]| single(&numbers.list(batch * r * c, 1.0)));
+    work(&Chain { input: &input, links: &links }, &gradient)
+}
+
+#[test]
+fn chains_give_the_bits_of_their_maps() {
+    let mut numbers = Numbers(4);
+    for case in 0..60 {
+        let (maps, batch) = (1 + numbers.below(7), 1 + numbers.below([4, 40, 250][case % 3]));
+        with_chain(&mut numbers, maps, batch, [5, 20, 12][case / 3 % 3], |chain, gradient| {
+            for level in Level::available() {
+                let (got, want) = (chain_all(chain, level, gradient), maps_all(chain, level, gradient));
+                for (at, (got, want)) in got.iter().zip(&want).enumerate() {
+                    assert!(got == want, "{level:?} batch {batch}, {maps} maps, tensor {at}");
+                }
+                let alone = Chain { input: &chain.input[..chain.input.len() / batch], ..*chain };
+                let alone = alone.forward(level, false).0;
+                assert!(alone == got[0][..alone.len()], "{level:?} batch {batch}, {maps} maps, one sample");
+            }
+        });
     }
 }
 
@@ -203,12 +294,38 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let gradient = single(&numbers.list(batch * 19 * 11, 1.0));
     let terms = [Term { size, input: &x[..], row_map: &u, col_map: &v }];
     let map = Map { terms: &terms, bias: None, activation: Activation::Relu };
-    let with = |threads: usize| {
+    let with = |chain: &Chain<f32>, given: &[f32], threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        pool.install(|| (map_all(&map, Level::best(), &gradient), tensors.everything(Level::best())))
+        let level = Level::best();
+        pool.install(|| {
+            (map_all(&map, level, &gradient), chain_all(chain, level, given), tensors.everything(level))
+        })
     };
-    let one = with(1);
-    for threads in [2, 3, 8] {
-        assert!(with(threads) == one, "{threads} threads give other bits than one");
+    with_chain(&mut numbers, 6, batch, 15, |chain, given| {
+        let one = with(chain, given, 1);
+        for threads in [2, 3, 8] {
+            assert!(with(chain, given, threads) == one, "{threads} threads give other bits than one");
+        }
+    });
+}
+
+#[test]
+fn gates_shared_among_threads_give_the_same_bits() {
+    let mut numbers = Numbers(5);
+    let mut shared = 0;
+    for case in 0..12 {
+        let double = random_recurrence(&mut numbers, case, 1, 150);
+        let list = double.list.iter().map(|values| single(values)).collect();
+        let Tensors { cell, input_size, state_size, steps, reads, all, .. } = double;
+        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all };
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| tensors.everything(Level::best()))
+        };
+        assert!(with(3) == with(1), "{cell:?} {state_size:?}");
+        // So large that a gate is worth a thread even for one sample.
+        let [rows, cols] = state_size;
+        shared += usize::from(cell.gates() > 1 && rows * cols * (rows + cols) >= 1 << 18);
     }
+    assert!(shared > 2, "the states are too small to be shared");
 }

@@ -65,6 +65,11 @@ impl Mode {
         }
     }
 
+    /// Whether the net is on the watch, and every state wanted.
+    pub(crate) fn is_watching(&self) -> bool {
+        matches!(self, Self::Watch(..))
+    }
+
     /// The first place that was seen with numbers that are none.
     pub fn found(&self) -> Option<&str> {
         match self {

@@ -178,6 +178,7 @@ impl<E: Element> Recurrent<'_, E> {
                             slot(state_row_map, gate, uh),
                             slot(state_col_map, gate, vh),
                             Some((d_read, add)),
+                            &[],
                         );
                     };
                 match self.cell {
@@ -246,6 +247,7 @@ impl<E: Element> Recurrent<'_, E> {
                             slot(input_row_map, gate, ux),
                             slot(input_col_map, gate, vx),
                             need_input.then_some((&mut *d_x, gate > 0)),
+                            &[],
                         );
                     }
                     if let Some(to) = d_inputs.first_mut() {

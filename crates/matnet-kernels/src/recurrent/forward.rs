@@ -22,21 +22,50 @@ impl<E: Element> Recurrent<'_, E> {
         let blocks = plan.batch.div_ceil(plan.per_block);
         let mut output = vec![E::ZERO; plan.batch * plan.out_size];
         let mut kept = Buffer::take(if keep { blocks * shelf.len() } else { 0 });
-        let chunks =
-            output.par_chunks_mut(plan.per_block * plan.out_size).enumerate().with_min_len(at_least());
-        if keep {
-            chunks
-                .zip(kept.par_chunks_mut(shelf.len()))
-                .for_each(|((block, out), share)| self.forward_block(&plan, &shelf, block, out, share));
+        let least = self.gates_at_least(&plan, blocks);
+        let mut run = || {
+            let chunks =
+                output.par_chunks_mut(plan.per_block * plan.out_size).enumerate().with_min_len(at_least());
+            if keep {
+                chunks.zip(kept.par_chunks_mut(shelf.len())).for_each(|((block, out), share)| {
+                    self.forward_block(&plan, &shelf, block, out, share, least);
+                });
+            } else {
+                chunks.for_each(|(block, out)| {
+                    with_scratch([shelf.len()], |[share]| {
+                        self.forward_block(&plan, &shelf, block, out, share, least);
+                    });
+                });
+            }
+        };
+        // Threads are called at every step: that is quick only from one of their own.
+        if least == 1 {
+            rayon::scope(|_| run())
         } else {
-            chunks.for_each(|(block, out)| {
-                with_scratch([shelf.len()], |[share]| self.forward_block(&plan, &shelf, block, out, share));
-            });
+            run()
         }
         (output, Kept(kept))
     }
 
-    fn forward_block(&self, plan: &Plan<E>, shelf: &Shelf, block: usize, out: &mut [E], share: &mut [E]) {
+    /// How many gates a thread takes at least: where there are fewer blocks than threads, a gate of some size is worth a thread of
+    /// its own.
+    fn gates_at_least(&self, plan: &Plan<E>, blocks: usize) -> usize {
+        const WORTH: usize = 1 << 18;
+        let [rows, cols] = self.state_size;
+        let products = rows * cols * (rows + cols) * plan.per_block;
+        let threads = rayon::current_num_threads();
+        if self.cell.gates() > 1 && blocks < threads && products >= WORTH { 1 } else { usize::MAX }
+    }
+
+    fn forward_block(
+        &self,
+        plan: &Plan<E>,
+        shelf: &Shelf,
+        block: usize,
+        out: &mut [E],
+        share: &mut [E],
+        gates_at_least: usize,
+    ) {
         let Plan { level, h_size, out_size, .. } = *plan;
         let samples = plan.samples(block);
         let of = |size: usize| samples.start * size..samples.end * size;
@@ -53,16 +82,15 @@ impl<E: Element> Recurrent<'_, E> {
         // Where the input never changes, its share of the gates is computed once.
         let constant = if self.reads == Reads::Constant { gate_count * h } else { 0 };
         with_scratch([constant], |[fixed]| {
-            let from_input = |t: usize, gate: usize, x: &[E], x_middle: &mut [E], to: &mut [E]| {
+            let from_input = |t: usize, gate: usize, x: &[E], middle: &mut [E], to: &mut [E]| {
                 let at = shelf.input_slot(t);
-                let middle = slot(x_middle, at * gate_count + gate, x_mid);
                 let x = &x[at * x_block..(at + 1) * x_block];
-                plan.input[gate].forward(x, middle, to, false, None, Activation::Identity);
+                plan.input[gate].forward(x, middle, to, false, None, Activation::Identity, &[]);
             };
             if self.reads == Reads::Constant {
                 plan.input[0].input.gather(level, sequence, plan.x_size, slot(x, 0, x_block));
                 for gate in 0..gate_count {
-                    from_input(0, gate, x, x_middle, slot(fixed, gate, h));
+                    from_input(0, gate, x, slot(x_middle, gate, x_mid), slot(fixed, gate, h));
                 }
             }
             for t in 0..self.steps {
@@ -75,8 +103,9 @@ impl<E: Element> Recurrent<'_, E> {
                 let [before, after] = two_slots(hidden, now, next, h);
                 let step = shelf.step_slot(t);
                 let gates = slot(gates, step, gate_count * h);
+                let x_middle = slot(x_middle, shelf.input_slot(t), gate_count * x_mid);
                 let h_middle = slot(h_middle, step, gate_count * h_mid);
-                let mut run = |gate: usize, x_middle: &mut [E], state: &[E], to: &mut [E]| {
+                let run = |gate: usize, [x_middle, h_middle]: [&mut [E]; 2], state: &[E], to: &mut [E]| {
                     match self.reads {
                         Reads::Steps => from_input(t, gate, x, x_middle, to),
                         Reads::Constant => to.copy_from_slice(&fixed[gate * h..(gate + 1) * h]),
@@ -85,32 +114,41 @@ impl<E: Element> Recurrent<'_, E> {
                             plan.h.gather(level, mapped, self.steps * h_size, to);
                         }
                     }
-                    let middle = slot(h_middle, gate, h_mid);
                     let bias = Some(&self.bias[gate * h_size..(gate + 1) * h_size]);
-                    plan.state[gate].forward(state, middle, to, true, bias, self.cell.activation(gate));
+                    plan.state[gate].forward(
+                        state,
+                        h_middle,
+                        to,
+                        true,
+                        bias,
+                        self.cell.activation(gate),
+                        &[],
+                    );
+                };
+                // The first gates, which all read the same state.
+                let run_first = |gates: &mut [E], middles: [&mut [E]; 2], state: &[E]| {
+                    let work: Vec<_> = gates.chunks_mut(h).zip(pieces(middles, [x_mid, h_mid])).collect();
+                    let work = work.into_par_iter().enumerate().with_min_len(gates_at_least);
+                    work.for_each(|(gate, (to, middles))| run(gate, middles, state, to));
                 };
                 match self.cell {
                     Cell::Rnn(_) => {
-                        run(0, x_middle, before, gates);
+                        run(0, [x_middle, h_middle], before, gates);
                         after.copy_from_slice(gates);
                     }
                     Cell::Lstm => {
-                        for (gate, to) in gates.chunks_mut(h).enumerate() {
-                            run(gate, x_middle, before, to);
-                        }
+                        run_first(gates, [x_middle, h_middle], before);
                         let [into, forget, out, candidate] = split(gates, h);
                         let [before, memory] = two_slots(memory, now, next, h);
                         LstmForward { into, forget, out, candidate, before, memory, hidden: after }.on(level);
                     }
                     Cell::Gru(_) => {
                         let (first, candidate) = gates.split_at_mut(2 * h);
-                        for (gate, to) in first.chunks_mut(h).enumerate() {
-                            run(gate, x_middle, before, to);
-                        }
+                        run_first(first, [&mut *x_middle, &mut *h_middle], before);
                         let [update, reset_gate] = split(first, h);
                         let product = slot(reset, step, h);
                         Product { a: reset_gate, b: before, product }.on(level);
-                        run(2, x_middle, product, candidate);
+                        run(2, [slot(x_middle, 2, x_mid), slot(h_middle, 2, h_mid)], product, candidate);
                         GruForward { update, candidate, before, hidden: after }.on(level);
                     }
                 }
@@ -135,12 +173,20 @@ impl<E: Element> Recurrent<'_, E> {
     }
 }
 
-impl<E: Element> Plan<E> {
+impl<E: Element> Plan<'_, E> {
     /// Matrix number `at` of every sample's output in a block, `out_size` apart.
     fn outputs<'a>(&self, out: &'a mut [E], at: usize) -> &'a mut [E] {
         let end = out.len() - (self.out_size - (at + 1) * self.h_size);
         &mut out[at * self.h_size..end]
     }
+}
+
+/// Pieces of two slices side by side, each of its length, as many as are asked for.
+fn pieces<E>(mut slices: [&mut [E]; 2], lengths: [usize; 2]) -> impl Iterator<Item = [&mut [E]; 2]> {
+    std::iter::repeat_with(move || {
+        let [a, b] = &mut slices;
+        [a.split_off_mut(..lengths[0]).unwrap_or_default(), b.split_off_mut(..lengths[1]).unwrap_or_default()]
+    })
 }
 
 /// Piece number `at` of pieces of `len`.

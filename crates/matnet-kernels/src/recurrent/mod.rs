@@ -97,7 +97,7 @@ pub struct Recurrent<'a, E> {
 }
 
 /// Weights packed and sizes worked out.
-struct Plan<E> {
+struct Plan<'a, E> {
     level: Level,
     batch: usize,
     /// Samples a block.
@@ -106,13 +106,13 @@ struct Plan<E> {
     x_size: usize,
     h_size: usize,
     out_size: usize,
-    input: Vec<Pair<E>>,
-    state: Vec<Pair<E>>,
+    input: Vec<Pair<'a, E>>,
+    state: Vec<Pair<'a, E>>,
     /// Layout of a block of hidden states (and of gates).
     h: Layout,
 }
 
-impl<E: Element> Plan<E> {
+impl<E: Element> Plan<'_, E> {
     /// Lengths of a block of inputs and of their middle products; nothing where they come mapped.
     fn input_lengths(&self) -> (usize, usize) {
         self.input.first().map_or((0, 0), |pair| (pair.input.len(), pair.middle.len()))
@@ -124,7 +124,7 @@ impl<E: Element> Plan<E> {
     }
 }
 
-impl<E: Element> Recurrent<'_, E> {
+impl<'a, E: Element> Recurrent<'a, E> {
     /// Shape of the output of one sample: so many matrices, H of every step (or the last), then C of the
     /// last step for an LSTM.
     pub fn outputs(&self) -> usize {
@@ -140,7 +140,7 @@ impl<E: Element> Recurrent<'_, E> {
         }
     }
 
-    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<E> {
+    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<'a, E> {
         let ([rows_in, cols_in], [rows, cols]) = (self.input_size, self.state_size);
         let gates = self.cell.gates();
         let (x_size, h_size) = (rows_in * cols_in, rows * cols);
@@ -156,13 +156,14 @@ impl<E: Element> Recurrent<'_, E> {
         assert_eq!(self.bias.len(), gates * h_size, "the bias is of another size");
         let purpose = purpose(batch);
         let level = purpose.level(level, batch, x_size.max(h_size));
-        let pairs = |[rows_in, cols_in]: [usize; 2], row_maps: &[E], col_maps: &[E]| -> Vec<Pair<E>> {
-            let size = MapSize { rows: rows_in, cols: cols_in, rows_out: rows, cols_out: cols };
-            assert_eq!(row_maps.len(), gates * rows_in * rows, "the row maps are of another size");
-            assert_eq!(col_maps.len(), gates * cols_in * cols, "the column maps are of another size");
-            let maps = row_maps.chunks(rows_in * rows).zip(col_maps.chunks(cols_in * cols));
-            maps.map(|(row_map, col_map)| Pair::new(level, size, row_map, col_map, purpose)).collect()
-        };
+        let pairs =
+            |[rows_in, cols_in]: [usize; 2], row_maps: &'a [E], col_maps: &'a [E]| -> Vec<Pair<'a, E>> {
+                let size = MapSize { rows: rows_in, cols: cols_in, rows_out: rows, cols_out: cols };
+                assert_eq!(row_maps.len(), gates * rows_in * rows, "the row maps are of another size");
+                assert_eq!(col_maps.len(), gates * cols_in * cols, "the column maps are of another size");
+                let maps = row_maps.chunks(rows_in * rows).zip(col_maps.chunks(cols_in * cols));
+                maps.map(|(row_map, col_map)| Pair::new(level, size, row_map, col_map, purpose)).collect()
+            };
         Plan {
             level,
             batch,

@@ -315,8 +315,8 @@ impl Element for f32 {
     fn tile_rows(level: Level) -> usize {
         match level.0 {
             Vectors::Portable => 4,
-            Vectors::Avx2 => 6,
-            Vectors::Avx512Half | Vectors::Avx512 => 8,
+            Vectors::Avx2 | Vectors::Avx512Half => 6,
+            Vectors::Avx512 => 8,
         }
     }
 }

@@ -175,7 +175,7 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
         unsafe {
             // With 16 registers: 12 sums, 2 samples, 2 weights.
             if MANY {
-                gemm::outer_tiles::<Self, 8, 3>(self, args)
+                gemm::outer_tiles::<Self, 6, 4>(self, args)
             } else {
                 gemm::outer_tiles::<Self, 6, 2>(self, args)
             }

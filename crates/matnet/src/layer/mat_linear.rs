@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{setters, yes};
 use crate::error::{ConfigError, check_finite, check_gain, check_sides, show};
 use crate::init::{self, Init};
-use crate::ops::{Activation, mat1};
+use crate::ops::{Activation, Mat1Maps, mat1};
 use crate::random::Stream;
 
 /// The config of a [`MatLinear`].
@@ -141,8 +141,13 @@ impl MatLinear {
     ///
     /// If the input has other sides than the config said, or an empty batch.
     pub fn forward(&self, input: Tensor<3>) -> Tensor<3> {
-        let bias = self.bias.as_ref().map(Param::val);
-        apply(input, value(&self.row_map), value(&self.col_map), bias, self.activation)
+        apply(input, value(&self.row_map), value(&self.col_map), value(&self.bias), self.activation)
+    }
+
+    /// The maps and σ, if no map is missing; for [`mat1_chain`](crate::ops::mat1_chain).
+    pub fn maps(&self) -> Option<Mat1Maps> {
+        let (row_map, col_map) = (value(&self.row_map)?, value(&self.col_map)?);
+        Some(Mat1Maps { row_map, col_map, bias: value(&self.bias), activation: self.activation })
     }
 
     /// The way back with the same maps: σ(U H Vᵀ + B), `[batch, rows_out, cols_out]` →

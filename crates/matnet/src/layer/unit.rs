@@ -8,7 +8,7 @@ use crate::error::ConfigError;
 use crate::form::Form;
 use crate::init::{self, Init};
 use crate::mode::Mode;
-use crate::ops::Activation;
+use crate::ops::{Activation, Mat1Maps};
 use crate::random::Stream;
 
 /// What a [`Unit`] is made from.
@@ -88,6 +88,15 @@ pub struct Unit {
 }
 
 impl Unit {
+    /// The maps, if there is nothing to this layer but [`mat1`](crate::ops::mat1()).
+    pub(crate) fn maps(&self, mode: &Mode) -> Option<Mat1Maps> {
+        let drops = mode.is_train() && self.dropout.rate() > 0.0;
+        match &self.map {
+            Map::Matrix(map) if self.norm.is_none() && !drops => map.maps(),
+            Map::Matrix(_) | Map::Vector(_) => None,
+        }
+    }
+
     /// `[batch, rows, cols]` → `[batch, rows_out, cols_out]`
     pub fn forward(&self, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
         let mapped = self.map.forward(input);

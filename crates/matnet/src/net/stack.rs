@@ -1,5 +1,7 @@
 //! The hidden layers of a deep net, with their skips and tying.
 
+use std::ops::Range;
+
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
@@ -7,6 +9,7 @@ use crate::error::{ConfigError, MAX_DEPTH, check_count, check_total, show};
 use crate::form::Form;
 use crate::layer::{DenseSkip, GatedSkip, MapConfig, Skip, Unit, UnitConfig};
 use crate::mode::Mode;
+use crate::ops::{Mat1Maps, mat1_chain};
 use crate::random::Stream;
 
 /// A hidden layer with what leads around it.
@@ -151,16 +154,36 @@ pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &
     // Kept for dense skips only; the input has another shape and does not count.
     let dense = layers.iter().any(|layer| matches!(layer, StackLayer::Dense(_)));
     let mut earlier = Vec::new();
-    for index in 0..depth {
-        state = match &layers[index.min(layers.len() - 1)] {
+    let mut index = 0;
+    while index < depth {
+        let at = index.min(layers.len() - 1);
+        // Plain layers in a row are one operation, unless somebody wants the states in between.
+        let alone = dense || mode.is_watching();
+        let chain = if alone { Vec::new() } else { plain(layers, index..depth, mode) };
+        if chain.len() > 1 {
+            index += chain.len();
+            state = mat1_chain(state, chain);
+            continue;
+        }
+        state = match &layers[at] {
             StackLayer::Plain(layer) => layer.forward(state, mode),
             StackLayer::Skip(layer) => layer.forward(state, mode),
             StackLayer::Dense(layer) => layer.forward(&earlier, mode),
         };
-        mode.see(|| format!("layer.{}", index.min(layers.len() - 1)), &state);
+        mode.see(|| format!("layer.{at}"), &state);
         if dense {
             earlier.push(state.clone());
         }
+        index += 1;
     }
     state
+}
+
+/// The maps of the layers from the first of `range` on, as long as these are nothing but maps.
+fn plain(layers: &[StackLayer], range: Range<usize>, mode: &Mode) -> Vec<Mat1Maps> {
+    let maps = |index: usize| match &layers[index.min(layers.len() - 1)] {
+        StackLayer::Plain(layer) => layer.maps(mode),
+        StackLayer::Skip(_) | StackLayer::Dense(_) => None,
+    };
+    range.map_while(maps).collect()
 }

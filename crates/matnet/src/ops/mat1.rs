@@ -1,8 +1,7 @@
 //! `mat1`: Y = σ(Uᵀ X V + B).
 
-use burn::tensor::Tensor;
-
 use burn::backend::Dispatch;
+use burn::tensor::{DType, Tensor};
 
 use super::fused::{self, FusedOps};
 use super::{Activation, composed};
@@ -27,7 +26,7 @@ pub fn mat1(
     bias: Option<Tensor<2>>,
     activation: Activation,
 ) -> Tensor<3> {
-    check_map("mat1", "input", &input, &row_map, &col_map, bias.as_ref());
+    check_map("mat1", "input", (input.dims(), input.dtype()), &row_map, &col_map, bias.as_ref());
     if !fused::available(&input) {
         return composed::mat1(input, row_map, col_map, bias, activation);
     }
@@ -50,12 +49,11 @@ pub(super) fn no_bias(row_map: &Tensor<2>, col_map: &Tensor<2>) -> Tensor<2> {
 pub(super) fn check_map(
     op: &str,
     name: &str,
-    input: &Tensor<3>,
+    ([batch, rows, cols], dtype): ([usize; 3], DType),
     row_map: &Tensor<2>,
     col_map: &Tensor<2>,
     bias: Option<&Tensor<2>>,
 ) {
-    let [batch, rows, cols] = input.dims();
     let ([u_in, rows_out], [v_in, cols_out]) = (row_map.dims(), col_map.dims());
     assert!(batch > 0, "{op}: {name} has an empty batch");
     assert!(
@@ -64,7 +62,6 @@ pub(super) fn check_map(
     );
     assert!(u_in == rows, "{op}: row map takes {u_in} rows, {name} has {rows}");
     assert!(v_in == cols, "{op}: column map takes {v_in} columns, {name} has {cols}");
-    let dtype = input.dtype();
     for (part, other) in [("row map", row_map), ("column map", col_map)] {
         let other = other.dtype();
         assert!(dtype == other, "{op}: {name} holds {dtype:?}, {part} {other:?}");

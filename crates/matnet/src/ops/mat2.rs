@@ -35,8 +35,8 @@ pub struct Mat2Maps {
 ///
 /// If the shapes do not fit together or the batch is empty.
 pub fn mat2(p: Tensor<3>, q: Tensor<3>, maps: Mat2Maps, activation: Activation) -> Tensor<3> {
-    check_map("mat2", "p", &p, &maps.p_row_map, &maps.p_col_map, maps.bias.as_ref());
-    check_map("mat2", "q", &q, &maps.q_row_map, &maps.q_col_map, maps.bias.as_ref());
+    check_map("mat2", "p", (p.dims(), p.dtype()), &maps.p_row_map, &maps.p_col_map, maps.bias.as_ref());
+    check_map("mat2", "q", (q.dims(), q.dtype()), &maps.q_row_map, &maps.q_col_map, maps.bias.as_ref());
     let (p_batch, q_batch) = (p.dims()[0], q.dims()[0]);
     assert!(p_batch == q_batch, "mat2: p has a batch of {p_batch}, q of {q_batch}");
     let (p_out, q_out) = (

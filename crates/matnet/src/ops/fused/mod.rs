@@ -4,6 +4,7 @@
 //! ([`available`] tells); everything else takes the [`composed`](super::composed) way.
 
 mod attention;
+mod chain;
 mod graph;
 mod map;
 mod memory;
@@ -22,6 +23,7 @@ use matnet_kernels as kernels;
 
 use super::{Activation, Cell};
 
+pub(super) use chain::{FusedChainOps, LONGEST, Tensors};
 pub(super) use graph::FusedGraphOps;
 pub(super) use memory::FusedMemoryOps;
 
