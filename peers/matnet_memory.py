@@ -104,6 +104,26 @@ class MemoryNetwork(nn.Module):
         wrong = torch.arange(len(scores)) != right
         return (margin - scores[right] + scores[wrong]).clamp(min=0).sum()
 
+    def forward(self, stories: Tensor, questions: Tensor) -> Tensor:
+        return torch.stack([self.answer(story, question) for story, question in zip(stories, questions)])
+
+    def answer(self, story: Tensor, question: Tensor) -> Tensor:
+        """The scores of all words, from the sentences that fit best, until nothing fits better than nothing."""
+        asked, replied = self.question.encode(question), self.answer_question.encode(question)
+        memory = torch.cat([self.sentence.memory(story), self.nothing_map])
+        for _ in range(self.config["hops"]):
+            fact = int((memory @ asked).argmax())
+            if fact == len(memory) - 1:
+                break
+            asked = asked + self.found.memory(story)[fact]
+            replied = replied + self.answer_found.memory(story)[fact]
+        return self.response(replied)
+
+    def response(self, replied: Tensor) -> Tensor:
+        if self.config.get("activation", "identity") == "tanh":
+            replied = replied.tanh()
+        return replied @ self.answer_map
+
     def loss(self, stories: Tensor, questions: Tensor, facts: list[list[int]], answers: list[int]) -> Tensor:
         each = [self.one(*given) for given in zip(stories, questions, facts, answers)]
         return sum(each) / len(each)
@@ -120,6 +140,4 @@ class MemoryNetwork(nn.Module):
             if hop < len(facts):
                 asked = asked + self.found.memory(story)[facts[hop]]
                 replied = replied + self.answer_found.memory(story)[facts[hop]]
-        if self.config.get("activation", "identity") == "tanh":
-            replied = replied.tanh()
-        return total + self.choice(replied @ self.answer_map, answer)
+        return total + self.choice(self.response(replied), answer)

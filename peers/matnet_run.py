@@ -5,12 +5,16 @@
     probabilities = run.predict(x)        # x [n, rows, cols] or [n, time, rows, cols], as in the user's files
     scores = run(x)                       # the same before the softmax, and with gradients
 
+A run on stories takes what `read_stories` makes of a text file, and gives the probabilities of all words for every
+question, `run.words` in their order; a run of a program takes sequences, and gives bits.
+
 A run is a folder with `config.toml`, where `[model]` has every size and option, and `best.safetensors`. The
 metadata of the latter have one entry, `matnet`: a checksum, a space, and a note in JSON with the preprocessing,
 the names of the classes and what the net was trained to give. Needs torch and safetensors.
 """
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -19,18 +23,29 @@ from safetensors import safe_open
 from torch import Tensor, nn
 
 import matnet_torch as peer
+from matnet_memory import EndToEnd, MemoryNetwork
+
+STORY_NETS = {"end-to-end-memory": EndToEnd, "memory-network": MemoryNetwork}
 
 
-def load(folder: str | Path, weights: str = "best", dtype: torch.dtype = torch.float32) -> "Run":
+def load(folder: str | Path, weights: str = "best", dtype: torch.dtype = torch.float32) -> nn.Module:
     """The net of a run, ready to be used; `weights` is best or last."""
     folder = Path(folder)
     config = tomllib.loads((folder / "config.toml").read_text())["model"]
     with safe_open(folder / f"{weights}.safetensors", framework="pt") as file:
         note = json.loads(file.metadata()["matnet"].split(" ", 1)[1])
         tensors = {name: file.get_tensor(name) for name in file.keys()}
-    net = peer.build(config["kind"].replace("-", "_"), config)
-    net.load_state_dict(tensors)
-    return Run(net, note).to(dtype).eval()
+    kind = config["kind"]
+    if kind in STORY_NETS:
+        # Whether the softmax is there; it is left out in a linear start.
+        softmax = tensors.pop("running_softmax", None)
+        options = {} if softmax is None else {"softmax": bool(softmax)}
+        run = StoryRun(STORY_NETS[kind](config, **options), note)
+    else:
+        net = peer.build(kind.replace("-", "_"), config)
+        run = ProgramRun(net) if kind == "turing-machine" else Run(net, note)
+    run.net.load_state_dict(tensors)
+    return run.to(dtype).eval()
 
 
 class Run(nn.Module):
@@ -60,6 +75,67 @@ class Run(nn.Module):
             second = torch.sigmoid(given)
             return torch.cat([1 - second, second], -1)
         return torch.softmax(given, -1)
+
+
+class ProgramRun(nn.Module):
+    """A net that has learnt a program."""
+
+    def __init__(self, net: nn.Module):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x: Tensor) -> Tensor:
+        """A score for every bit of every step, for [n, time, rows, cols], or [n, time, cols] of one row."""
+        return self.net(x[:, :, None] if x.ndim == 3 else x)
+
+    @torch.no_grad()
+    def predict(self, x: Tensor) -> Tensor:
+        """The bits [n, time, rows, cols]."""
+        dtype = next(self.parameters()).dtype
+        return (self(x.to(dtype)) > 0).to(dtype)
+
+
+class StoryRun(nn.Module):
+    """A net that answers questions about stories, and the words it knows."""
+
+    def __init__(self, net: nn.Module, note: dict):
+        super().__init__()
+        self.net = net
+        self.words: list[str] = note["words"]
+
+    def forward(self, asked: list[tuple[list[str], str]]) -> Tensor:
+        """A score for every word, for every question and what was told before it."""
+        stories = [[self.numbers(sentence) for sentence in told] for told, _ in asked]
+        questions = [self.numbers(question) for _, question in asked]
+        pad = lambda words, length: words + [0] * (length - len(words))
+        longest = max(len(words) for story in [*stories, questions] for words in story)
+        most = max(1, *map(len, stories))
+        full = [[pad(words, longest) for words in story + [[]] * (most - len(story))] for story in stories]
+        return self.net(torch.tensor(full), torch.tensor([pad(words, longest) for words in questions]))
+
+    @torch.no_grad()
+    def predict(self, asked: list[tuple[list[str], str]]) -> Tensor:
+        """Probabilities [n, words]."""
+        return torch.softmax(self(asked), -1)
+
+    def numbers(self, text: str) -> list[int]:
+        """A sentence as numbers of words, from 1."""
+        return [self.words.index(word) + 1 for word in re.split(r"[\s.?!,]+", text.lower()) if word]
+
+
+def read_stories(path: str | Path) -> list[tuple[list[str], str]]:
+    """Every question of a text file, with the sentences told before it. A story ends at an empty line or, where lines
+    are numbered, before the next 1."""
+    told, asked = [], []
+    for line in Path(path).read_text().splitlines():
+        number, text = re.match(r"(\d+ )?([^\t]*)", line.strip()).groups()
+        if not text or number == "1 ":
+            told = []
+        if text.endswith("?"):
+            asked.append((list(told), text))
+        elif text:
+            told.append(text)
+    return asked
 
 
 class Preprocess(nn.Module):

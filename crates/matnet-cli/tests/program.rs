@@ -163,6 +163,8 @@ fn every_mistake_gets_one_clear_error() {
         ("data.item=3", "data.item: 3; only recall uses it"),
         ("data.repeats=[1,2]", "data.repeats: [1, 2]; only repeat-copy uses it"),
         ("data.draws=0", "data.draws: 0; must lie between 1 and"),
+        ("data.uneven=1.5", "data.uneven: 1.5; must lie between 0 and 1"),
+        ("data.uneven=nan", "data.uneven: NaN; must lie between 0 and 1"),
         ("data.sequences=0", "data.sequences: 0; must lie between 1 and"),
         ("data.valid_length=0", "data.valid_length: 0; must lie between 1 and"),
         ("data.far_length=900000", "data.far_length: sequences of 1800001 steps; too long"),

@@ -174,8 +174,9 @@ pub fn evaluate<T: Task>(
         }
         sums.add_measured(task.judge(output, batch, device), batch.len());
     }
-    let also = task.also(net, examples, task.chunk(train.batch), device);
-    Evaluation { score: sums.score(task.has_errors()), confusion, wrong, also }
+    let score = sums.score(task.has_errors());
+    let also = task.also(net, examples, Some(score), task.chunk(train.batch), device);
+    Evaluation { score, confusion, wrong, also }
 }
 
 /// A target whose classes are numbered as the net's are.

@@ -36,6 +36,10 @@ pub struct ProgramDataConfig {
     /// first, come more often. Default: 1, all sizes alike.
     #[serde(default = "one")]
     pub draws: usize,
+    /// The share of vectors, while learning, that have any share of ones, not about as many as zeros: those of zeros alone, which
+    /// look like nothing, come more often. Default: 0.
+    #[serde(default)]
+    pub uneven: f64,
     /// Vectors in an item, for recall. Default: 3.
     #[serde(default)]
     pub item: Option<usize>,
@@ -123,6 +127,9 @@ impl ProgramDataConfig {
         }
         check_range("width", [width, width], 1)?;
         check_range("draws", [self.draws, self.draws], 1)?;
+        if !(0.0..=1.0).contains(&self.uneven) {
+            return Err(ConfigError::new("uneven", self.uneven.to_string(), "must lie between 0 and 1"));
+        }
         check_range("sequences", [self.sequences, self.sequences], 1)?;
         for (key, count) in [("valid", self.valid), ("test", self.test)] {
             if count > MOST {
@@ -197,8 +204,8 @@ impl ProgramDataConfig {
     }
 
     /// Draws a sequence of this size.
-    fn draw(&self, size: Size, stream: &mut Stream) -> Sequence {
-        self.source.draw(size, self.width(), self.item(), |repeats| self.written(repeats), stream)
+    fn draw(&self, size: Size, uneven: f64, stream: &mut Stream) -> Sequence {
+        self.source.draw(size, self.width(), self.item(), uneven, |repeats| self.written(repeats), stream)
     }
 }
 
@@ -277,7 +284,7 @@ impl ProgramData {
             Some(length) if valid => Size { length, ..turn },
             _ => turn,
         };
-        config.draw(size, &mut Stream::new(config.seed, &format!("sequence {number}")))
+        config.draw(size, 0.0, &mut Stream::new(config.seed, &format!("sequence {number}")))
     }
 
     /// New sequences, all of one size, for a training step.
@@ -291,6 +298,6 @@ impl ProgramData {
             (1..draws).fold(once(stream), |least, _| least.min(once(stream)))
         };
         let size = Size { length: any(self.config.lengths()), repeats: any(self.config.often()) };
-        (0..count).map(|_| self.config.draw(size, stream)).collect()
+        (0..count).map(|_| self.config.draw(size, self.config.uneven, stream)).collect()
     }
 }

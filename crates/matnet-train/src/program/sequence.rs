@@ -81,21 +81,22 @@ impl Program {
         }
     }
 
-    /// Draws a sequence. `often` says how a number of repeats is written.
+    /// Draws a sequence. Of its vectors the share `uneven` has any share of ones, the others as many as zeros; `often` says how a
+    /// number of repeats is written.
     pub fn draw(
         self,
         size: Size,
         width: usize,
         item: usize,
+        uneven: f64,
         often: impl Fn(usize) -> f32,
         stream: &mut Stream,
     ) -> Sequence {
         let (before, count) = self.steps(size, item);
         let channels = self.channels(width);
         let mut tape = Tape { input: Vec::with_capacity((before + count) * channels), channels };
-        let mut vectors = |count: usize| -> Vec<f32> {
-            (0..count * width).map(|_| f32::from(u8::from(stream.chance(0.5)))).collect()
-        };
+        let mut vectors =
+            |count: usize| -> Vec<f32> { (0..count).flat_map(|_| vector(width, uneven, stream)).collect() };
         let wanted = match self {
             Self::Copy => {
                 let vectors = vectors(size.length);
@@ -136,6 +137,11 @@ impl Program {
     }
 }
 
+fn vector(width: usize, uneven: f64, stream: &mut Stream) -> Vec<f32> {
+    let ones = if uneven > 0.0 && stream.chance(uneven) { stream.uniform() } else { 0.5 };
+    (0..width).map(|_| f32::from(u8::from(stream.chance(ones)))).collect()
+}
+
 /// An input that is being written.
 struct Tape {
     input: Vec<f32>,
@@ -164,7 +170,7 @@ mod tests {
 
     fn draw(program: Program, length: usize, repeats: usize) -> (Sequence, Vec<Vec<f32>>) {
         let mut stream = Stream::new(1, "draw");
-        let sequence = program.draw(Size { length, repeats }, 2, 2, |n| n as f32 / 10.0, &mut stream);
+        let sequence = program.draw(Size { length, repeats }, 2, 2, 0.0, |n| n as f32 / 10.0, &mut stream);
         let steps = sequence.input.chunks(program.channels(2)).map(<[f32]>::to_vec).collect();
         (sequence, steps)
     }
@@ -202,5 +208,19 @@ mod tests {
         assert!((0..4).all(|at| steps[3 * at] == [0.0, 0.0, 1.0, 0.0]));
         let asked = [&steps[13][..2], &steps[14][..2]].concat();
         assert!((0..3).any(|at| item(at) == asked && item(at + 1) == sequence.wanted));
+    }
+
+    #[test]
+    fn uneven_vectors_have_any_number_of_ones_equally_often() {
+        let mut counts = [[0; 9]; 2];
+        for (uneven, counts) in [0.0, 1.0].into_iter().zip(&mut counts) {
+            let mut stream = Stream::new(1, "uneven");
+            let size = Size { length: 9000, repeats: 1 };
+            let sequence = Program::Copy.draw(size, 8, 1, uneven, |_| 0.0, &mut stream);
+            sequence.wanted.chunks(8).for_each(|vector| counts[vector.iter().sum::<f32>() as usize] += 1);
+        }
+        // Of 9,000 vectors 35 ± 6 have no ones among eight fair bits, and 1,000 ± 30 if all numbers are alike.
+        assert!((15..60).contains(&counts[0][0]) && (2300..2650).contains(&counts[0][4]), "{counts:?}");
+        assert!(counts[1].iter().all(|count| (850..1150).contains(count)), "{counts:?}");
     }
 }

@@ -13,7 +13,7 @@ use super::{ProgramData, ProgramDataConfig, ProgramModelConfig, Sequence};
 use crate::config::{Loss, TrainConfig};
 use crate::data::Part;
 use crate::model::Output;
-use crate::run::Facts;
+use crate::run::{Facts, Score};
 use crate::task::{Measured, Task, binary_cross_entropies, numbers};
 use crate::{Error, Result};
 
@@ -140,6 +140,14 @@ impl ProgramTask {
         Measured { loss: binary_cross_entropies(given, wanted).mean(), wrong: Some(wrong as u64), answers }
     }
 
+    /// Wrong bits in a test sequence, in the mean, for a share of wrong bits in so many.
+    fn wrong_bits(&self, error: f64, sequences: usize) -> f64 {
+        let config = &self.data.config;
+        let (_, answers) = config.source.steps(config.test_size(), config.item());
+        let bits = (answers * config.bits() * sequences) as f64;
+        (error * bits).round() / sequences as f64
+    }
+
     fn sequences(&self, examples: &[usize]) -> Vec<Sequence> {
         examples.iter().map(|&number| self.data.sequence(number)).collect()
     }
@@ -223,13 +231,15 @@ impl Task for ProgramTask {
         &self,
         net: &TuringMachine,
         examples: &[usize],
+        score: Option<Score>,
         _chunk: usize,
         device: &Device,
     ) -> BTreeMap<String, f64> {
-        let wrong = |task: &Self| Some(task.score(net, Part::Test, device)?.wrong_per_sequence());
-        let near = (examples == self.data.part(Part::Test)).then(|| wrong(self)).flatten();
+        let score = score.filter(|_| examples == self.data.part(Part::Test));
+        let near = score.and_then(|score| Some(self.wrong_bits(score.error?, score.examples)));
         let far = self.data.far().map(|data| Self { data: Arc::new(data), model: self.model.clone() });
-        let far = far.filter(|_| near.is_some()).and_then(|task| wrong(&task));
+        let far = far.filter(|_| near.is_some()).and_then(|task| task.score(net, Part::Test, device));
+        let far = far.map(|score| score.wrong_per_sequence());
         let named = [(WRONG_BITS, near), (WRONG_BITS_FAR, far)];
         named.into_iter().filter_map(|(name, wrong)| Some((name.to_owned(), wrong?))).collect()
     }

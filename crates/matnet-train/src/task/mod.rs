@@ -23,7 +23,7 @@ use crate::data::Part;
 use crate::graph::GRAPH_KINDS;
 use crate::model::Output;
 use crate::program::PROGRAM_KINDS;
-use crate::run::Facts;
+use crate::run::{Facts, Score};
 use crate::stories::STORY_KINDS;
 
 pub use samples::{SampleTask, UNDER_PATCHES};
@@ -85,11 +85,12 @@ pub trait Task {
         self.judge(self.forward(net, examples, mode, device), examples, device)
     }
 
-    /// What else is measured of a trained net, by name; so many examples at once.
+    /// What else is measured of a trained net with this score, by name; so many examples at once.
     fn also(
         &self,
         _net: &Self::Net,
         _examples: &[usize],
+        _score: Option<Score>,
         _chunk: usize,
         _device: &Device,
     ) -> BTreeMap<String, f64> {

@@ -14,7 +14,7 @@ use crate::config::{DataConfig, Loss, Monitor, TrainConfig};
 use crate::data::{Part, Prepared};
 use crate::inputs::range;
 use crate::model::{Input, Model, ModelConfig, Output, future};
-use crate::run::{Facts, Note};
+use crate::run::{Facts, Note, Score};
 use crate::{Error, Result};
 
 /// What the mean loss on what a patch hides (`data.patch`) is called.
@@ -194,7 +194,14 @@ impl Task for SampleTask {
     }
 
     /// The loss under patches, where the data carry some.
-    fn also(&self, net: &Model, examples: &[usize], chunk: usize, device: &Device) -> BTreeMap<String, f64> {
+    fn also(
+        &self,
+        net: &Model,
+        examples: &[usize],
+        _score: Option<Score>,
+        chunk: usize,
+        device: &Device,
+    ) -> BTreeMap<String, f64> {
         let loss = self.loss_under_patches(net, examples, chunk, device);
         loss.into_iter().map(|loss| (UNDER_PATCHES.to_owned(), loss)).collect()
     }

@@ -365,7 +365,7 @@ impl<'a, T: Task> Training<'a, T> {
         }
         let chunk = self.task.chunk(self.config.batch);
         let test = self.task.examples(Part::Test);
-        let also = self.task.also(&best, test, chunk, &self.options.device);
+        let also = self.task.also(&best, test, scores[2], chunk, &self.options.device);
         let facts = self.task.facts();
         let place = &self.state.place;
         let result = RunResult {

@@ -5,7 +5,7 @@ use burn::backend::flex::FlexTensor;
 use burn::backend::ops::FloatTensorOps;
 use matnet_kernels::{Attention, Buffer, Level};
 
-use super::{Either, FusedOp, Number, dims, is_double, numbers, tensor};
+use super::{FusedOp, Number, dims, numbers, tensor};
 use crate::graph::Sparse;
 
 /// Attention for tensors q, b, h.
@@ -25,55 +25,32 @@ impl AttentionOp {
             keys: numbers(keys),
         }
     }
+}
 
-    fn run<E: Number>(&self, inputs: &[FlexTensor; 3]) -> (FlexTensor, Buffer<E>) {
+impl FusedOp<3> for AttentionOp {
+    type Kept<E: Number> = Buffer<E>;
+
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 3], _: bool) -> (FlexTensor, Buffer<E>) {
         let (output, kept) = self.view::<E>(inputs).forward(Level::best());
         (tensor(output, &dims::<3>(&inputs[0])), kept)
     }
 
-    fn run_back<E: Number>(
+    fn backward<E: Number>(
         &self,
         inputs: &[FlexTensor; 3],
         output: &FlexTensor,
-        kept: &[E],
-        gradient: &FlexTensor,
+        kept: &Buffer<E>,
+        gradient: FlexTensor,
+        _: [bool; 3],
     ) -> [Option<FlexTensor>; 3] {
         let gradients =
-            self.view::<E>(inputs).backward(Level::best(), numbers(output), kept, numbers(gradient));
+            self.view::<E>(inputs).backward(Level::best(), numbers(output), kept, numbers(&gradient));
         let [query, bias, keys] = inputs;
         [
             Some(tensor(gradients.query, &dims::<3>(query))),
             Some(tensor(gradients.bias, &dims::<2>(bias))),
             Some(tensor(gradients.keys, &dims::<2>(keys))),
         ]
-    }
-}
-
-impl FusedOp<3> for AttentionOp {
-    type Kept = Either<Buffer<f32>, Buffer<f64>>;
-
-    fn forward(&self, inputs: &[FlexTensor; 3], _: bool) -> (FlexTensor, Self::Kept) {
-        if is_double(&inputs[0]) {
-            let (output, kept) = self.run(inputs);
-            (output, Either::Double(kept))
-        } else {
-            let (output, kept) = self.run(inputs);
-            (output, Either::Single(kept))
-        }
-    }
-
-    fn backward(
-        &self,
-        inputs: &[FlexTensor; 3],
-        output: &FlexTensor,
-        kept: &Self::Kept,
-        gradient: FlexTensor,
-        _: [bool; 3],
-    ) -> [Option<FlexTensor>; 3] {
-        match kept {
-            Either::Single(kept) => self.run_back(inputs, output, kept, &gradient),
-            Either::Double(kept) => self.run_back(inputs, output, kept, &gradient),
-        }
     }
 }
 
@@ -116,16 +93,27 @@ impl AttentionMapOp {
         let [width, heads] = dims(bias);
         [self.0.rows(), width * heads]
     }
+}
 
-    fn run<E: Number>(&self, inputs: &[FlexTensor; 4]) -> FlexTensor {
+impl FusedOp<4> for AttentionMapOp {
+    type Kept<E: Number> = ();
+
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 4], _: bool) -> (FlexTensor, ()) {
         let [state, score_map, bias, out_map] = inputs;
         let query = Flex::float_matmul(self.own::<E>(state), score_map.clone());
         let (heard, _) = self.view::<E>(inputs, &query).forward(Level::best());
         drop(query);
-        Flex::float_matmul(tensor(heard, &self.sides(bias)), out_map.clone())
+        (Flex::float_matmul(tensor(heard, &self.sides(bias)), out_map.clone()), ())
     }
 
-    fn run_back<E: Number>(&self, inputs: &[FlexTensor; 4], gradient: FlexTensor) -> [Option<FlexTensor>; 4] {
+    fn backward<E: Number>(
+        &self,
+        inputs: &[FlexTensor; 4],
+        _: &FlexTensor,
+        _: &(),
+        gradient: FlexTensor,
+        _: [bool; 4],
+    ) -> [Option<FlexTensor>; 4] {
         let [state, score_map, bias, out_map] = inputs;
         let (own, sides) = (self.own::<E>(state), self.sides(bias));
         let query = Flex::float_matmul(own.clone(), score_map.clone());
@@ -149,28 +137,5 @@ impl AttentionMapOp {
             Some(tensor(gradients.bias, &dims::<2>(bias))),
             Some(d_out_map),
         ]
-    }
-}
-
-impl FusedOp<4> for AttentionMapOp {
-    type Kept = ();
-
-    fn forward(&self, inputs: &[FlexTensor; 4], _: bool) -> (FlexTensor, ()) {
-        let output = if is_double(&inputs[0]) { self.run::<f64>(inputs) } else { self.run::<f32>(inputs) };
-        (output, ())
-    }
-
-    fn backward(
-        &self,
-        inputs: &[FlexTensor; 4],
-        _: &FlexTensor,
-        _: &(),
-        gradient: FlexTensor,
-        _: [bool; 4],
-    ) -> [Option<FlexTensor>; 4] {
-        match is_double(&gradient) {
-            true => self.run_back::<f64>(inputs, gradient),
-            false => self.run_back::<f32>(inputs, gradient),
-        }
     }
 }

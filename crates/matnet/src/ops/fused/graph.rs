@@ -3,10 +3,10 @@
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Autodiff, Backend, Flex, backend_extension, tensor::FloatTensor};
-use matnet_kernels::{Highway, Level, sparse_product};
+use matnet_kernels::{Csr, Highway, Level, sparse_product};
 
 use super::attention::{AttentionMapOp, AttentionOp};
-use super::{FusedOp, Number, Tracked, contiguous, differentiate, dims, is_double, numbers, tensor};
+use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, run, tensor};
 use crate::graph::Sparse;
 use crate::ops::Activation;
 
@@ -45,11 +45,11 @@ pub trait FusedGraphOps: Backend {
 
 impl FusedGraphOps for Flex {
     fn sparse_product(input: FlexTensor, matrix: Sparse) -> FlexTensor {
-        ProductOp(matrix).forward(&contiguous([input]), false).0
+        run([input], &ProductOp(matrix))
     }
 
     fn edge_attention(query: FlexTensor, bias: FlexTensor, keys: FlexTensor, matrix: Sparse) -> FlexTensor {
-        AttentionOp(matrix).forward(&contiguous([query, bias, keys]), false).0
+        run([query, bias, keys], &AttentionOp(matrix))
     }
 
     fn attention_map(
@@ -59,7 +59,7 @@ impl FusedGraphOps for Flex {
         out_map: FlexTensor,
         matrix: Sparse,
     ) -> FlexTensor {
-        AttentionMapOp(matrix).forward(&contiguous([state, score_map, bias, out_map]), false).0
+        run([state, score_map, bias, out_map], &AttentionMapOp(matrix))
     }
 
     fn highway(
@@ -69,7 +69,7 @@ impl FusedGraphOps for Flex {
         state: FlexTensor,
         activation: Activation,
     ) -> FlexTensor {
-        HighwayOp(activation).forward(&contiguous([own, heard, bias, state]), false).0
+        run([own, heard, bias, state], &HighwayOp(activation))
     }
 }
 
@@ -108,24 +108,13 @@ impl<C: CheckpointStrategy> FusedGraphOps for Autodiff<Flex, C> {
 struct ProductOp(Sparse);
 
 impl FusedOp<1> for ProductOp {
-    type Kept = ();
+    type Kept<E: Number> = ();
 
-    fn forward(&self, [input]: &[FlexTensor; 1], _: bool) -> (FlexTensor, ()) {
-        let (matrix, weights) = self.0.matrix();
-        let [_, width] = dims(input);
-        let shape = [matrix.rows(), width];
-        let output = match is_double(input) {
-            true => {
-                tensor(sparse_product::<f64>(Level::best(), matrix, weights, numbers(input), width), &shape)
-            }
-            false => {
-                tensor(sparse_product::<f32>(Level::best(), matrix, weights, numbers(input), width), &shape)
-            }
-        };
-        (output, ())
+    fn forward<E: Number>(&self, [input]: &[FlexTensor; 1], _: bool) -> (FlexTensor, ()) {
+        (product::<E>(self.0.matrix(), input), ())
     }
 
-    fn backward(
+    fn backward<E: Number>(
         &self,
         _: &[FlexTensor; 1],
         _: &FlexTensor,
@@ -133,20 +122,14 @@ impl FusedOp<1> for ProductOp {
         gradient: FlexTensor,
         _: [bool; 1],
     ) -> [Option<FlexTensor>; 1] {
-        let (matrix, weights) = self.0.transposed();
-        let [_, width] = dims(&gradient);
-        let shape = [matrix.rows(), width];
-        [Some(match is_double(&gradient) {
-            true => tensor(
-                sparse_product::<f64>(Level::best(), matrix, weights, numbers(&gradient), width),
-                &shape,
-            ),
-            false => tensor(
-                sparse_product::<f32>(Level::best(), matrix, weights, numbers(&gradient), width),
-                &shape,
-            ),
-        })]
+        [Some(product::<E>(self.0.transposed(), &gradient))]
     }
+}
+
+fn product<E: Number>((matrix, weights): (&Csr, Option<&[f32]>), input: &FlexTensor) -> FlexTensor {
+    let [_, width] = dims(input);
+    let output = sparse_product::<E>(Level::best(), matrix, weights, numbers(input), width);
+    tensor(output, &[matrix.rows(), width])
 }
 
 /// The highway for tensors P, Q, b, H.
@@ -165,13 +148,25 @@ impl HighwayOp {
             activation: self.0.into(),
         }
     }
+}
 
-    fn run_back<E: Number>(
+impl FusedOp<4> for HighwayOp {
+    type Kept<E: Number> = ();
+
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 4], _: bool) -> (FlexTensor, ()) {
+        let output = self.view::<E>(inputs).forward(Level::best());
+        (tensor(output, &dims::<2>(&inputs[3])), ())
+    }
+
+    fn backward<E: Number>(
         &self,
         inputs: &[FlexTensor; 4],
-        gradient: &FlexTensor,
+        _: &FlexTensor,
+        _: &(),
+        gradient: FlexTensor,
+        _: [bool; 4],
     ) -> [Option<FlexTensor>; 4] {
-        let gradients = self.view::<E>(inputs).backward(Level::best(), numbers(gradient));
+        let gradients = self.view::<E>(inputs).backward(Level::best(), numbers(&gradient));
         let [own, _, bias, state] = inputs;
         let sum = tensor(gradients.sum, &dims::<2>(own));
         [
@@ -180,32 +175,5 @@ impl HighwayOp {
             Some(tensor(gradients.bias, &dims::<2>(bias))),
             Some(tensor(gradients.state, &dims::<2>(state))),
         ]
-    }
-}
-
-impl FusedOp<4> for HighwayOp {
-    type Kept = ();
-
-    fn forward(&self, inputs: &[FlexTensor; 4], _: bool) -> (FlexTensor, ()) {
-        let shape = dims::<2>(&inputs[3]);
-        let output = match is_double(&inputs[3]) {
-            true => tensor(self.view::<f64>(inputs).forward(Level::best()), &shape),
-            false => tensor(self.view::<f32>(inputs).forward(Level::best()), &shape),
-        };
-        (output, ())
-    }
-
-    fn backward(
-        &self,
-        inputs: &[FlexTensor; 4],
-        _: &FlexTensor,
-        _: &(),
-        gradient: FlexTensor,
-        _: [bool; 4],
-    ) -> [Option<FlexTensor>; 4] {
-        match is_double(&gradient) {
-            true => self.run_back::<f64>(inputs, &gradient),
-            false => self.run_back::<f32>(inputs, &gradient),
-        }
     }
 }

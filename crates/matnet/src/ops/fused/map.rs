@@ -3,78 +3,45 @@
 use burn::backend::flex::FlexTensor;
 use matnet_kernels::{Buffer, Level, Map, MapSize, Term};
 
-use super::{Either, FusedOp, Number, dims, is_double, numbers, tensor};
+use super::{FusedOp, Number, dims, numbers, shaped, tensor};
 use crate::ops::Activation;
 
 /// f(Σ UᵀXV + B) for tensors X, U, V of each term and B at the end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MapOp(pub(super) Activation);
 
-/// The middle products.
-type Kept = Either<Buffer<f32>, Buffer<f64>>;
-
 impl<const N: usize> FusedOp<N> for MapOp {
-    type Kept = Kept;
+    /// The middle products.
+    type Kept<E: Number> = Buffer<E>;
 
-    fn forward(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Kept) {
-        forward(inputs, self.0, keep)
-    }
-
-    fn backward(
-        &self,
-        inputs: &[FlexTensor; N],
-        output: &FlexTensor,
-        kept: &Kept,
-        gradient: FlexTensor,
-        need: [bool; N],
-    ) -> [Option<FlexTensor>; N] {
-        let gradients = match kept {
-            Either::Single(kept) => backward::<f32>(inputs, self.0, output, kept, &gradient, &need),
-            Either::Double(kept) => backward::<f64>(inputs, self.0, output, kept, &gradient, &need),
-        };
-        let mut gradients = gradients.into_iter();
-        std::array::from_fn(|_| gradients.next().flatten())
-    }
-}
-
-/// The output of the map, and with `keep` the middle products.
-pub(super) fn forward(inputs: &[FlexTensor], activation: Activation, keep: bool) -> (FlexTensor, Kept) {
-    fn run<E: Number>(inputs: &[FlexTensor], activation: Activation, keep: bool) -> (FlexTensor, Buffer<E>) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Buffer<E>) {
         let [batch, ..] = dims::<3>(&inputs[0]);
-        with_map::<E, _>(inputs, activation, |map| {
+        with_map::<E, _>(inputs, self.0, |map| {
             let size = map.terms[0].size;
             let (output, kept) = map.forward(Level::best(), keep);
             (tensor(output, &[batch, size.rows_out, size.cols_out]), kept)
         })
     }
-    if is_double(&inputs[0]) {
-        let (output, kept) = run(inputs, activation, keep);
-        (output, Either::Double(kept))
-    } else {
-        let (output, kept) = run(inputs, activation, keep);
-        (output, Either::Single(kept))
-    }
-}
 
-fn backward<E: Number>(
-    inputs: &[FlexTensor],
-    activation: Activation,
-    output: &FlexTensor,
-    kept: &[E],
-    gradient: &FlexTensor,
-    need: &[bool],
-) -> Vec<Option<FlexTensor>> {
-    let need_inputs: Vec<bool> = need.chunks_exact(3).map(|term| term[0]).collect();
-    let gradients = with_map::<E, _>(inputs, activation, |map| {
-        map.backward(Level::best(), numbers(output), kept, numbers(gradient), &need_inputs)
-    });
-    let mut all = Vec::new();
-    for term in gradients.terms {
-        all.extend([term.input, Some(term.row_map), Some(term.col_map)]);
+    fn backward<E: Number>(
+        &self,
+        inputs: &[FlexTensor; N],
+        output: &FlexTensor,
+        kept: &Buffer<E>,
+        gradient: FlexTensor,
+        need: [bool; N],
+    ) -> [Option<FlexTensor>; N] {
+        let need_inputs: Vec<bool> = need.chunks_exact(3).map(|term| term[0]).collect();
+        let gradients = with_map::<E, _>(inputs, self.0, |map| {
+            map.backward(Level::best(), numbers(output), kept, numbers(&gradient), &need_inputs)
+        });
+        let mut all = Vec::new();
+        for term in gradients.terms {
+            all.extend([term.input, Some(term.row_map), Some(term.col_map)]);
+        }
+        all.push(Some(gradients.bias));
+        shaped(all, inputs)
     }
-    all.push(Some(gradients.bias));
-    let shapes = inputs.iter().map(|input| input.layout().shape().to_vec());
-    all.into_iter().zip(shapes).map(|(gradient, shape)| Some(tensor(gradient?, &shape))).collect()
 }
 
 /// Calls `work` with the tensors seen as a map.

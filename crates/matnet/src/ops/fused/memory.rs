@@ -5,7 +5,7 @@ use burn::backend::flex::FlexTensor;
 use burn::backend::{Autodiff, Backend, Flex, backend_extension, tensor::FloatTensor};
 use matnet_kernels::{Buffer, Level, MemorySize, MemoryStep};
 
-use super::{Either, FusedOp, Number, Tracked, contiguous, differentiate, dims, is_double, numbers, tensor};
+use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, run, tensor};
 
 /// The operations on memories that have CPU kernels.
 #[backend_extension(Flex, Autodiff)]
@@ -26,7 +26,7 @@ impl FusedMemoryOps for Flex {
         changes: FlexTensor,
         size: MemorySize,
     ) -> FlexTensor {
-        MemoryOp(size).forward(&contiguous([state, addresses, changes]), false).0
+        run([state, addresses, changes], &MemoryOp(size))
     }
 }
 
@@ -49,54 +49,31 @@ impl MemoryOp {
             changes: numbers(changes),
         }
     }
+}
 
-    fn run<E: Number>(&self, inputs: &[FlexTensor; 3]) -> (FlexTensor, Buffer<E>) {
+impl FusedOp<3> for MemoryOp {
+    type Kept<E: Number> = Buffer<E>;
+
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 3], _: bool) -> (FlexTensor, Buffer<E>) {
         let (next, kept) = self.view::<E>(inputs).forward(Level::best());
         (tensor(next, &dims::<2>(&inputs[0])), kept)
     }
 
-    fn run_back<E: Number>(
+    fn backward<E: Number>(
         &self,
         inputs: &[FlexTensor; 3],
         output: &FlexTensor,
-        kept: &[E],
-        gradient: &FlexTensor,
+        kept: &Buffer<E>,
+        gradient: FlexTensor,
+        _: [bool; 3],
     ) -> [Option<FlexTensor>; 3] {
         let gradients =
-            self.view::<E>(inputs).backward(Level::best(), numbers(output), kept, numbers(gradient));
+            self.view::<E>(inputs).backward(Level::best(), numbers(output), kept, numbers(&gradient));
         let [state, addresses, changes] = inputs;
         [
             Some(tensor(gradients.state, &dims::<2>(state))),
             Some(tensor(gradients.addresses, &dims::<2>(addresses))),
             Some(tensor(gradients.changes, &dims::<2>(changes))),
         ]
-    }
-}
-
-impl FusedOp<3> for MemoryOp {
-    type Kept = Either<Buffer<f32>, Buffer<f64>>;
-
-    fn forward(&self, inputs: &[FlexTensor; 3], _: bool) -> (FlexTensor, Self::Kept) {
-        if is_double(&inputs[0]) {
-            let (output, kept) = self.run(inputs);
-            (output, Either::Double(kept))
-        } else {
-            let (output, kept) = self.run(inputs);
-            (output, Either::Single(kept))
-        }
-    }
-
-    fn backward(
-        &self,
-        inputs: &[FlexTensor; 3],
-        output: &FlexTensor,
-        kept: &Self::Kept,
-        gradient: FlexTensor,
-        _: [bool; 3],
-    ) -> [Option<FlexTensor>; 3] {
-        match kept {
-            Either::Single(kept) => self.run_back(inputs, output, kept, &gradient),
-            Either::Double(kept) => self.run_back(inputs, output, kept, &gradient),
-        }
     }
 }

@@ -108,7 +108,7 @@ impl FusedOps for Flex {
         b: FlexTensor,
         activation: Activation,
     ) -> FlexTensor {
-        map::forward(&contiguous([x, u, v, b]), activation, false).0
+        run([x, u, v, b], &map::MapOp(activation))
     }
 
     fn mat2(
@@ -121,7 +121,7 @@ impl FusedOps for Flex {
         b: FlexTensor,
         activation: Activation,
     ) -> FlexTensor {
-        map::forward(&contiguous([p, up, vp, q, uq, vq, b]), activation, false).0
+        run([p, up, vp, q, uq, vq, b], &map::MapOp(activation))
     }
 
     fn recurrent(
@@ -135,7 +135,7 @@ impl FusedOps for Flex {
         b: FlexTensor,
         schedule: Schedule,
     ) -> FlexTensor {
-        recurrent::forward(&contiguous([x, h, c, ux, vx, uh, vh, b]), schedule, false).0
+        run([x, h, c, ux, vx, uh, vh, b], &recurrent::RecurrentOp(schedule))
     }
 
     fn recurrent_mapped(
@@ -147,7 +147,7 @@ impl FusedOps for Flex {
         b: FlexTensor,
         schedule: Schedule,
     ) -> FlexTensor {
-        recurrent::forward(&contiguous([x, h, c, uh, vh, b]), schedule, false).0
+        run([x, h, c, uh, vh, b], &recurrent::RecurrentOp(schedule))
     }
 }
 
@@ -199,23 +199,43 @@ impl<C: CheckpointStrategy> FusedOps for Autodiff<Flex, C> {
 /// A tensor that gradients may be asked of.
 type Tracked = FloatTensor<Autodiff<Flex>>;
 
-/// An operation of `N` tensors with a backward pass of its own.
+/// An operation of `N` tensors with a backward pass of its own, for numbers of either kind.
 trait FusedOp<const N: usize>: Clone + Debug + Send + 'static {
     /// What the forward pass keeps for the backward pass, beside inputs and output.
-    type Kept: Debug + Send + Sync + 'static;
+    type Kept<E: Number>: Debug + Send + Sync + 'static;
 
     /// The output; with `keep`, what the backward pass needs.
-    fn forward(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept);
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept<E>);
 
     /// The gradient of every input that `need` asks for, from that of the output.
-    fn backward(
+    fn backward<E: Number>(
         &self,
         inputs: &[FlexTensor; N],
         output: &FlexTensor,
-        kept: &Self::Kept,
+        kept: &Self::Kept<E>,
         gradient: FlexTensor,
         need: [bool; N],
     ) -> [Option<FlexTensor>; N];
+}
+
+/// Runs an operation that no gradient will be asked of.
+fn run<const N: usize>(inputs: [FlexTensor; N], op: &impl FusedOp<N>) -> FlexTensor {
+    forward(op, &contiguous(inputs), false).0
+}
+
+/// The forward pass for the kind of numbers that the tensors hold.
+fn forward<const N: usize, O: FusedOp<N>>(
+    op: &O,
+    inputs: &[FlexTensor; N],
+    keep: bool,
+) -> (FlexTensor, Kept<N, O>) {
+    if inputs[0].dtype() == DType::F64 {
+        let (output, kept) = op.forward(inputs, keep);
+        (output, Either::Double(kept))
+    } else {
+        let (output, kept) = op.forward(inputs, keep);
+        (output, Either::Single(kept))
+    }
 }
 
 /// Runs the forward pass and, where any input is tracked, enters the backward pass into Burn's graph.
@@ -227,10 +247,10 @@ fn differentiate<C: CheckpointStrategy, const N: usize, O: FusedOp<N>>(
     let inputs = contiguous(inputs.map(Tracked::into_primitive));
     match Wrapped::<N, O>(op.clone()).prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prep) => {
-            let (output, kept) = op.forward(&inputs, true);
+            let (output, kept) = forward(&op, &inputs, true);
             prep.finish(Arc::new(State { inputs, output: output.clone(), kept }), output)
         }
-        OpsKind::UnTracked(prep) => prep.finish(op.forward(&inputs, false).0),
+        OpsKind::UnTracked(prep) => prep.finish(forward(&op, &inputs, false).0),
     }
 }
 
@@ -245,7 +265,10 @@ impl<const N: usize, O: FusedOp<N>> Backward<Flex, N> for Wrapped<N, O> {
         let gradient = grads.consume::<Flex>(&ops.node).to_contiguous();
         let need = ops.parents.each_ref().map(Option::is_some);
         let State { inputs, output, kept } = &*ops.state;
-        let gradients = self.0.backward(inputs, output, kept, gradient, need);
+        let gradients = match kept {
+            Either::Single(kept) => self.0.backward(inputs, output, kept, gradient, need),
+            Either::Double(kept) => self.0.backward(inputs, output, kept, gradient, need),
+        };
         for (parent, gradient) in ops.parents.iter().zip(gradients) {
             if let (Some(parent), Some(gradient)) = (parent, gradient) {
                 grads.register::<Flex>(parent.id, gradient);
@@ -259,7 +282,7 @@ impl<const N: usize, O: FusedOp<N>> Backward<Flex, N> for Wrapped<N, O> {
 struct State<const N: usize, O: FusedOp<N>> {
     inputs: [FlexTensor; N],
     output: FlexTensor,
-    kept: O::Kept,
+    kept: Kept<N, O>,
 }
 
 impl From<Activation> for kernels::Activation {
@@ -308,6 +331,8 @@ enum Either<A, B> {
     Double(B),
 }
 
+type Kept<const N: usize, O> = Either<<O as FusedOp<N>>::Kept<f32>, <O as FusedOp<N>>::Kept<f64>>;
+
 /// The numbers of a tensor, which [`available`] has let through and [`contiguous`] has put in order.
 fn numbers<E: Number>(tensor: &FlexTensor) -> &[E] {
     E::slice(tensor).expect("all tensors of an operation hold numbers of one kind")
@@ -323,12 +348,16 @@ fn tensor<E: Number>(numbers: Vec<E>, shape: &[usize]) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(numbers, shape.to_vec()))
 }
 
+/// Gradients as tensors of the shapes of the inputs that they belong to.
+fn shaped<E: Number, const N: usize>(
+    gradients: Vec<Option<Vec<E>>>,
+    inputs: &[FlexTensor; N],
+) -> [Option<FlexTensor>; N] {
+    let mut gradients = gradients.into_iter();
+    inputs.each_ref().map(|input| Some(tensor(gradients.next()??, input.layout().shape())))
+}
+
 /// The sides of a tensor.
 fn dims<const N: usize>(tensor: &FlexTensor) -> [usize; N] {
     tensor.shape().dims()
-}
-
-/// Whether the tensors hold `f64`.
-fn is_double(tensor: &FlexTensor) -> bool {
-    tensor.dtype() == DType::F64
 }

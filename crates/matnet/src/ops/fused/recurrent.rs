@@ -3,7 +3,7 @@
 use burn::backend::flex::FlexTensor;
 use matnet_kernels::{Kept, Level, Reads, Recurrent};
 
-use super::{Either, FusedOp, Number, Schedule, dims, is_double, numbers, tensor};
+use super::{FusedOp, Number, Schedule, dims, numbers, shaped, tensor};
 use crate::ops::Cell;
 
 /// A recurrence over tensors X, H₀, C₀, Ux, Vx, Uh, Vh, B, or without Ux and Vx where X came mapped.
@@ -11,67 +11,33 @@ use crate::ops::Cell;
 pub(super) struct RecurrentOp(pub(super) Schedule);
 
 impl<const N: usize> FusedOp<N> for RecurrentOp {
-    type Kept = Either<Kept<f32>, Kept<f64>>;
+    type Kept<E: Number> = Kept<E>;
 
-    fn forward(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept) {
-        forward(inputs, self.0, keep)
-    }
-
-    fn backward(
-        &self,
-        inputs: &[FlexTensor; N],
-        _: &FlexTensor,
-        kept: &Self::Kept,
-        gradient: FlexTensor,
-        need: [bool; N],
-    ) -> [Option<FlexTensor>; N] {
-        let gradients = match kept {
-            Either::Single(kept) => backward(inputs, self.0, kept, &gradient, need[0]),
-            Either::Double(kept) => backward(inputs, self.0, kept, &gradient, need[0]),
-        };
-        let mut gradients = gradients.into_iter();
-        std::array::from_fn(|_| gradients.next().flatten())
-    }
-}
-
-/// The outputs of the recurrence, and with `keep` what its backward pass needs.
-pub(super) fn forward(
-    inputs: &[FlexTensor],
-    schedule: Schedule,
-    keep: bool,
-) -> (FlexTensor, Either<Kept<f32>, Kept<f64>>) {
-    fn run<E: Number>(inputs: &[FlexTensor], schedule: Schedule, keep: bool) -> (FlexTensor, Kept<E>) {
-        let recurrent = view::<E>(inputs, schedule);
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Kept<E>) {
+        let recurrent = view::<E>(inputs, self.0);
         let [batch, rows, cols] = dims(&inputs[1]);
         let (output, kept) = recurrent.forward(Level::best(), keep);
         (tensor(output, &[batch, recurrent.outputs(), rows, cols]), kept)
     }
-    if is_double(&inputs[0]) {
-        let (output, kept) = run(inputs, schedule, keep);
-        (output, Either::Double(kept))
-    } else {
-        let (output, kept) = run(inputs, schedule, keep);
-        (output, Either::Single(kept))
-    }
-}
 
-fn backward<E: Number>(
-    inputs: &[FlexTensor],
-    schedule: Schedule,
-    kept: &Kept<E>,
-    gradient: &FlexTensor,
-    need_input: bool,
-) -> Vec<Option<FlexTensor>> {
-    let recurrent = view::<E>(inputs, schedule);
-    let gradients = recurrent.backward(Level::best(), kept, numbers(gradient), need_input);
-    let mut all = vec![gradients.input, Some(gradients.hidden), recurrent.memory.map(|_| gradients.memory)];
-    if recurrent.reads != Reads::Mapped {
-        all.extend([Some(gradients.input_row_map), Some(gradients.input_col_map)]);
+    fn backward<E: Number>(
+        &self,
+        inputs: &[FlexTensor; N],
+        _: &FlexTensor,
+        kept: &Kept<E>,
+        gradient: FlexTensor,
+        need: [bool; N],
+    ) -> [Option<FlexTensor>; N] {
+        let recurrent = view::<E>(inputs, self.0);
+        let gradients = recurrent.backward(Level::best(), kept, numbers(&gradient), need[0]);
+        let mut all =
+            vec![gradients.input, Some(gradients.hidden), recurrent.memory.map(|_| gradients.memory)];
+        if recurrent.reads != Reads::Mapped {
+            all.extend([Some(gradients.input_row_map), Some(gradients.input_col_map)]);
+        }
+        all.extend([Some(gradients.state_row_map), Some(gradients.state_col_map), Some(gradients.bias)]);
+        shaped(all, inputs)
     }
-    all.extend([Some(gradients.state_row_map), Some(gradients.state_col_map), Some(gradients.bias)]);
-    let shaped =
-        |(gradient, input): (Option<Vec<E>>, &FlexTensor)| Some(tensor(gradient?, input.layout().shape()));
-    all.into_iter().zip(inputs).map(shaped).collect()
 }
 
 /// The tensors seen as a recurrence.
