@@ -6,9 +6,10 @@ use burn::backend::{
     Autodiff, Backend, BackendTensor, Dispatch, DispatchAutodiffContext, DispatchTensor, DispatchTensorKind,
     ExtensionType, Flex, backend_extension, tensor::FloatTensor,
 };
+use burn::tensor::DType;
 use matnet_kernels::{Buffer, Chain, ChainGradients, Level, Link, MapSize};
 
-use super::{Either, FusedOp, Number, Tracked, differentiate, dims, is_double, numbers, tensor};
+use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, tensor};
 use crate::ops::Activation;
 
 /// So many maps at most make one operation: Burn wants the number of its tensors known when it is compiled.
@@ -32,7 +33,10 @@ impl FusedChainOps for Flex {
     fn chain(input: FlexTensor, weights: Tensors<Flex>, activations: Vec<Activation>) -> FlexTensor {
         let tensors: Vec<_> =
             [input].into_iter().chain(weights.0).map(|tensor| tensor.to_contiguous()).collect();
-        forward(&tensors, &activations, false).0
+        match tensors[0].dtype() {
+            DType::F64 => forward::<f64>(&tensors, &activations, false).0,
+            _ => forward::<f32>(&tensors, &activations, false).0,
+        }
     }
 }
 
@@ -60,69 +64,43 @@ fn filled<const N: usize>(mut tensors: impl Iterator<Item = Tracked>) -> [Tracke
 #[derive(Clone, Debug)]
 struct ChainOp(Vec<Activation>);
 
-/// States and middle products.
-type Kept = Either<Buffer<f32>, Buffer<f64>>;
-
 impl<const N: usize> FusedOp<N> for ChainOp {
-    type Kept = Kept;
+    /// States and middle products.
+    type Kept<E: Number> = Buffer<E>;
 
-    fn forward(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Kept) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Buffer<E>) {
         forward(inputs, &self.0, keep)
     }
 
-    fn backward(
+    fn backward<E: Number>(
         &self,
         inputs: &[FlexTensor; N],
         _: &FlexTensor,
-        kept: &Kept,
+        kept: &Buffer<E>,
         gradient: FlexTensor,
         need: [bool; N],
     ) -> [Option<FlexTensor>; N] {
-        let gradients = match kept {
-            Either::Single(kept) => backward(inputs, &self.0, kept, &gradient, need[0]),
-            Either::Double(kept) => backward(inputs, &self.0, kept, &gradient, need[0]),
-        };
-        let mut gradients = gradients.into_iter();
-        std::array::from_fn(|_| gradients.next().flatten())
+        let links = links::<E>(inputs, &self.0);
+        let chain = Chain { input: numbers(&inputs[0]), links: &links };
+        let ChainGradients { input, links } =
+            chain.backward(Level::best(), kept, numbers(&gradient), need[0]);
+        let weights = links.into_iter().flat_map(|link| [link.row_map, link.col_map, link.bias].map(Some));
+        let mut gradients = [input].into_iter().chain(weights);
+        std::array::from_fn(|at| Some(tensor(gradients.next()??, inputs[at].layout().shape())))
     }
 }
 
 /// The output of the last map, and with `keep` what the backward pass needs.
-fn forward(inputs: &[FlexTensor], activations: &[Activation], keep: bool) -> (FlexTensor, Kept) {
-    fn run<E: Number>(
-        inputs: &[FlexTensor],
-        activations: &[Activation],
-        keep: bool,
-    ) -> (FlexTensor, Buffer<E>) {
-        let links = links(inputs, activations);
-        let [batch, ..] = dims::<3>(&inputs[0]);
-        let MapSize { rows_out, cols_out, .. } = links[links.len() - 1].size;
-        let (output, kept) = Chain { input: numbers(&inputs[0]), links: &links }.forward(Level::best(), keep);
-        (tensor(output, &[batch, rows_out, cols_out]), kept)
-    }
-    if is_double(&inputs[0]) {
-        let (output, kept) = run(inputs, activations, keep);
-        (output, Either::Double(kept))
-    } else {
-        let (output, kept) = run(inputs, activations, keep);
-        (output, Either::Single(kept))
-    }
-}
-
-fn backward<E: Number>(
+fn forward<E: Number>(
     inputs: &[FlexTensor],
     activations: &[Activation],
-    kept: &[E],
-    gradient: &FlexTensor,
-    need_input: bool,
-) -> Vec<Option<FlexTensor>> {
-    let links = links::<E>(inputs, activations);
-    let chain = Chain { input: numbers(&inputs[0]), links: &links };
-    let ChainGradients { input, links } = chain.backward(Level::best(), kept, numbers(gradient), need_input);
-    let weights = links.into_iter().flat_map(|link| [link.row_map, link.col_map, link.bias].map(Some));
-    let shaped =
-        |(gradient, input): (Option<Vec<E>>, &FlexTensor)| Some(tensor(gradient?, input.layout().shape()));
-    [input].into_iter().chain(weights).zip(inputs).map(shaped).collect()
+    keep: bool,
+) -> (FlexTensor, Buffer<E>) {
+    let links = links(inputs, activations);
+    let [batch, ..] = dims::<3>(&inputs[0]);
+    let MapSize { rows_out, cols_out, .. } = links[links.len() - 1].size;
+    let (output, kept) = Chain { input: numbers(&inputs[0]), links: &links }.forward(Level::best(), keep);
+    (tensor(output, &[batch, rows_out, cols_out]), kept)
 }
 
 /// The tensors seen as the maps of a chain; as many as there are activations.
