@@ -93,23 +93,26 @@ def write_table(folder: Path, data: dict) -> None:
         "",
         "Share of the sgemm peak (the floating-point operations of the products alone, over the time), and the most",
         "memory held while running, in MiB, less what the idle process holds; that of `torch.compile` includes what",
-        "its compiler left behind.",
+        "its compiler left behind. The last columns bound what can be had: how far ahead of PyTorch a program would be that took",
+        "no time but for these products, at that peak.",
         "",
         "| | GFLOP | "
         + " | ".join(f"{name}, % of peak" for name in COLUMNS.values())
         + " | "
         + " | ".join(f"{name}, MiB" for name in COLUMNS.values())
-        + " |",
-        "|---|" + "---:|" * (1 + 2 * len(COLUMNS)),
+        + " | × fastest PyTorch at the peak | × best eager at the peak |",
+        "|---|" + "---:|" * (3 + 2 * len(COLUMNS)),
     ]
     for result in data["rows"]:
         found = columns(result)
         share = lambda side: f"{100 * result['flops'] / (side['ms'] * 1e6) / peak:.0f}"
         shares = [share(found[column][1]) if column in found else "–" for column in COLUMNS]
         memory = [f"{found[column][1]['memory']:.0f}" if column in found else "–" for column in COLUMNS]
-        lines.append(
-            f"| {result['row']['id']} | {result['flops'] / 1e9:.2f} | {' | '.join(shares)} | {' | '.join(memory)} |"
-        )
+        at_peak = result["flops"] / peak / 1e6
+        eager = found["eager"][1] if "eager" in found else None
+        bounds = [f"{side['ms'] / at_peak:.2f}" if side else "–" for side in (fastest_torch(found), eager)]
+        cells = [f"{result['flops'] / 1e9:.2f}", *shares, *memory, *bounds]
+        lines.append(f"| {result['row']['id']} | {' | '.join(cells)} |")
     failed = [
         f"- {result['row']['id']}, {name}: {error}"
         for result in data["rows"]

@@ -3,16 +3,19 @@
 use serde::Deserialize;
 
 use super::experiment::{Comparison, Net};
-use super::measure::Measure;
+use super::measure::{Measure, mean};
 use super::results::Results;
 use crate::text;
+
+/// The name that means the mean over all rows.
+pub const ALL: &str = "all";
 
 /// That a net, or every size of a net, does as well as the paper says. One of the last five keys says what is meant.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     pub says: String,
-    /// A row, or a variant with several rows.
+    /// A row, a variant with several rows, or `all` for the mean over all rows.
     pub of: String,
     /// The columns it is about; all if there are none.
     #[serde(default)]
@@ -28,6 +31,11 @@ pub struct Claim {
     within: f64,
     /// All its rows stay at or below this.
     below: Option<f64>,
+    /// With `below`: not by the mean, but by this share of the seeds at least.
+    share: Option<f64>,
+    /// Judged by the seed with the least training loss, not by the mean over the seeds.
+    #[serde(default)]
+    chosen: bool,
     /// All its rows stay above this.
     above: Option<f64>,
     /// From its smallest row to its largest, each is better than the one before.
@@ -55,29 +63,27 @@ impl Claim {
 
     fn verdict(&self, comparison: &Comparison, place: (usize, usize), results: &Results) -> String {
         let measure = self.measure.unwrap_or(comparison.measures[0]);
-        let found = self.means(&self.of, measure, comparison, place, results);
-        let seeds = results.seeds(place);
+        let found = self.subjects(&self.of, measure, comparison, place, results);
         let wanted = comparison.rows.iter().filter(|net| net.is_called(&self.of)).count();
         if found.len() < wanted.max(1) {
             return "not trained yet".to_owned();
         }
-        let said = |number: f64| measure.said(number);
-        let best =
-            |means: &[(&Net, f64)]| means.iter().map(|(_, mean)| *mean).reduce(|a, b| measure.better(a, b));
+        let best = |subjects: &[Subject]| {
+            subjects.iter().map(|subject| subject.number).reduce(|a, b| measure.better(a, b))
+        };
         let (held, numbers) = if self.better_than.is_some() || self.better_than_on.is_some() {
             let other = match (self.better_than.as_deref(), self.better_than_on.as_deref()) {
                 (Some("published"), _) => {
-                    let data = &comparison.columns[place.1];
-                    let Some(number) = found.iter().find_map(|(net, _)| net.published(data)) else {
+                    let Some(number) = found.iter().find_map(|subject| subject.published) else {
                         return "nothing is published to compare with".to_owned();
                     };
                     Some(number)
                 }
-                (Some(name), _) => best(&self.means(name, measure, comparison, place, results)),
+                (Some(name), _) => best(&self.subjects(name, measure, comparison, place, results)),
                 (None, name) => {
                     let other = comparison.columns.iter().position(|data| Some(data.name.as_str()) == name);
                     let place = (place.0, other.unwrap_or(place.1));
-                    best(&self.means(&self.of, measure, comparison, place, results))
+                    best(&self.subjects(&self.of, measure, comparison, place, results))
                 }
             };
             let (Some(first), Some(second)) = (best(&found), other) else {
@@ -89,37 +95,77 @@ impl Claim {
                 true => measure.reaches(first, second, self.within),
                 false => measure.beats(first, second),
             };
-            (held, format!("{} against {}", said(first), said(second)))
+            (held, format!("{} against {}", measure.said(first), measure.said(second)))
+        } else if let (Some(most), Some(share)) = (self.below, self.share) {
+            let below = |subject: &Subject| subject.seeds.iter().filter(|&&seed| seed <= most).count();
+            let enough = |subject: &Subject| below(subject) as f64 >= share * subject.seeds.len() as f64;
+            let said = |subject: &Subject| {
+                format!("{} {} of {}", subject.label, below(subject), subject.seeds.len())
+            };
+            (found.iter().all(enough), found.iter().map(said).collect::<Vec<_>>().join(", "))
         } else if let Some(most) = self.below {
-            (found.iter().all(|(_, mean)| *mean <= most), listed(&found, measure))
+            (found.iter().all(|subject| subject.number <= most), listed(&found, measure))
         } else if let Some(least) = self.above {
-            (found.iter().all(|(_, mean)| *mean > least), listed(&found, measure))
+            (found.iter().all(|subject| subject.number > least), listed(&found, measure))
         } else {
-            let better = |pair: &[(&Net, f64)]| measure.beats(pair[1].1, pair[0].1);
+            let better = |pair: &[Subject]| measure.beats(pair[1].number, pair[0].number);
             (self.improves && found.windows(2).all(better), listed(&found, measure))
         };
         let held = if held { "held" } else { "did not hold" };
+        let seeds = found.iter().map(|subject| subject.seeds.len()).min().unwrap_or(0);
         format!("{held} ({numbers}; {})", text::counted(seeds, "seed"))
     }
 
-    /// The means of the rows that a name means and that are trained.
-    fn means<'a>(
+    /// What a name means, as far as it is trained.
+    fn subjects(
         &self,
         name: &str,
         measure: Measure,
-        comparison: &'a Comparison,
+        comparison: &Comparison,
         (table, column): (usize, usize),
         results: &Results,
-    ) -> Vec<(&'a Net, f64)> {
-        let rows = comparison.rows.iter().enumerate().filter(|(_, net)| net.is_called(name));
-        rows.filter_map(|(row, net)| Some((net, results.summary((table, column, row), measure)?.spread.mean)))
-            .collect()
+    ) -> Vec<Subject> {
+        let data = &comparison.columns[column];
+        let subject = |(row, net): (usize, &Net)| {
+            let cell = (table, column, row);
+            let summary = results.summary(cell, measure)?;
+            Some(Subject {
+                label: net.label.clone(),
+                number: if self.chosen { summary.chosen } else { summary.spread.mean },
+                seeds: results.runs(cell).filter_map(|(_, result)| measure.of(result)).collect(),
+                published: net.published(data),
+            })
+        };
+        let rows = comparison.rows.iter().enumerate();
+        if name != ALL {
+            return rows.filter(|(_, net)| net.is_called(name)).filter_map(subject).collect();
+        }
+        let all: Option<Vec<Subject>> = rows.map(subject).collect();
+        let over = |number: fn(&Subject) -> Option<f64>| mean(all.iter().flatten().map(number));
+        let seeds = all.iter().flatten().map(|subject| subject.seeds.clone()).min_by_key(Vec::len);
+        match (over(|subject| Some(subject.number)), seeds) {
+            (Some(number), Some(seeds)) => {
+                let published = over(|subject| subject.published);
+                vec![Subject { label: "all".to_owned(), number, seeds, published }]
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
+/// What a claim is about.
+struct Subject {
+    label: String,
+    /// What it is judged by.
+    number: f64,
+    /// The number of each seed; of all rows together, those of the row with the fewest.
+    seeds: Vec<f64>,
+    published: Option<f64>,
+}
+
 /// Every row with its number.
-fn listed(found: &[(&Net, f64)], measure: Measure) -> String {
-    let one = |(net, mean): &(&Net, f64)| format!("{} {}", net.label, measure.said(*mean));
+fn listed(found: &[Subject], measure: Measure) -> String {
+    let one = |subject: &Subject| format!("{} {}", subject.label, measure.said(subject.number));
     found.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
@@ -206,6 +252,18 @@ row = [
         assert_eq!(
             sentences("of = 'net'\nimproves = true\non = ['a']"),
             ["X, A: held (net 2 6.00, net 3 3.00; 1 seed)."]
+        );
+        assert_eq!(
+            sentences("of = 'net'\nbelow = 5.0\nshare = 0.5\non = ['a']"),
+            ["X, A: did not hold (net 2 0 of 1, net 3 1 of 1; 1 seed)."]
+        );
+        assert_eq!(
+            sentences("of = 'all'\nbelow = 5.0\nchosen = true"),
+            ["X, A: held (all 4.67; 1 seed).", "X, B: not trained yet."]
+        );
+        assert_eq!(
+            sentences("of = 'all'\nbetter_than = 'published'"),
+            ["X, A: nothing is published to compare with.", "X, B: not trained yet."]
         );
     }
 }

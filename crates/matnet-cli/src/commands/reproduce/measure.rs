@@ -116,6 +116,12 @@ impl Measure {
     }
 }
 
+/// The mean, if there is any number and none is missing.
+pub fn mean(numbers: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
+    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
+}
+
 /// Mean and deviation of some runs, and the best of them by a measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {

@@ -10,7 +10,7 @@ use matnet_train::run::RunResult;
 
 use super::experiment::{Cell, Comparison, Experiment};
 use super::figure::Drawn;
-use super::measure::{Measure, Summary};
+use super::measure::{Measure, Summary, mean};
 use crate::commands::report;
 use crate::failure::Outcome;
 
@@ -40,12 +40,12 @@ impl Results {
         Summary::of(measure, self.runs(cell).map(|(_, result)| result))
     }
 
-    /// How many seeds the cells of a column have at least.
-    pub fn seeds(&self, (table, column): (usize, usize)) -> usize {
+    /// How many seeds the cells of a column have at most.
+    fn seeds(&self, (table, column): (usize, usize)) -> usize {
         let rows = self.done.iter().filter(|((t, c, _), ..)| (*t, *c) == (table, column));
         let mut counts = std::collections::BTreeMap::<usize, usize>::new();
         rows.for_each(|((_, _, row), ..)| *counts.entry(*row).or_default() += 1);
-        counts.into_values().min().unwrap_or(0)
+        counts.into_values().max().unwrap_or(0)
     }
 }
 
@@ -202,22 +202,21 @@ fn mean_line(
     results: &Results,
     (several, chosen, published): (bool, bool, &[bool]),
 ) -> Vec<TableCell> {
-    let mean = |numbers: Option<Vec<f64>>| match numbers {
-        Some(numbers) if !numbers.is_empty() => {
-            TableCell::number(numbers.iter().sum::<f64>() / numbers.len() as f64, measure.decimals())
-        }
-        _ => TableCell::Empty,
-    };
     let mut line = vec![TableCell::from("mean")];
     for ((column, data), published) in comparison.columns.iter().enumerate().zip(published) {
         let rows = 0..comparison.rows.len();
-        let found: Option<Vec<Summary>> =
+        let found: Vec<Option<Summary>> =
             rows.map(|row| results.summary((number, column, row), measure)).collect();
-        let of = |number: fn(&Summary) -> f64| found.as_ref().map(|all| all.iter().map(number).collect());
-        line.push(mean(of(|summary| summary.spread.mean)));
-        line.extend(several.then(|| mean(of(|summary| summary.best))));
-        line.extend(chosen.then(|| mean(of(|summary| summary.chosen))));
-        let theirs = || mean(comparison.rows.iter().map(|net| net.published(data)).collect());
+        let cell = |mean: Option<f64>| {
+            mean.map_or(TableCell::Empty, |mean| TableCell::number(mean, measure.decimals()))
+        };
+        let of = |number: fn(&Summary) -> f64| {
+            cell(mean(found.iter().map(|summary| summary.as_ref().map(number))))
+        };
+        line.push(of(|summary| summary.spread.mean));
+        line.extend(several.then(|| of(|summary| summary.best)));
+        line.extend(chosen.then(|| of(|summary| summary.chosen)));
+        let theirs = || cell(mean(comparison.rows.iter().map(|net| net.published(data))));
         line.extend(published.then(theirs));
     }
     line
