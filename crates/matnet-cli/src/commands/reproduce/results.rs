@@ -35,6 +35,11 @@ impl Results {
         self.done.iter().filter(move |(of, ..)| *of == cell).map(|(_, run, result)| (run, result))
     }
 
+    /// Whether anything of a table is trained.
+    pub fn any(&self, table: usize) -> bool {
+        self.done.iter().any(|((of, ..), ..)| *of == table)
+    }
+
     /// Mean, deviation and best of a cell.
     pub fn summary(&self, cell: Cell, measure: Measure) -> Option<Summary> {
         Summary::of(measure, self.runs(cell).map(|(_, result)| result))

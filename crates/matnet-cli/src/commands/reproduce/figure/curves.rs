@@ -13,6 +13,10 @@ use crate::commands::report::curves::points;
 pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
     let mut groups = Vec::new();
     for (column, data) in stage.columns(wish) {
+        let trained = |row: usize| stage.results.runs((stage.number, column, row)).next().is_some();
+        if !stage.rows(wish).into_iter().any(|(row, _)| trained(row)) {
+            continue;
+        }
         let mut group = Vec::new();
         for (part, title) in [(Part::Train, "Training"), (Part::Test, "Test")] {
             let (mut chart, mut errors) = (LineChart::new(format!("{title}: {}", data.label)), false);

@@ -149,6 +149,9 @@ pub fn draw(
     planner: &mut Planner,
 ) -> Result<Vec<Vec<Drawn>>, Failure> {
     let comparison = &work.experiment.tables[number];
+    if !work.results.any(number) {
+        return Ok(Vec::new());
+    }
     let (results, steps) = (&work.results, &work.steps[..]);
     let mut stage = Stage { number, comparison, results, steps, device, cache, planner };
     let mut groups = Vec::new();
