@@ -166,7 +166,7 @@ fn every_mistake_gets_one_clear_error() {
         ("data.uneven=1.5", "data.uneven: 1.5; must lie between 0 and 1"),
         ("data.uneven=nan", "data.uneven: NaN; must lie between 0 and 1"),
         ("data.sequences=0", "data.sequences: 0; must lie between 1 and"),
-        ("data.valid_length=0", "data.valid_length: 0; must lie between 1 and"),
+        ("data.valid_lengths=[20,0]", "data.valid_lengths: 0; must lie between 1 and"),
         ("data.far_length=900000", "data.far_length: sequences of 1800001 steps; too long"),
         ("data.test_length=900000", "data.test_length: sequences of 1800001 steps; too long"),
         ("model.kind=turing", "model.kind: turing; "),

@@ -49,10 +49,10 @@ pub struct ProgramDataConfig {
     /// Sequences that decide which epoch is the best. Default: 200.
     #[serde(default = "valid")]
     pub valid: usize,
-    /// How long they are; longer than those that are learnt from, they choose an epoch whose net goes on well. Default: of
-    /// all lengths that are learnt from, in turn.
-    #[serde(default)]
-    pub valid_length: Option<usize>,
+    /// How long they are, in turn; those longer than what is learnt from choose an epoch whose net goes on well. Default: all
+    /// lengths that are learnt from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub valid_lengths: Vec<usize>,
     /// Sequences that the result is measured on. Default: 200.
     #[serde(default = "test")]
     pub test: usize,
@@ -109,10 +109,9 @@ impl ProgramDataConfig {
         check_range("length", length, least)?;
         let test_length = *full.test_length.get_or_insert(length[1]);
         check_range("test_length", [test_length, test_length], least)?;
-        for (key, length) in [("valid_length", self.valid_length), ("far_length", self.far_length)] {
-            if let Some(length) = length {
-                check_range(key, [length, length], least)?;
-            }
+        let valid = self.valid_lengths.iter().map(|&length| ("valid_lengths", length));
+        for (key, length) in valid.chain(self.far_length.map(|length| ("far_length", length))) {
+            check_range(key, [length, length], least)?;
         }
         let width = *full.width.get_or_insert(if recall { 6 } else { 8 });
         if repeats {
@@ -139,7 +138,7 @@ impl ProgramDataConfig {
         let of = |length: Option<usize>| Size { length: length.unwrap_or(1), ..full.largest() };
         for (key, size) in [
             ("length", full.largest()),
-            ("valid_length", of(self.valid_length)),
+            ("valid_lengths", of(self.valid_lengths.iter().copied().max())),
             ("test_length", full.test_size()),
             ("far_length", Size { length: self.far_length.unwrap_or(1), ..full.test_size() }),
         ] {
@@ -268,7 +267,7 @@ impl ProgramData {
     }
 
     /// A sequence of the fixed ones. Those for training and validation go through all sizes that are learnt from, in turn,
-    /// but for a length that validation has of its own.
+    /// but for lengths that validation has of its own.
     pub fn sequence(&self, number: usize) -> Sequence {
         let config = &self.config;
         let [valid, test] = [Part::Valid, Part::Test].map(|part| {
@@ -279,9 +278,9 @@ impl ProgramData {
         let lengths = long - short + 1;
         let turn =
             Size { length: short + number % lengths, repeats: few + number / lengths % (many - few + 1) };
-        let size = match config.valid_length {
+        let size = match config.valid_lengths.as_slice() {
             _ if test => config.test_size(),
-            Some(length) if valid => Size { length, ..turn },
+            lengths @ [_, ..] if valid => Size { length: lengths[number % lengths.len()], ..turn },
             _ => turn,
         };
         config.draw(size, 0.0, &mut Stream::new(config.seed, &format!("sequence {number}")))
