@@ -108,6 +108,12 @@ fn only_what_is_asked_for_is_trained() {
         run(folder.path(), &[&FACES[..], &["--only", "layers-20/none/matrix-20x20"]].concat());
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("1 run trained in"), "{err}");
+    // A run with other settings that is not asked for is left alone.
+    let other = ["--set", "train.rate=0.002", "--fresh", "--only", "layers-20/none/vector-50"];
+    let (code, _, err) = run(folder.path(), &[&FACES[..], &other].concat());
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("layers-20/none/matrix-20x20/seed-1: a run with other settings"), "{err}");
+    assert!(folder.path().join("x/layers-20/none/matrix-20x20/seed-1/result.json").exists());
     assert!(text(folder.path(), "x/results.md").contains("1 of 24 runs are done; the same command goes on."));
     let (code, _, err) = run(folder.path(), &[&FACES[..], &["--only", "layers"]].concat());
     assert_eq!(code, 2);

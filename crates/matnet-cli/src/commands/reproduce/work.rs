@@ -39,6 +39,12 @@ fn cell(step: &Step) -> &Path {
     step.job.folder.parent().unwrap_or(&step.job.folder)
 }
 
+/// Whether a run is in one of the folders below `root` that are asked for; all are if there are none.
+fn asked_for(only: &[PathBuf], root: &Path, step: &Step) -> bool {
+    let place = step.job.folder.strip_prefix(root).unwrap_or(&step.job.folder);
+    only.is_empty() || only.iter().any(|folder| place.starts_with(folder))
+}
+
 impl Work {
     /// Understands an experiment and fails if one of its runs could not begin.
     pub fn plan(
@@ -64,7 +70,7 @@ impl Work {
                 Ok(number) => {
                     operations.insert(cell(step).to_owned(), number);
                     let run = Run::at(&step.job.folder);
-                    if run.exists() && !args.fresh {
+                    if run.exists() && !(args.fresh && asked_for(&args.only, &folder, step)) {
                         same_settings(&run, &planner.plan(&step.job.document, cache)?, false)?;
                     }
                 }
@@ -98,8 +104,7 @@ impl Work {
     }
 
     fn wanted(&self, step: &Step) -> bool {
-        let place = step.job.folder.strip_prefix(&self.folder).unwrap_or(&step.job.folder);
-        self.only.is_empty() || self.only.iter().any(|folder| place.starts_with(folder))
+        asked_for(&self.only, &self.folder, step)
     }
 
     /// Trains what is not trained yet; `later` are the folders of runs that come after this experiment.
@@ -120,7 +125,7 @@ impl Work {
                 continue;
             }
             let plan = planner.plan(&step.job.document, cache)?;
-            same_settings(&run, &plan, self.again)?;
+            same_settings(&run, &plan, self.again && self.wanted(step))?;
             let waiting = self.steps[at + 1..].iter().filter(|step| self.wanted(step));
             let waiting = waiting.map(|step| &step.job.folder).chain(later);
             let waiting: Vec<&Path> = waiting.map(PathBuf::as_path).collect();
