@@ -250,6 +250,9 @@ impl<'a, T: Task> Training<'a, T> {
             let rate = self.rate(self.state.place.epoch, step);
             let mode = Mode::train(Stream::new(seed, &format!("step {number}")));
             self.step(batch, rate, mode)?;
+            if let Some(average) = &mut self.state.average {
+                average.follow(&self.state.net, number);
+            }
             self.state.place.step = step + 1;
             let sums = self.state.place.sums;
             self.observer.event(Event::Step {
@@ -284,8 +287,6 @@ impl<'a, T: Task> Training<'a, T> {
         let gradients = GradientsParams::from_grads(total.backward(), net);
         let gradients = optimizer::clipped(net, gradients, self.config.clip, self.config.clip_each);
         self.state.optimize(rate, gradients);
-        let before = self.state.place.epoch as u64 * self.steps as u64 + self.state.place.step as u64;
-        self.state.take_mean(before);
         self.state.place.sums.count(loss, measured.wrong, measured.answers, batch.len());
         Ok(())
     }
@@ -391,13 +392,6 @@ impl<T: Task> State<T> {
         // The net goes through the optimiser by value.
         let net = self.net.clone();
         self.net = self.optimizer.step(rate, net, gradients);
-    }
-
-    /// Takes the weights into their mean, if there is one, after a step that so many came before.
-    fn take_mean(&mut self, before: u64) {
-        if let Some(average) = &mut self.average {
-            average.follow(&self.net, before);
-        }
     }
 
     /// The net that is measured and kept: with the mean of its weights, if there is one.
