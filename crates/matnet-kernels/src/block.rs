@@ -23,12 +23,13 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// Rows follow each other at an odd number of cache lines: at a power of two, walking down a column
-    /// would use a few sets of the cache only.
+    /// would use a few sets of the cache only. A single column leaves no gaps.
     pub(crate) fn new<E: Element>(level: Level, [rows, cols]: [usize; 2]) -> Self {
         let lanes = level.lanes::<E>();
         let line = 64 / size_of::<E>();
         let lines = (cols * lanes).div_ceil(line);
-        Self { rows, cols, lanes, plane: (lines | 1) * line, alone: false }
+        let plane = if cols == 1 { lanes } else { (lines | 1) * line };
+        Self { rows, cols, lanes, plane, alone: false }
     }
 
     /// One sample, its columns in the lanes.

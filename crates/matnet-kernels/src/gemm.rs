@@ -204,10 +204,9 @@ macro_rules! tile {
     };
 }
 
-/// Cuts `length` into pieces of at most `MOST`, as even as can be: a last piece of 1 would leave most registers idle.
+/// Cuts `length` into so many pieces, as even as can be: a last piece of 1 would leave most registers idle.
 #[inline(always)]
-fn even<const MOST: usize>(length: usize) -> impl Iterator<Item = [usize; 2]> {
-    let count = length.div_ceil(MOST);
+fn even(count: usize, length: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..count).map(move |at| [at * length / count, (at + 1) * length / count])
 }
 
@@ -222,7 +221,7 @@ pub(crate) unsafe fn outer_tiles<S: Simd, const MR: usize, const NR: usize>(s: S
     let lines = args.fetch_count.div_ceil(line).div_ceil(tiles);
     let mut fetch = args.fetch;
     // Columns outside: a panel of B, k × NR vectors, stays in the first-level cache while A passes by.
-    for [n, end] in even::<NR>(args.n) {
+    for [n, end] in even(args.n.div_ceil(NR), args.n) {
         for m in (0..args.m).step_by(MR) {
             for _ in 0..lines {
                 s.prefetch(fetch);
@@ -337,8 +336,8 @@ pub struct InnerArgs<E> {
     d: *mut E,
 }
 
-/// Bytes of P that [`inner`] holds near.
-const P_NEAR: usize = 20 << 10;
+/// Bytes of Q that [`inner`] holds near: most of a second-level cache.
+const Q_NEAR: usize = 512 << 10;
 
 /// [`inner`] with a register tile of `MR`×`NR`.
 ///
@@ -347,22 +346,20 @@ const P_NEAR: usize = 20 << 10;
 #[inline(always)]
 pub(crate) unsafe fn inner_tiles<S: Simd, const MR: usize, const NR: usize>(s: S, args: &InnerArgs<S::Elem>) {
     let (m_count, n_count, depth) = args.sizes;
-    // As many rows of P as stay in the first-level cache, beside a panel of Q, while all of Q passes by.
-    let row = depth * S::LANES * size_of::<S::Elem>();
-    let near = (P_NEAR / row / MR).max(1) * MR;
-    for first in (0..m_count).step_by(near) {
-        let end = m_count.min(first + near);
-        for n in (0..n_count).step_by(NR) {
-            for m in (first..end).step_by(MR) {
-                let (rows, cols) = ((end - m).min(MR), (n_count - n).min(NR));
+    // Q passes by once for every few rows of P, so a piece of the depth is taken that lets all of Q stay near.
+    let slice = n_count * S::LANES * size_of::<S::Elem>();
+    for k in even((depth * slice).div_ceil(Q_NEAR), depth) {
+        for m in (0..m_count).step_by(MR) {
+            for n in (0..n_count).step_by(NR) {
+                let (rows, cols) = ((m_count - m).min(MR), (n_count - n).min(NR));
                 // SAFETY: the tile lies within D, as the caller vouches.
-                unsafe { tile!(rows, cols, inner_tile::<S>(s, args, m, n)) }
+                unsafe { tile!(rows, cols, inner_tile::<S>(s, args, m, n, k)) }
             }
         }
     }
 }
 
-/// One register tile of [`inner`], `M`×`N` at (m0, n0).
+/// One register tile of [`inner`], `M`×`N` at (m0, n0), over a piece of the depth.
 ///
 /// # Safety
 /// As for [`inner`].
@@ -372,15 +369,16 @@ unsafe fn inner_tile<S: Simd, const M: usize, const N: usize>(
     args: &InnerArgs<S::Elem>,
     m0: usize,
     n0: usize,
+    [k0, end]: [usize; 2],
 ) {
     let zero = s.splat(S::Elem::ZERO);
     let mut sums = [[zero; N]; M];
-    let (_, n_count, depth) = args.sizes;
+    let (_, n_count, _) = args.sizes;
     // SAFETY: all offsets are of entries that the caller vouches for.
     unsafe {
-        let mut p = args.p.add(m0 * args.p_strides.0);
-        let mut q = args.q.add(n0 * args.q_strides.0);
-        for _ in 0..depth {
+        let mut p = args.p.add(m0 * args.p_strides.0 + k0 * args.p_strides.1);
+        let mut q = args.q.add(n0 * args.q_strides.0 + k0 * args.q_strides.1);
+        for _ in k0..end {
             let mut column = [zero; N];
             for j in 0..N {
                 column[j] = s.load(q.add(j * args.q_strides.0));

@@ -231,7 +231,8 @@ impl<'a, E: Element> Pair<'a, E> {
     /// Adds to the gradients of U and V, and stores that of X where it is asked for (or adds to it).
     ///
     /// `g` is the gradient of UᵀXV; `scratch` takes a block of the middle layout; `next`
-    /// is what will be read after this.
+    /// is what will be read after this. Without `d_row_map` that of U is left to
+    /// [`row_map_of_steps`](Self::row_map_of_steps).
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn backward(
         &self,
@@ -239,7 +240,7 @@ impl<'a, E: Element> Pair<'a, E> {
         middle: &[E],
         g: &[E],
         scratch: &mut [E],
-        d_row_map: &mut [E],
+        d_row_map: Option<&mut [E]>,
         d_col_map: &mut [E],
         d_x: Option<(&mut [E], bool)>,
         next: &[E],
@@ -255,7 +256,10 @@ impl<'a, E: Element> Pair<'a, E> {
             Order::Right => {
                 // S = UG; dU = (XV)Gᵀ; dV = XᵀS; dX = SVᵀ
                 self.left(row_map, (g, output), (scratch, mid), Finish::STORE.fetch(x));
-                inner(self.level, (rows, rows_out, cols_out), mid.view(middle), output.view(g), d_row_map);
+                if let Some(d_row_map) = d_row_map {
+                    let sizes = (rows, rows_out, cols_out);
+                    inner(self.level, sizes, mid.view(middle), output.view(g), d_row_map);
+                }
                 inner(self.level, (cols, cols_out, rows), input.view_t(x), mid.view_t(scratch), d_col_map);
                 if let Some((d_x, add)) = d_x {
                     self.right(col_map, (scratch, mid), (d_x, input), finish(add).fetch(next));
@@ -271,12 +275,35 @@ impl<'a, E: Element> Pair<'a, E> {
                     output.view_t(g),
                     d_col_map,
                 );
-                inner(self.level, (rows, rows_out, cols), input.view(x), mid.view(scratch), d_row_map);
+                if let Some(d_row_map) = d_row_map {
+                    inner(self.level, (rows, rows_out, cols), input.view(x), mid.view(scratch), d_row_map);
+                }
                 if let Some((d_x, add)) = d_x {
                     self.left(row_map, (scratch, mid), (d_x, input), finish(add).fetch(next));
                 }
             }
         }
+    }
+
+    /// Whether [`row_map_of_steps`](Self::row_map_of_steps) can be had: the gradient of U from one column sums over nothing
+    /// but samples, so that most of the work would be adding up lanes.
+    pub(crate) fn of_columns(&self) -> bool {
+        self.order == Order::Right && self.output.cols == 1
+    }
+
+    /// Adds to the gradient of U what `steps` steps give it together, where the results are single columns. The middle
+    /// products and the gradients of UᵀXV of two steps lie as far apart as `.1` says.
+    pub(crate) fn row_map_of_steps(
+        &self,
+        steps: usize,
+        middle: (&[E], usize),
+        g: (&[E], usize),
+        d_row_map: &mut [E],
+    ) {
+        assert!(self.of_columns(), "not a map to single columns");
+        let middle = View { data: middle.0, strides: (self.middle.plane, middle.1) };
+        let g = View { data: g.0, strides: (self.output.plane, g.1) };
+        inner(self.level, (self.input.rows, self.output.rows, steps), middle, g, d_row_map);
     }
 
     /// Multiplies from the left: entries run down the rows of `from`.

@@ -87,7 +87,7 @@ impl<E: Element> Chain<'_, E> {
                 // The middle product of the map before stands right in front of X.
                 let next = at.checked_sub(1).map_or(0, |before| plan.pairs[before].middle.len());
                 let next = &before[before.len() - next..];
-                pair.backward(x, middle, g, s, d_u, d_v, need.then_some((&mut *d_x, false)), next);
+                pair.backward(x, middle, g, s, Some(d_u), d_v, need.then_some((&mut *d_x, false)), next);
                 lanes::sum_lanes(level, &pair.output, &g[..y.len()], d_b);
                 sums[at].add(level, block, term);
                 std::mem::swap(&mut g, &mut d_x);

@@ -150,8 +150,11 @@ impl<E: Element> Recurrent<'_, E> {
         let (ux, vx) = (input_row_map.len() / gate_count, input_col_map.len() / gate_count);
         let (uh, vh) = (state_row_map.len() / gate_count, state_col_map.len() / gate_count);
 
-        let lengths = [h, h, h, gate_count * h, gate_count * h, x_mid.max(h_mid), x_len];
-        with_scratch(lengths, |[d_hidden, d_memory, d_before, d_gates, d_total, s, d_x]| {
+        // Where states are columns, the gradients of the gates are kept, for U's to be summed over all steps at once.
+        let columns = plan.state[0].of_columns();
+        let kept_steps = if columns { self.steps } else { 1 };
+        let lengths = [h, h, h, kept_steps * gate_count * h, gate_count * h, x_mid.max(h_mid), x_len];
+        with_scratch(lengths, |[d_hidden, d_memory, d_before, d_steps, d_total, s, d_x]| {
             d_hidden.fill(E::ZERO);
             d_memory.fill(E::ZERO);
             d_total.fill(E::ZERO);
@@ -165,7 +168,8 @@ impl<E: Element> Recurrent<'_, E> {
                 }
                 let before = &hidden[t * h..(t + 1) * h];
                 let after = &hidden[(t + 1) * h..(t + 2) * h];
-                let gates = &gates[t * gate_count * h..(t + 1) * gate_count * h];
+                let gates = &gates[t * shelf.step_gates()..(t + 1) * shelf.step_gates()];
+                let d_gates = slot(d_steps, t % kept_steps, gate_count * h);
                 // Through the state's half of one gate: weights, and the gradient of what it read.
                 let mut through_state =
                     |gate: usize, read: &[E], d_gate: &[E], s: &mut [E], d_read: &mut [E], add: bool| {
@@ -175,7 +179,7 @@ impl<E: Element> Recurrent<'_, E> {
                             &h_middle[at * h_mid..(at + 1) * h_mid],
                             d_gate,
                             s,
-                            slot(state_row_map, gate, uh),
+                            (!columns).then(|| slot(state_row_map, gate, uh)),
                             slot(state_col_map, gate, vh),
                             Some((d_read, add)),
                             &[],
@@ -244,7 +248,7 @@ impl<E: Element> Recurrent<'_, E> {
                             &x_middle[middle * x_mid..(middle + 1) * x_mid],
                             d_gate,
                             s,
-                            slot(input_row_map, gate, ux),
+                            Some(slot(input_row_map, gate, ux)),
                             slot(input_col_map, gate, vx),
                             need_input.then_some((&mut *d_x, gate > 0)),
                             &[],
@@ -254,6 +258,13 @@ impl<E: Element> Recurrent<'_, E> {
                         let end = to.len() - (self.inputs() - 1 - at) * x_size;
                         plan.input[0].input.scatter(level, d_x, &mut to[at * x_size..end], per_sample);
                     }
+                }
+            }
+            if columns {
+                for (gate, d_row_map) in state_row_map.chunks_mut(uh).enumerate() {
+                    let middle = (&h_middle[gate * h_mid..], gate_count * h_mid);
+                    let d_gate = (&d_steps[gate * h..], gate_count * h);
+                    plan.state[gate].row_map_of_steps(self.steps, middle, d_gate, d_row_map);
                 }
             }
             for (d_gate, bias) in d_total.chunks(h).zip(bias.chunks_mut(h_size)) {

@@ -102,7 +102,7 @@ impl<E: Element> Recurrent<'_, E> {
                 let (now, next) = (shelf.state_slot(t), shelf.state_slot(t + 1));
                 let [before, after] = two_slots(hidden, now, next, h);
                 let step = shelf.step_slot(t);
-                let gates = slot(gates, step, gate_count * h);
+                let gates = slot(gates, step, shelf.step_gates());
                 let x_middle = slot(x_middle, shelf.input_slot(t), gate_count * x_mid);
                 let h_middle = slot(h_middle, step, gate_count * h_mid);
                 let run = |gate: usize, [x_middle, h_middle]: [&mut [E]; 2], state: &[E], to: &mut [E]| {
@@ -133,8 +133,7 @@ impl<E: Element> Recurrent<'_, E> {
                 };
                 match self.cell {
                     Cell::Rnn(_) => {
-                        run(0, [x_middle, h_middle], before, gates);
-                        after.copy_from_slice(gates);
+                        run(0, [x_middle, h_middle], before, after);
                     }
                     Cell::Lstm => {
                         run_first(gates, [x_middle, h_middle], before);

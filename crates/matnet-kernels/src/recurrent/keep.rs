@@ -75,12 +75,17 @@ impl Shelf {
         t % self.states
     }
 
+    /// Numbers in the gates of a step; an RNN's only gate is H itself.
+    pub(super) fn step_gates(&self) -> usize {
+        if self.gates == 1 { 0 } else { self.gates * self.h }
+    }
+
     fn lengths(&self) -> [usize; 7] {
         [
             self.inputs * self.x,
             self.states * self.h,
             if self.memory { self.states * self.h } else { 0 },
-            self.steps * self.gates * self.h,
+            self.steps * self.step_gates(),
             if self.reset { self.steps * self.h } else { 0 },
             self.inputs * self.gates * self.x_middle,
             self.steps * self.gates * self.h_middle,
