@@ -10,6 +10,7 @@ import os
 import resource
 import sys
 import time
+import warnings
 from collections.abc import Callable
 
 import torch
@@ -19,6 +20,8 @@ from torch.nn import functional
 
 import matnet_torch as peer
 
+# PyTorch Geometric uses what PyTorch means to drop, and says so in every process.
+warnings.filterwarnings("ignore", category=FutureWarning)
 try:
     # Before the idle memory is read, so that the library itself does not count.
     import matnet_pyg as pyg
@@ -368,7 +371,8 @@ def main() -> None:
                 case other:
                     answer = {"error": f"no such request: {other}"}
         except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
+            # What follows the first line is the way there, through folders of this machine.
+            answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
         print(json.dumps(answer), file=answers, flush=True)
 
 
