@@ -20,7 +20,10 @@ mod simd;
 pub use activation::Activation;
 pub use adam::AdamStep;
 pub use chain::{Chain, ChainGradients, Link, LinkGradients};
-pub use graph::{Attention, AttentionGradients, Csr, CsrError, Highway, HighwayGradients, sparse_product};
+pub use graph::{
+    Attention, AttentionGradients, AttentionMap, AttentionMapGradients, Csr, CsrError, Highway,
+    HighwayGradients, sparse_product,
+};
 pub use map::{Map, MapGradients, Term, TermGradients};
 pub use memory::{MemoryGradients, MemorySize, MemoryStep};
 pub use pair::MapSize;

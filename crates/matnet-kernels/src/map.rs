@@ -187,7 +187,16 @@ impl<'a, E: Element> Map<'a, E> {
                         let d_u = sums.split_off_mut(..term.row_map.len()).unwrap_or_default();
                         let d_v = sums.split_off_mut(..term.col_map.len()).unwrap_or_default();
                         let need = !d_input.is_empty();
-                        pair.backward(x, middle, g, s, Some(d_u), d_v, need.then_some((&mut *dx, false)), &[]);
+                        pair.backward(
+                            x,
+                            middle,
+                            g,
+                            s,
+                            Some(d_u),
+                            d_v,
+                            need.then_some((&mut *dx, false)),
+                            &[],
+                        );
                         if need {
                             let to = d_input.split_off_mut(..samples.len() * size).unwrap_or_default();
                             pair.input.scatter(level, dx, to, size);

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::simd::{Element, Simd};
 
-pub use attention::{Attention, AttentionGradients};
+pub use attention::{Attention, AttentionGradients, AttentionMap, AttentionMapGradients};
 pub use csr::{Csr, CsrError};
 pub use highway::{Highway, HighwayGradients};
 pub use product::sparse_product;

@@ -1,7 +1,7 @@
 //! The forward pass: neighbours pass by in groups, the softmax running along.
 
 use super::tiles::{add_products, add_vectors, dots, in_tiles, rows_of, spread};
-use super::{Attention, prefetch_ahead};
+use super::{Edges, prefetch_ahead};
 use crate::simd::{Element, Kernel, Simd};
 
 /// So many neighbours are scored before their states are added up; few nodes have more.
@@ -12,11 +12,14 @@ pub(super) fn scratch(width: usize, lanes: usize) -> [usize; 4] {
     [width * lanes, width * lanes, width * lanes, GROUP * lanes]
 }
 
-/// Some rows of Y.
+/// Some rows of Y, from the same rows of q.
 pub(super) struct Rows<'a, E> {
-    pub(super) attention: Attention<'a, E>,
+    pub(super) edges: Edges<'a, E>,
     pub(super) first: usize,
+    pub(super) query: &'a [E],
     pub(super) output: &'a mut [E],
+    /// How far two rows of q lie apart, and two of Y.
+    pub(super) stride: usize,
     pub(super) kept: &'a mut [E],
     /// As long as [`scratch`] says.
     pub(super) scratch: [&'a mut [E]; 4],
@@ -27,26 +30,28 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { attention, first, output, kept, scratch } = self;
-        let Attention { graph, width, heads, query, bias, keys, .. } = attention;
+        let Self { edges, first, query, output, stride, kept, scratch } = self;
+        let Edges { graph, width, heads, bias, keys, .. } = edges;
+        let rows = kept.len() / (2 * heads);
+        assert!(stride >= width * heads && query.len().min(output.len()) >= rows * stride, "whole rows");
         let scratch_lengths = self::scratch(width, S::LANES);
         let [b, q, sums, scores] = scratch;
         assert!([b.len(), q.len(), sums.len(), scores.len()] == scratch_lengths, "scratch");
         for head in (0..heads).step_by(S::LANES) {
             let count = S::LANES.min(heads - head);
-            // SAFETY: `Attention::check` has compared all lengths, the matrix vouches for its columns, and
-            // the scratch is as long as was asked for.
+            // SAFETY: `Edges::check` has compared all lengths but those of the rows, which are seen to above; the matrix
+            // vouches for its columns, and the scratch is as long as was asked for.
             unsafe {
                 spread(s, width, bias.as_ptr().add(head), heads, count, b.as_mut_ptr());
-                for row in 0..output.len() / (width * heads) {
+                for row in 0..rows {
                     let columns = graph.row(first + row);
                     prefetch_ahead(s, graph, first + row, keys, width);
-                    let from = (first + row) * width * heads + head;
+                    let from = row * stride + head;
                     spread(s, width, query.as_ptr().add(from), heads, count, q.as_mut_ptr());
                     add_vectors(s, width, q.as_mut_ptr(), b.as_ptr());
                     let node = Node { width, keys: keys.as_ptr(), columns, q: q.as_ptr() };
                     let (most, over) = node.run(s, sums.as_mut_ptr(), scores.as_mut_ptr());
-                    let to = output.as_mut_ptr().add(row * width * heads + head);
+                    let to = output.as_mut_ptr().add(from);
                     for c in 0..width {
                         let sum = s.mul(s.load(sums.as_ptr().add(c * S::LANES)), over);
                         s.store_first(to.add(c * heads), sum, count);

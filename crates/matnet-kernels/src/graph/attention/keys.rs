@@ -1,17 +1,20 @@
 //! The backward pass over the nodes that are heard: the gradient of their states.
 
 use super::tiles::{in_tiles, rows_of, spread};
-use super::{Attention, prefetch_ahead};
+use super::{Edges, prefetch_ahead};
 use crate::simd::{Element, Kernel, Simd};
 
-/// Some rows of the gradient of h.
+/// Adds to some rows of the gradient of h.
 pub(super) struct Rows<'a, E> {
-    pub(super) attention: Attention<'a, E>,
+    pub(super) edges: Edges<'a, E>,
+    pub(super) first: usize,
+    pub(super) query: &'a [E],
+    pub(super) gradient: &'a [E],
+    /// How far two rows of these two lie apart.
+    pub(super) stride: usize,
     pub(super) kept: &'a [E],
     pub(super) shares: &'a [E],
-    pub(super) gradient: &'a [E],
-    pub(super) first: usize,
-    pub(super) keys: &'a mut [E],
+    pub(super) d_keys: &'a mut [E],
     /// A vector per number of a state, each.
     pub(super) scratch: [&'a mut [E]; 2],
 }
@@ -21,23 +24,26 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { attention, kept, shares, gradient, first, keys: d_keys, scratch } = self;
-        let Attention { transposed, width, heads, query, bias, keys, .. } = attention;
-        let (vectors, size) = (width * S::LANES, width * heads);
+        let Self { edges, first, query, gradient, stride, kept, shares, d_keys, scratch } = self;
+        let Edges { transposed, width, heads, bias, keys, .. } = edges;
+        let (vectors, nodes) = (width * S::LANES, transposed.cols());
+        let shortest = query.len().min(gradient.len());
+        assert!(stride >= width * heads && shortest >= nodes * stride, "whole rows");
+        assert_eq!((kept.len(), shares.len()), (nodes * 2 * heads, nodes * heads), "a row for every node");
         let zero = s.splat(E::ZERO);
         let [b, sums] = scratch;
         assert!([b.len(), sums.len()] == [vectors; 2], "scratch");
         for head in (0..heads).step_by(S::LANES) {
             let count = S::LANES.min(heads - head);
-            // SAFETY: `Attention::check` and `backward` have compared all lengths, the matrix vouches for
-            // its columns, and the scratch is as long as was asked for.
+            // SAFETY: `Edges::check` has compared all lengths but those that are seen to above; the matrix
+            // vouches for its columns, and the scratch is as long as was asked for.
             unsafe {
                 spread(s, width, bias.as_ptr().add(head), heads, count, b.as_mut_ptr());
                 let (queries, gradients) = (query.as_ptr().add(head), gradient.as_ptr().add(head));
                 for (row, d_key) in d_keys.chunks_exact_mut(width).enumerate() {
                     let columns = transposed.row(first + row);
-                    prefetch_ahead(s, transposed, first + row, query, size);
-                    prefetch_ahead(s, transposed, first + row, gradient, size);
+                    prefetch_ahead(s, transposed, first + row, query, stride);
+                    prefetch_ahead(s, transposed, first + row, gradient, stride);
                     let key = keys.as_ptr().add((first + row) * width);
                     let mut from_bias = zero;
                     for c in 0..width {
@@ -47,8 +53,8 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
                     }
                     let mut to_bias = zero;
                     in_tiles!(columns.len(), [4, 2, 1], |at, T| {
-                        let q = rows_of::<E, T>(queries, size, columns, at);
-                        let g = rows_of::<E, T>(gradients, size, columns, at);
+                        let q = rows_of::<E, T>(queries, stride, columns, at);
+                        let g = rows_of::<E, T>(gradients, stride, columns, at);
                         let (mut scores, mut to_p) = ([from_bias; T], [zero; T]);
                         for c in 0..width {
                             let key = s.splat(*key.add(c));

@@ -7,8 +7,11 @@
 
 mod forward;
 mod keys;
+mod mapped;
 mod queries;
 mod tiles;
+
+pub use mapped::{AttentionMap, AttentionMapGradients};
 
 use super::{Csr, each_group, prefetch_ahead, rows_at_once};
 use crate::parallel::{sum_parts, with_scratch};
@@ -46,12 +49,22 @@ pub struct AttentionGradients<E> {
     pub keys: Vec<E>,
 }
 
-impl<E: Element> Attention<'_, E> {
+/// Everything but the queries.
+#[derive(Clone, Copy)]
+struct Edges<'a, E> {
+    graph: &'a Csr,
+    transposed: &'a Csr,
+    width: usize,
+    heads: usize,
+    bias: &'a [E],
+    keys: &'a [E],
+}
+
+impl<E: Element> Edges<'_, E> {
     fn check(&self) {
         let (rows, cols) = (self.graph.rows(), self.graph.cols());
         assert_eq!((self.transposed.rows(), self.transposed.cols()), (cols, rows), "transposed");
         assert_eq!(self.transposed.entries(), self.graph.entries(), "transposed");
-        assert_eq!(self.query.len(), rows * self.width * self.heads, "one query per row and head");
         assert_eq!(self.bias.len(), self.width * self.heads, "one bias per head");
         assert_eq!(self.keys.len(), cols * self.width, "one state per column");
     }
@@ -62,6 +75,43 @@ impl<E: Element> Attention<'_, E> {
         rows_at_once(csr.rows(), (passes * csr.entries() + 2 * csr.rows()) * each)
     }
 
+    /// Adds to the gradient of h. Rows of `query` and `gradient` (of Y) lie `stride` apart.
+    fn add_to_keys(
+        &self,
+        level: Level,
+        (query, gradient, stride): (&[E], &[E], usize),
+        kept: &[E],
+        shares: &[E],
+        d_keys: &mut [E],
+    ) {
+        let edges = *self;
+        each_group(d_keys, self.width, self.at_once(self.transposed, 4), |first, d_keys| {
+            with_scratch([self.width * level.lanes::<E>(); 2], |scratch| {
+                level.run(keys::Rows {
+                    edges,
+                    first,
+                    query,
+                    gradient,
+                    stride,
+                    kept,
+                    shares,
+                    d_keys,
+                    scratch,
+                });
+            });
+        });
+    }
+}
+
+impl<'a, E: Element> Attention<'a, E> {
+    fn edges(&self) -> Edges<'a, E> {
+        let Self { graph, transposed, width, heads, query, bias, keys } = *self;
+        let edges = Edges { graph, transposed, width, heads, bias, keys };
+        edges.check();
+        assert_eq!(query.len(), graph.rows() * width * heads, "one query per row and head");
+        edges
+    }
+
     /// Y, `rows × width × heads` (0 for a row without entries), and per row the largest score of each head and
     /// then one over the sum of the exponents, which [`backward`](Self::backward) wants to be given.
     ///
@@ -69,19 +119,20 @@ impl<E: Element> Attention<'_, E> {
     ///
     /// If lengths do not fit.
     pub fn forward(&self, level: Level) -> (Vec<E>, Buffer<E>) {
-        self.check();
-        let (rows, heads, size) = (self.graph.rows(), self.heads, self.width * self.heads);
-        let mut output = vec![E::ZERO; rows * size];
+        let edges = self.edges();
+        let (rows, heads, stride) = (self.graph.rows(), self.heads, self.width * self.heads);
+        let mut output = vec![E::ZERO; rows * stride];
         let mut kept = Buffer::take(rows * 2 * heads);
-        if size == 0 || rows == 0 {
+        if stride == 0 || rows == 0 {
             return (output, kept);
         }
         let level = level.for_width(heads);
-        let at_once = self.at_once(self.graph, 2);
+        let at_once = edges.at_once(self.graph, 2);
         let lengths = forward::scratch(self.width, level.lanes::<E>());
-        each_pair(&mut output, size, &mut kept, 2 * heads, at_once, |first, output, kept| {
+        each_pair(&mut output, stride, &mut kept, 2 * heads, at_once, |first, output, kept| {
+            let query = &self.query[first * stride..];
             with_scratch(lengths, |scratch| {
-                level.run(forward::Rows { attention: *self, first, output, kept, scratch });
+                level.run(forward::Rows { edges, first, query, output, stride, kept, scratch });
             });
         });
         (output, kept)
@@ -93,34 +144,40 @@ impl<E: Element> Attention<'_, E> {
     ///
     /// If lengths do not fit.
     pub fn backward(&self, level: Level, output: &[E], kept: &[E], gradient: &[E]) -> AttentionGradients<E> {
-        self.check();
-        let (rows, heads, size) = (self.graph.rows(), self.heads, self.width * self.heads);
-        assert_eq!((output.len(), gradient.len()), (rows * size, rows * size), "one number per result");
+        let edges = self.edges();
+        let (rows, heads, stride) = (self.graph.rows(), self.heads, self.width * self.heads);
+        assert_eq!((output.len(), gradient.len()), (rows * stride, rows * stride), "one number per result");
         assert_eq!(kept.len(), rows * 2 * heads, "what the forward pass kept");
-        let mut query = vec![E::ZERO; rows * size];
-        let mut keys = vec![E::ZERO; self.keys.len()];
-        if size == 0 || rows == 0 {
-            return AttentionGradients { query, bias: vec![E::ZERO; size], keys };
+        let mut d_query = vec![E::ZERO; rows * stride];
+        let mut d_keys = vec![E::ZERO; self.keys.len()];
+        if stride == 0 || rows == 0 {
+            return AttentionGradients { query: d_query, bias: vec![E::ZERO; stride], keys: d_keys };
         }
         let level = level.for_width(heads);
         // Σⱼ pᵢⱼₖ (Gᵢₖ·hⱼ) = Gᵢₖ·Yᵢₖ: what the softmax takes off every score's gradient.
         let mut shares = Buffer::take(rows * heads);
-        let at_once = self.at_once(self.graph, 3);
-        let vectors = self.width * level.lanes::<E>();
-        each_pair(&mut query, size, &mut shares, heads, at_once, |first, query, shares| {
-            with_scratch([vectors; 4], |scratch| {
-                let attention = *self;
-                level.run(queries::Rows { attention, output, kept, gradient, first, query, shares, scratch });
+        let at_once = edges.at_once(self.graph, 3);
+        each_pair(&mut d_query, stride, &mut shares, heads, at_once, |first, d_query, shares| {
+            let [query, output, gradient] = [self.query, output, gradient].map(|all| &all[first * stride..]);
+            let kept = &kept[first * 2 * heads..][..2 * shares.len()];
+            with_scratch([self.width * level.lanes::<E>(); 4], |scratch| {
+                level.run(queries::Rows {
+                    edges,
+                    first,
+                    query,
+                    output,
+                    gradient,
+                    d_query,
+                    stride,
+                    kept,
+                    shares,
+                    scratch,
+                });
             });
         });
-        let shares = &*shares;
-        each_group(&mut keys, self.width, self.at_once(self.transposed, 4), |first, keys| {
-            with_scratch([vectors; 2], |scratch| {
-                level.run(keys::Rows { attention: *self, kept, shares, gradient, first, keys, scratch });
-            });
-        });
-        let bias = column_sums(&query, size);
-        AttentionGradients { query, bias, keys }
+        edges.add_to_keys(level, (self.query, gradient, stride), kept, &shares, &mut d_keys);
+        let bias = column_sums(&d_query, stride);
+        AttentionGradients { query: d_query, bias, keys: d_keys }
     }
 }
 

@@ -1,17 +1,20 @@
 //! The backward pass over listening nodes: the gradient of their queries.
 
 use super::tiles::{add_products, add_vectors, dots, in_tiles, rows_of, spread};
-use super::{Attention, prefetch_ahead};
+use super::{Edges, prefetch_ahead};
 use crate::simd::{Element, Kernel, Simd};
 
-/// Some rows of the gradient of q, and of Gᵢₖ·Yᵢₖ.
+/// Some rows of the gradient of q, and of Gᵢₖ·Yᵢₖ, from the same rows of all else.
 pub(super) struct Rows<'a, E> {
-    pub(super) attention: Attention<'a, E>,
-    pub(super) output: &'a [E],
-    pub(super) kept: &'a [E],
-    pub(super) gradient: &'a [E],
+    pub(super) edges: Edges<'a, E>,
     pub(super) first: usize,
-    pub(super) query: &'a mut [E],
+    pub(super) query: &'a [E],
+    pub(super) output: &'a [E],
+    pub(super) gradient: &'a [E],
+    pub(super) d_query: &'a mut [E],
+    /// How far two rows of these four lie apart.
+    pub(super) stride: usize,
+    pub(super) kept: &'a [E],
     pub(super) shares: &'a mut [E],
     /// A vector per number of a state, each.
     pub(super) scratch: [&'a mut [E]; 4],
@@ -22,21 +25,24 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { attention, output, kept, gradient, first, query: d_query, shares, scratch } = self;
-        let Attention { graph, width, heads, query, bias, keys, .. } = attention;
-        let vectors = width * S::LANES;
+        let Self { edges, first, query, output, gradient, d_query, stride, kept, shares, scratch } = self;
+        let Edges { graph, width, heads, bias, keys, .. } = edges;
+        let (rows, vectors) = (shares.len() / heads, width * S::LANES);
+        let shortest = query.len().min(output.len()).min(gradient.len()).min(d_query.len());
+        assert!(stride >= width * heads && shortest >= rows * stride, "whole rows");
+        assert_eq!(kept.len(), rows * 2 * heads, "what the forward pass kept");
         let [b, q, g, sums] = scratch;
         assert!([b.len(), q.len(), g.len(), sums.len()] == [vectors; 4], "scratch");
         for head in (0..heads).step_by(S::LANES) {
             let count = S::LANES.min(heads - head);
-            // SAFETY: `Attention::check` and `backward` have compared all lengths, the matrix vouches for
-            // its columns, and the scratch is as long as was asked for.
+            // SAFETY: `Edges::check` has compared all lengths but those of the rows, which are seen to above; the matrix
+            // vouches for its columns, and the scratch is as long as was asked for.
             unsafe {
                 spread(s, width, bias.as_ptr().add(head), heads, count, b.as_mut_ptr());
-                for row in 0..d_query.len() / (width * heads) {
+                for row in 0..rows {
                     let (node, columns) = (first + row, graph.row(first + row));
                     prefetch_ahead(s, graph, node, keys, width);
-                    let from = node * width * heads + head;
+                    let from = row * stride + head;
                     spread(s, width, query.as_ptr().add(from), heads, count, q.as_mut_ptr());
                     add_vectors(s, width, q.as_mut_ptr(), b.as_ptr());
                     spread(s, width, gradient.as_ptr().add(from), heads, count, g.as_mut_ptr());
@@ -47,7 +53,7 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
                         s.store(sums.as_mut_ptr().add(c * S::LANES), s.splat(E::ZERO));
                     }
                     s.store_first(shares.as_mut_ptr().add(row * heads + head), share, count);
-                    let kept = kept.as_ptr().add(node * 2 * heads + head);
+                    let kept = kept.as_ptr().add(row * 2 * heads + head);
                     let most = s.load_first(kept, count);
                     let over = s.load_first(kept.add(heads), count);
                     in_tiles!(columns.len(), [4, 2, 1], |at, T| {
@@ -61,7 +67,7 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
                         }
                         add_products::<S, T>(s, width, sums.as_mut_ptr(), rows, to_score);
                     });
-                    let to = d_query.as_mut_ptr().add(row * width * heads + head);
+                    let to = d_query.as_mut_ptr().add(from);
                     for c in 0..width {
                         s.store_first(to.add(c * heads), s.load(sums.as_ptr().add(c * S::LANES)), count);
                     }

@@ -1,9 +1,7 @@
 //! Edge attention on the kernels, alone and with the maps around it.
 
-use burn::backend::Flex;
 use burn::backend::flex::FlexTensor;
-use burn::backend::ops::FloatTensorOps;
-use matnet_kernels::{Attention, Buffer, Level};
+use matnet_kernels::{Attention, AttentionMap, Buffer, Level};
 
 use super::{FusedOp, Number, dims, numbers, tensor};
 use crate::graph::Sparse;
@@ -54,44 +52,27 @@ impl FusedOp<3> for AttentionOp {
     }
 }
 
-/// Attention and its maps for tensors H, W, b, V.
-///
-/// Queries and what is heard are as wide as all heads together. They are not kept but computed again in the backward pass: a tenth
-/// more multiplications for column nets, and several times less memory.
+/// Attention and its maps for tensors H, W, b, V. Nothing is kept: a third more work in the backward pass, and several times
+/// less memory.
 #[derive(Clone, Debug)]
 pub(super) struct AttentionMapOp(pub(super) Sparse);
 
 impl AttentionMapOp {
-    /// The first rows of H, those of the nodes that listen.
-    fn own<E: Number>(&self, state: &FlexTensor) -> FlexTensor {
-        let ([others, width], nodes) = (dims(state), self.0.rows());
-        if others == nodes {
-            return state.clone();
-        }
-        tensor(numbers::<E>(state)[..nodes * width].to_vec(), &[nodes, width])
-    }
-
     fn view<'a, E: Number>(
         &'a self,
-        [state, _, bias, _]: &'a [FlexTensor; 4],
-        query: &'a FlexTensor,
-    ) -> Attention<'a, E> {
+        [state, score_map, bias, out_map]: &'a [FlexTensor; 4],
+    ) -> AttentionMap<'a, E> {
         let [width, heads] = dims(bias);
-        Attention {
+        AttentionMap {
             graph: self.0.matrix().0,
             transposed: self.0.transposed().0,
             width,
             heads,
-            query: numbers(query),
+            state: numbers(state),
+            score_map: numbers(score_map),
             bias: numbers(bias),
-            keys: numbers(state),
+            out_map: numbers(out_map),
         }
-    }
-
-    /// All heads side by side: `[nodes, width · heads]`.
-    fn sides(&self, bias: &FlexTensor) -> [usize; 2] {
-        let [width, heads] = dims(bias);
-        [self.0.rows(), width * heads]
     }
 }
 
@@ -99,11 +80,8 @@ impl FusedOp<4> for AttentionMapOp {
     type Kept<E: Number> = ();
 
     fn forward<E: Number>(&self, inputs: &[FlexTensor; 4], _: bool) -> (FlexTensor, ()) {
-        let [state, score_map, bias, out_map] = inputs;
-        let query = Flex::float_matmul(self.own::<E>(state), score_map.clone());
-        let (heard, _) = self.view::<E>(inputs, &query).forward(Level::best());
-        drop(query);
-        (Flex::float_matmul(tensor(heard, &self.sides(bias)), out_map.clone()), ())
+        let [_, output] = dims(&inputs[3]);
+        (tensor(self.view::<E>(inputs).forward(Level::best()), &[self.0.rows(), output]), ())
     }
 
     fn backward<E: Number>(
@@ -114,28 +92,13 @@ impl FusedOp<4> for AttentionMapOp {
         gradient: FlexTensor,
         _: [bool; 4],
     ) -> [Option<FlexTensor>; 4] {
+        let gradients = self.view::<E>(inputs).backward(Level::best(), numbers(&gradient));
         let [state, score_map, bias, out_map] = inputs;
-        let (own, sides) = (self.own::<E>(state), self.sides(bias));
-        let query = Flex::float_matmul(own.clone(), score_map.clone());
-        let view = self.view::<E>(inputs, &query);
-        let (heard, kept) = view.forward(Level::best());
-        let heard = tensor(heard, &sides);
-        let d_out_map = Flex::float_matmul(Flex::float_transpose(heard.clone()), gradient.clone());
-        let d_heard = Flex::float_matmul(gradient, Flex::float_transpose(out_map.clone())).to_contiguous();
-        let gradients = view.backward(Level::best(), numbers(&heard), &kept, numbers(&d_heard));
-        drop((heard, d_heard));
-        let d_query = tensor(gradients.query, &sides);
-        let d_score_map = Flex::float_matmul(Flex::float_transpose(own), d_query.clone());
-        let d_own = Flex::float_matmul(d_query, Flex::float_transpose(score_map.clone())).to_contiguous();
-        let mut d_state = gradients.keys;
-        for (sum, &term) in d_state.iter_mut().zip(numbers::<E>(&d_own)) {
-            *sum += term;
-        }
         [
-            Some(tensor(d_state, &dims::<2>(state))),
-            Some(d_score_map),
+            Some(tensor(gradients.state, &dims::<2>(state))),
+            Some(tensor(gradients.score_map, &dims::<2>(score_map))),
             Some(tensor(gradients.bias, &dims::<2>(bias))),
-            Some(d_out_map),
+            Some(tensor(gradients.out_map, &dims::<2>(out_map))),
         ]
     }
 }

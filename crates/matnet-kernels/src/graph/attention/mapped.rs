@@ -1,0 +1,278 @@
+//! Attention with the maps before and after it, nodes by nodes: queries and what is heard, which are as wide as all heads
+//! together, stay near the core.
+
+use rayon::prelude::*;
+
+use super::{Csr, Edges, forward, queries};
+use crate::gemm::{Finish, Scalars, View, outer};
+use crate::parallel::{parts, sum_parts, with_scratch};
+use crate::pool::Buffer;
+use crate::simd::{Element, Level};
+
+/// Y = \[H̃₁ … H̃ₙ\] V with H̃ₖ = Λₖ H, where Λᵢⱼₖ is the softmax over j of (Wₖᵀhᵢ + bₖ)ᵀ hⱼ, j running over the entries of row
+/// i.
+#[derive(Clone, Copy, Debug)]
+pub struct AttentionMap<'a, E> {
+    /// Who listens to whom: a row per listening node, a column per node that is heard. The first of those are the listening
+    /// ones.
+    pub graph: &'a Csr,
+    /// The same, transposed.
+    pub transposed: &'a Csr,
+    /// Numbers in a state.
+    pub width: usize,
+    /// How many heads.
+    pub heads: usize,
+    /// H, `cols × width`.
+    pub state: &'a [E],
+    /// W, `width × width × heads`.
+    pub score_map: &'a [E],
+    /// b, `width × heads`.
+    pub bias: &'a [E],
+    /// V, `width × heads × output`.
+    pub out_map: &'a [E],
+}
+
+/// What the backward pass gives.
+#[derive(Clone, Debug)]
+pub struct AttentionMapGradients<E> {
+    /// Of H.
+    pub state: Vec<E>,
+    /// Of W.
+    pub score_map: Vec<E>,
+    /// Of b.
+    pub bias: Vec<E>,
+    /// Of V.
+    pub out_map: Vec<E>,
+}
+
+/// A matrix whose rows are filled up to whole vectors.
+struct Padded<E> {
+    numbers: Vec<E>,
+    rows: usize,
+    plane: usize,
+}
+
+impl<E: Element> Padded<E> {
+    /// The matrix `rows × cols` with entry (r, c) at `r · strides.0 + c · strides.1`.
+    fn new(level: Level, from: &[E], [rows, cols]: [usize; 2], strides: (usize, usize)) -> Self {
+        let plane = cols.next_multiple_of(level.lanes::<E>());
+        let mut numbers = vec![E::ZERO; rows * plane];
+        for (r, row) in numbers.chunks_exact_mut(plane).enumerate() {
+            for (c, number) in row[..cols].iter_mut().enumerate() {
+                *number = from[r * strides.0 + c * strides.1];
+            }
+        }
+        Self { numbers, rows, plane }
+    }
+
+    /// C = A·self for rows of A that lie `.1` apart; those of C are as long as the matrix's.
+    fn after(&self, level: Level, (a, stride): (&[E], usize), count: usize, c: &mut [E]) {
+        let a = Scalars::plain(a, (count, stride), (self.rows, 1));
+        add_product(level, a, &self.numbers, self.plane, c, Finish::STORE);
+    }
+}
+
+/// C = A·B, or C + A·B: rows of B and of C are `plane` long.
+fn add_product<E: Element>(
+    level: Level,
+    a: Scalars<E>,
+    b: &[E],
+    plane: usize,
+    c: &mut [E],
+    finish: Finish<E>,
+) {
+    let lanes = level.lanes::<E>();
+    let b = View { data: b, strides: (plane, lanes) };
+    outer(level, a, b, plane / lanes, c, (plane, lanes), finish);
+}
+
+/// Rows of `width` from rows that are filled up, or the other way round.
+fn copy_rows<E: Element>(from: (&[E], usize), to: (&mut [E], usize), width: usize) {
+    for (from, to) in from.0.chunks_exact(from.1).zip(to.0.chunks_exact_mut(to.1)) {
+        to[..width].copy_from_slice(&from[..width]);
+    }
+}
+
+/// The levels, sizes and filled up weights of a pass.
+struct Plan<'a, E> {
+    edges: Edges<'a, E>,
+    /// For edges and for products.
+    level: Level,
+    products: Level,
+    /// Nodes in a block.
+    at_once: usize,
+    /// Numbers of all heads, and filled up.
+    size: usize,
+    plane: usize,
+    /// Numbers in a row of Y.
+    output: usize,
+    score_map: Padded<E>,
+}
+
+impl<'a, E: Element> AttentionMap<'a, E> {
+    fn plan(&self, level: Level) -> Plan<'a, E> {
+        let Self { graph, transposed, width, heads, state, score_map, bias, out_map } = *self;
+        let edges = Edges { graph, transposed, width, heads, bias, keys: state };
+        edges.check();
+        let size = width * heads;
+        assert!(size > 0, "states and heads have a size");
+        assert!(graph.rows() <= graph.cols(), "more nodes listen than there are");
+        assert_eq!(score_map.len(), width * size, "a map of states to queries");
+        assert!(!out_map.is_empty() && out_map.len() % size == 0, "a map of what is heard");
+        // Of 16 lanes, more would be empty at the ends of rows.
+        let products = level.for_blocks(1, size);
+        let score_map = Padded::new(products, score_map, [width, size], (size, 1));
+        let plane = score_map.plane;
+        Plan {
+            edges,
+            level: level.for_width(heads),
+            products,
+            // Queries and what is heard fit the second-level cache.
+            at_once: ((1 << 15) / plane).clamp(16, 256),
+            size,
+            plane,
+            output: out_map.len() / size,
+            score_map,
+        }
+    }
+
+    /// Y of every listening node.
+    ///
+    /// # Panics
+    ///
+    /// If lengths do not fit.
+    pub fn forward(&self, level: Level) -> Vec<E> {
+        let plan = self.plan(level);
+        let Plan { edges, products, at_once, size, plane, output, .. } = plan;
+        let out_map = Padded::new(products, self.out_map, [size, output], (output, 1));
+        let mut y = vec![E::ZERO; self.graph.rows() * output];
+        y.par_chunks_mut(at_once * output).enumerate().for_each(|(block, y)| {
+            let (first, count) = (block * at_once, y.len() / output);
+            let lengths = [count * plane, count * plane, count * 2 * self.heads, count * out_map.plane];
+            with_scratch(lengths, |[query, heard, kept, wide]| {
+                plan.score_map.after(products, (&self.state[first * self.width..], self.width), count, query);
+                plan.hear(edges, first, query, heard, kept);
+                out_map.after(products, (heard, plane), count, wide);
+                copy_rows((wide, out_map.plane), (y, output), output);
+            });
+        });
+        y
+    }
+
+    /// The gradients of all inputs, from that of Y.
+    ///
+    /// # Panics
+    ///
+    /// If lengths do not fit.
+    pub fn backward(&self, level: Level, gradient: &[E]) -> AttentionMapGradients<E> {
+        let plan = self.plan(level);
+        let Plan { edges, products, at_once, size, plane, output, .. } = plan;
+        let (rows, width, heads) = (self.graph.rows(), self.width, self.heads);
+        assert_eq!(gradient.len(), rows * output, "one number per result");
+        let mut d_state = vec![E::ZERO; self.state.len()];
+        let lengths = [width * plane, size, size * output.next_multiple_of(products.lanes::<E>())];
+        let mut sums = vec![E::ZERO; lengths.iter().sum()];
+        if rows > 0 {
+            let score_back = Padded::new(products, self.score_map, [size, width], (1, size));
+            let out_back = Padded::new(products, self.out_map, [output, size], (1, output));
+            let parts = parts(rows.div_ceil(at_once));
+            let per_part = parts[0].len() * at_once;
+            // What the nodes that are heard will ask for.
+            let (mut query, mut d_heard) = (Buffer::take(rows * plane), Buffer::take(rows * plane));
+            let (mut kept, mut shares) = (Buffer::take(rows * 2 * heads), Buffer::take(rows * heads));
+            let pieces = query
+                .par_chunks_mut(per_part * plane)
+                .zip(d_heard.par_chunks_mut(per_part * plane))
+                .zip(kept.par_chunks_mut(per_part * 2 * heads))
+                .zip(shares.par_chunks_mut(per_part * heads))
+                .zip(d_state[..rows * width].par_chunks_mut(per_part * width));
+            let terms =
+                parts.par_iter().zip(pieces).map(|(part, ((((query, d_heard), kept), shares), d_own))| {
+                    let mut sums = vec![E::ZERO; lengths.iter().sum()];
+                    let (d_score_map, rest) = sums.split_at_mut(lengths[0]);
+                    let (d_bias, d_out_map) = rest.split_at_mut(lengths[1]);
+                    let blocks = query
+                        .chunks_mut(at_once * plane)
+                        .zip(d_heard.chunks_mut(at_once * plane))
+                        .zip(kept.chunks_mut(at_once * 2 * heads))
+                        .zip(shares.chunks_mut(at_once * heads))
+                        .zip(d_own.chunks_mut(at_once * width));
+                    for (block, ((((query, d_heard), kept), shares), d_own)) in part.clone().zip(blocks) {
+                        let (first, count) = (block * at_once, shares.len() / heads);
+                        let own = &self.state[first * width..];
+                        let gradient = &gradient[first * output..(first + count) * output];
+                        let out_plane = lengths[2] / size;
+                        let scratch =
+                            [count * plane, count * plane, count * out_plane, count * score_back.plane];
+                        with_scratch(scratch, |[heard, d_query, wide, d_wide]| {
+                            plan.score_map.after(products, (own, width), count, query);
+                            plan.hear(edges, first, query, heard, kept);
+                            // Through V.
+                            copy_rows((gradient, output), (&mut *wide, out_plane), output);
+                            let heard_t = Scalars::plain(heard, (size, 1), (count, plane));
+                            add_product(products, heard_t, wide, out_plane, d_out_map, Finish::ADD);
+                            out_back.after(products, (gradient, output), count, d_heard);
+                            // Through the softmax.
+                            let level = plan.level;
+                            with_scratch([width * level.lanes::<E>(); 4], |scratch| {
+                                level.run(queries::Rows {
+                                    edges,
+                                    first,
+                                    query,
+                                    output: heard,
+                                    gradient: d_heard,
+                                    d_query: &mut *d_query,
+                                    stride: plane,
+                                    kept,
+                                    shares,
+                                    scratch,
+                                });
+                            });
+                            // Through W.
+                            let own_t = Scalars::plain(own, (width, 1), (count, width));
+                            add_product(products, own_t, d_query, plane, d_score_map, Finish::ADD);
+                            score_back.after(products, (d_query, plane), count, d_wide);
+                            copy_rows((d_wide, score_back.plane), (d_own, width), width);
+                            for row in d_query.chunks_exact(plane) {
+                                for (sum, term) in d_bias.iter_mut().zip(row) {
+                                    *sum += *term;
+                                }
+                            }
+                        });
+                    }
+                    sums
+                });
+            sums = sum_parts(terms.collect());
+            edges.add_to_keys(plan.level, (&query, &d_heard, plane), &kept, &shares, &mut d_state);
+        }
+        let (d_score_map, rest) = sums.split_at(lengths[0]);
+        let (d_bias, d_out_map) = rest.split_at(lengths[1]);
+        let narrow = |from: &[E], plane: usize, width: usize| {
+            from.chunks_exact(plane).flat_map(|row| &row[..width]).copied().collect()
+        };
+        AttentionMapGradients {
+            state: d_state,
+            score_map: narrow(d_score_map, plane, size),
+            bias: d_bias.to_vec(),
+            out_map: narrow(d_out_map, lengths[2] / size, output),
+        }
+    }
+}
+
+impl<E: Element> Plan<'_, E> {
+    /// What some nodes hear, from their queries.
+    fn hear(&self, edges: Edges<E>, first: usize, query: &[E], heard: &mut [E], kept: &mut [E]) {
+        let level = self.level;
+        with_scratch(forward::scratch(edges.width, level.lanes::<E>()), |scratch| {
+            level.run(forward::Rows {
+                edges,
+                first,
+                query,
+                output: heard,
+                stride: self.plane,
+                kept,
+                scratch,
+            });
+        });
+    }
+}
