@@ -65,19 +65,18 @@ impl<E: Element> Padded<E> {
         Self { numbers, rows, plane }
     }
 
-    /// C = A·self for rows of A that lie `.1` apart; those of C are as long as the matrix's.
+    /// C = A·self for so many rows of A, which lie `stride` apart.
     fn after(&self, level: Level, (a, stride): (&[E], usize), count: usize, c: &mut [E]) {
         let a = Scalars::plain(a, (count, stride), (self.rows, 1));
-        add_product(level, a, &self.numbers, self.plane, c, Finish::STORE);
+        product(level, a, (&self.numbers, self.plane), c, Finish::STORE);
     }
 }
 
-/// C = A·B, or C + A·B: rows of B and of C are `plane` long.
-fn add_product<E: Element>(
+/// C = A·B, or C + A·B; rows of C are as long as those of B.
+fn product<E: Element>(
     level: Level,
     a: Scalars<E>,
-    b: &[E],
-    plane: usize,
+    (b, plane): (&[E], usize),
     c: &mut [E],
     finish: Finish<E>,
 ) {
@@ -143,7 +142,7 @@ impl<'a, E: Element> AttentionMap<'a, E> {
     /// If lengths do not fit.
     pub fn forward(&self, level: Level) -> Vec<E> {
         let plan = self.plan(level);
-        let Plan { edges, products, at_once, size, plane, output, .. } = plan;
+        let Plan { products, at_once, size, plane, output, .. } = plan;
         let out_map = Padded::new(products, self.out_map, [size, output], (output, 1));
         let mut y = vec![E::ZERO; self.graph.rows() * output];
         y.par_chunks_mut(at_once * output).enumerate().for_each(|(block, y)| {
@@ -151,7 +150,7 @@ impl<'a, E: Element> AttentionMap<'a, E> {
             let lengths = [count * plane, count * plane, count * 2 * self.heads, count * out_map.plane];
             with_scratch(lengths, |[query, heard, kept, wide]| {
                 plan.score_map.after(products, (&self.state[first * self.width..], self.width), count, query);
-                plan.hear(edges, first, query, heard, kept);
+                plan.hear(first, query, heard, kept);
                 out_map.after(products, (heard, plane), count, wide);
                 copy_rows((wide, out_map.plane), (y, output), output);
             });
@@ -166,113 +165,132 @@ impl<'a, E: Element> AttentionMap<'a, E> {
     /// If lengths do not fit.
     pub fn backward(&self, level: Level, gradient: &[E]) -> AttentionMapGradients<E> {
         let plan = self.plan(level);
-        let Plan { edges, products, at_once, size, plane, output, .. } = plan;
+        let Plan { products, at_once, size, plane, output, .. } = plan;
         let (rows, width, heads) = (self.graph.rows(), self.width, self.heads);
         assert_eq!(gradient.len(), rows * output, "one number per result");
+        let back = Back {
+            score_map: Padded::new(products, self.score_map, [size, width], (1, size)),
+            out_map: Padded::new(products, self.out_map, [output, size], (1, output)),
+            out_plane: output.next_multiple_of(products.lanes::<E>()),
+        };
+        let lengths = [width * plane, size, size * back.out_plane];
         let mut d_state = vec![E::ZERO; self.state.len()];
-        let lengths = [width * plane, size, size * output.next_multiple_of(products.lanes::<E>())];
-        let mut sums = vec![E::ZERO; lengths.iter().sum()];
-        if rows > 0 {
-            let score_back = Padded::new(products, self.score_map, [size, width], (1, size));
-            let out_back = Padded::new(products, self.out_map, [output, size], (1, output));
-            let parts = parts(rows.div_ceil(at_once));
-            let per_part = parts[0].len() * at_once;
-            // What the nodes that are heard will ask for.
-            let (mut query, mut d_heard) = (Buffer::take(rows * plane), Buffer::take(rows * plane));
-            let (mut kept, mut shares) = (Buffer::take(rows * 2 * heads), Buffer::take(rows * heads));
-            let pieces = query
-                .par_chunks_mut(per_part * plane)
-                .zip(d_heard.par_chunks_mut(per_part * plane))
-                .zip(kept.par_chunks_mut(per_part * 2 * heads))
-                .zip(shares.par_chunks_mut(per_part * heads))
-                .zip(d_state[..rows * width].par_chunks_mut(per_part * width));
-            let terms =
-                parts.par_iter().zip(pieces).map(|(part, ((((query, d_heard), kept), shares), d_own))| {
-                    let mut sums = vec![E::ZERO; lengths.iter().sum()];
-                    let (d_score_map, rest) = sums.split_at_mut(lengths[0]);
-                    let (d_bias, d_out_map) = rest.split_at_mut(lengths[1]);
-                    let blocks = query
-                        .chunks_mut(at_once * plane)
-                        .zip(d_heard.chunks_mut(at_once * plane))
-                        .zip(kept.chunks_mut(at_once * 2 * heads))
-                        .zip(shares.chunks_mut(at_once * heads))
-                        .zip(d_own.chunks_mut(at_once * width));
-                    for (block, ((((query, d_heard), kept), shares), d_own)) in part.clone().zip(blocks) {
-                        let (first, count) = (block * at_once, shares.len() / heads);
-                        let own = &self.state[first * width..];
-                        let gradient = &gradient[first * output..(first + count) * output];
-                        let out_plane = lengths[2] / size;
-                        let scratch =
-                            [count * plane, count * plane, count * out_plane, count * score_back.plane];
-                        with_scratch(scratch, |[heard, d_query, wide, d_wide]| {
-                            plan.score_map.after(products, (own, width), count, query);
-                            plan.hear(edges, first, query, heard, kept);
-                            // Through V.
-                            copy_rows((gradient, output), (&mut *wide, out_plane), output);
-                            let heard_t = Scalars::plain(heard, (size, 1), (count, plane));
-                            add_product(products, heard_t, wide, out_plane, d_out_map, Finish::ADD);
-                            out_back.after(products, (gradient, output), count, d_heard);
-                            // Through the softmax.
-                            let level = plan.level;
-                            with_scratch([width * level.lanes::<E>(); 4], |scratch| {
-                                level.run(queries::Rows {
-                                    edges,
-                                    first,
-                                    query,
-                                    output: heard,
-                                    gradient: d_heard,
-                                    d_query: &mut *d_query,
-                                    stride: plane,
-                                    kept,
-                                    shares,
-                                    scratch,
-                                });
-                            });
-                            // Through W.
-                            let own_t = Scalars::plain(own, (width, 1), (count, width));
-                            add_product(products, own_t, d_query, plane, d_score_map, Finish::ADD);
-                            score_back.after(products, (d_query, plane), count, d_wide);
-                            copy_rows((d_wide, score_back.plane), (d_own, width), width);
-                            for row in d_query.chunks_exact(plane) {
-                                for (sum, term) in d_bias.iter_mut().zip(row) {
-                                    *sum += *term;
-                                }
-                            }
-                        });
-                    }
-                    sums
-                });
-            sums = sum_parts(terms.collect());
-            edges.add_to_keys(plan.level, (&query, &d_heard, plane), &kept, &shares, &mut d_state);
-        }
+        // What the nodes that are heard will ask for.
+        let (mut query, mut d_heard) = (Buffer::take(rows * plane), Buffer::take(rows * plane));
+        let (mut kept, mut shares) = (Buffer::take(rows * 2 * heads), Buffer::take(rows * heads));
+
+        let parts = parts(rows.div_ceil(at_once));
+        let per_part = parts.first().map_or(0, ExactSizeIterator::len) * at_once;
+        let widths = [plane, plane, 2 * heads, heads, width];
+        let mut all = [&mut *query, &mut *d_heard, &mut *kept, &mut *shares, &mut d_state[..rows * width]];
+        let pieces: Vec<_> = parts.iter().map(|_| first_rows(&mut all, widths, per_part)).collect();
+        let sums = parts.into_par_iter().zip(pieces).map(|(part, mut piece)| {
+            let mut sums = vec![E::ZERO; lengths.iter().sum()];
+            for block in part {
+                let mut rest = sums.as_mut_slice();
+                let sums = lengths.map(|length| rest.split_off_mut(..length).unwrap_or_default());
+                let rows = first_rows(&mut piece, widths, at_once);
+                self.backward_block(&plan, &back, block * at_once, gradient, rows, sums);
+            }
+            sums
+        });
+        let mut sums = sum_parts(sums.collect());
+        sums.resize(lengths.iter().sum(), E::ZERO);
+        plan.edges.add_to_keys(plan.level, (&query, &d_heard, plane), &kept, &shares, &mut d_state);
         let (d_score_map, rest) = sums.split_at(lengths[0]);
         let (d_bias, d_out_map) = rest.split_at(lengths[1]);
-        let narrow = |from: &[E], plane: usize, width: usize| {
-            from.chunks_exact(plane).flat_map(|row| &row[..width]).copied().collect()
-        };
         AttentionMapGradients {
             state: d_state,
             score_map: narrow(d_score_map, plane, size),
             bias: d_bias.to_vec(),
-            out_map: narrow(d_out_map, lengths[2] / size, output),
+            out_map: narrow(d_out_map, back.out_plane, output),
         }
     }
+
+    /// The listening nodes of a block: their rows of q, of the gradients of what is heard and of their own states, and of what is
+    /// kept of the softmax; and their shares in the gradients of W, b and V.
+    fn backward_block(
+        &self,
+        plan: &Plan<E>,
+        back: &Back<E>,
+        first: usize,
+        gradient: &[E],
+        [query, d_heard, kept, shares, d_own]: [&mut [E]; 5],
+        [d_score_map, d_bias, d_out_map]: [&mut [E]; 3],
+    ) {
+        let Plan { edges, level, products, size, plane, output, .. } = *plan;
+        let (count, width) = (shares.len() / self.heads, self.width);
+        let own = &self.state[first * width..];
+        let gradient = &gradient[first * output..(first + count) * output];
+        let lengths = [count * plane, count * plane, count * back.out_plane, count * back.score_map.plane];
+        with_scratch(lengths, |[heard, d_query, d_output, d_wide]| {
+            plan.score_map.after(products, (own, width), count, query);
+            plan.hear(first, query, heard, kept);
+            // Through V.
+            copy_rows((gradient, output), (&mut *d_output, back.out_plane), output);
+            let heard_t = Scalars::plain(heard, (size, 1), (count, plane));
+            product(products, heard_t, (d_output, back.out_plane), d_out_map, Finish::ADD);
+            back.out_map.after(products, (gradient, output), count, d_heard);
+            // Through the softmax.
+            with_scratch([width * level.lanes::<E>(); 4], |scratch| {
+                level.run(queries::Rows {
+                    edges,
+                    first,
+                    query,
+                    output: heard,
+                    gradient: d_heard,
+                    d_query: &mut *d_query,
+                    stride: plane,
+                    kept,
+                    shares,
+                    scratch,
+                });
+            });
+            for row in d_query.chunks_exact(plane) {
+                for (sum, term) in d_bias.iter_mut().zip(row) {
+                    *sum += *term;
+                }
+            }
+            // Through W.
+            let own_t = Scalars::plain(own, (width, 1), (count, width));
+            product(products, own_t, (d_query, plane), d_score_map, Finish::ADD);
+            back.score_map.after(products, (d_query, plane), count, d_wide);
+            copy_rows((d_wide, back.score_map.plane), (d_own, width), width);
+        });
+    }
+}
+
+/// The weights of the way back: Wᵀ and Vᵀ.
+struct Back<E> {
+    score_map: Padded<E>,
+    out_map: Padded<E>,
+    /// Numbers in a row of Y, filled up.
+    out_plane: usize,
 }
 
 impl<E: Element> Plan<'_, E> {
     /// What some nodes hear, from their queries.
-    fn hear(&self, edges: Edges<E>, first: usize, query: &[E], heard: &mut [E], kept: &mut [E]) {
-        let level = self.level;
+    fn hear(&self, first: usize, query: &[E], heard: &mut [E], kept: &mut [E]) {
+        let Self { edges, level, plane: stride, .. } = *self;
         with_scratch(forward::scratch(edges.width, level.lanes::<E>()), |scratch| {
-            level.run(forward::Rows {
-                edges,
-                first,
-                query,
-                output: heard,
-                stride: self.plane,
-                kept,
-                scratch,
-            });
+            level.run(forward::Rows { edges, first, query, output: heard, stride, kept, scratch });
         });
     }
+}
+
+/// Takes so many rows, or all that are left, off the front of each.
+fn first_rows<'a, E, const N: usize>(
+    all: &mut [&'a mut [E]; N],
+    widths: [usize; N],
+    rows: usize,
+) -> [&'a mut [E]; N] {
+    std::array::from_fn(|at| {
+        let end = (rows * widths[at]).min(all[at].len());
+        all[at].split_off_mut(..end).unwrap_or_default()
+    })
+}
+
+/// The first `width` numbers of every row.
+fn narrow<E: Element>(rows: &[E], plane: usize, width: usize) -> Vec<E> {
+    rows.chunks_exact(plane).flat_map(|row| &row[..width]).copied().collect()
 }

@@ -52,8 +52,8 @@ impl FusedOp<3> for AttentionOp {
     }
 }
 
-/// Attention and its maps for tensors H, W, b, V. Nothing is kept: a third more work in the backward pass, and several times
-/// less memory.
+/// Attention and its maps for tensors H, W, b, V. Nothing is kept: the backward pass computes queries and what is heard again, a
+/// sixth more products for several times less memory.
 #[derive(Clone, Debug)]
 pub(super) struct AttentionMapOp(pub(super) Sparse);
 
