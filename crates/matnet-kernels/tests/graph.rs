@@ -1,6 +1,8 @@
 //! Graph kernels: against sums written out, every level against `f64`, any number of threads against one.
 
-use matnet_kernels::{Activation, Attention, Csr, CsrError, Element, Highway, Level, sparse_product};
+use matnet_kernels::{
+    Activation, Attention, AttentionMap, Csr, CsrError, Element, Highway, Level, sparse_product,
+};
 
 /// A small generator, so that the tests need no crate for it.
 struct Numbers(u64);
@@ -175,6 +177,57 @@ fn attention_agrees_on_every_level() {
     }
 }
 
+/// Output and all gradients of attention with its maps.
+fn attend_mapped<E: Element>(map: &AttentionMap<E>, level: Level, gradient: &[E]) -> Vec<Vec<E>> {
+    let gradients = map.backward(level, gradient);
+    vec![map.forward(level), gradients.state, gradients.score_map, gradients.bias, gradients.out_map]
+}
+
+#[test]
+fn mapped_attention_agrees_on_every_level() {
+    let mut numbers = Numbers(9);
+    for case in 0..40 {
+        let (rows, others) = (1 + numbers.below([20, 700][case % 2]), numbers.below(30));
+        let (width, heads) = (1 + numbers.below(12), 1 + numbers.below([4, 10][case % 2]));
+        let (output, cols) = (1 + numbers.below(20), rows + others);
+        let graph = numbers.matrix(rows, cols, 5);
+        let (transposed, _) = graph.transpose();
+        let size = width * heads;
+        let lengths = [cols * width, width * size, size, size * output, rows * output];
+        let lists = lengths.map(|length| numbers.list(length));
+        let [state, score_map, bias, out_map, gradient] = &lists;
+        let (graph, transposed) = (&graph, &transposed);
+        let double = AttentionMap { graph, transposed, width, heads, state, score_map, bias, out_map };
+        let want = attend_mapped(&double, Level::PORTABLE, gradient);
+
+        // What it is made of.
+        let mut query = vec![0.0; rows * size];
+        for (own, query) in state.chunks(width).zip(query.chunks_mut(size)) {
+            for (x, weights) in own.iter().zip(score_map.chunks(size)) {
+                query.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += x * weight);
+            }
+        }
+        let plain = Attention { graph, transposed, width, heads, query: &query, bias, keys: state };
+        let heard = plain.forward(Level::PORTABLE).0;
+        for (got, heard) in want[0].chunks(output).zip(heard.chunks(size)) {
+            for (at, got) in got.iter().enumerate() {
+                let sum: f64 =
+                    heard.iter().zip(out_map.chunks(output)).map(|(x, weights)| x * weights[at]).sum();
+                assert!((got - sum).abs() < 1e-12 * (1.0 + sum.abs()), "case {case}: {got} is not {sum}");
+            }
+        }
+
+        let lists = lists.each_ref().map(|list| single(list));
+        let [state, score_map, bias, out_map, gradient] = &lists;
+        let single = AttentionMap { graph, transposed, width, heads, state, score_map, bias, out_map };
+        for level in Level::available() {
+            for (at, (got, want)) in attend_mapped(&single, level, gradient).iter().zip(&want).enumerate() {
+                close(&format!("{level:?} rows {rows} width {width} heads {heads} tensor {at}"), got, want);
+            }
+        }
+    }
+}
+
 #[test]
 fn large_scores_stay_finite() {
     let mut numbers = Numbers(4);
@@ -254,12 +307,23 @@ fn results_do_not_depend_on_the_number_of_threads() {
         state: &keys,
         activation: Activation::Relu,
     };
+    let mapped = AttentionMap {
+        graph: &graph,
+        transposed: &transposed,
+        width,
+        heads,
+        state: &keys,
+        score_map: &gradient[..width * width * heads],
+        bias: &bias,
+        out_map: &query[..width * heads * width],
+    };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
             let mut all = attend(&attention, Level::best(), &gradient);
             all.push(sparse_product(Level::best(), &graph, Some(&weights), &keys, width));
             all.extend(highway(&gates, Level::best(), &gradient[..nodes * width]));
+            all.extend(attend_mapped(&mapped, Level::best(), &gradient[..nodes * width]));
             all
         })
     };
