@@ -57,6 +57,14 @@ def machine_lines(data: dict) -> list[str]:
     ]
 
 
+# Pages that may stand in the folder beside the table, and how it points to them.
+PAGES_BESIDE = {
+    "growth.md": "[growth.md](growth.md): curves of the time against sizes",
+    "profile.md": "[profile.md](profile.md): where the time goes",
+    "graphs/README.md": "[graphs](graphs/README.md): nets on graphs, beside PyTorch Geometric",
+}
+
+
 def write_table(folder: Path, data: dict) -> None:
     """README.md, bars.svg and results.json."""
     peak = max(data["machine"]["sgemm"].values())
@@ -67,11 +75,12 @@ def write_table(folder: Path, data: dict) -> None:
         "weights and the same batch, must begin with the same loss, and take turns,",
         f"{data['rounds']} rounds of about {data['seconds']:g} s each. A time is the median in milliseconds, ± half the",
         "distance between the quartiles. PyTorch's columns show the faster of two ways: states laid out",
-        "`[batch, rows, cols]` or `[rows, batch, cols]` for matrices, written out or `nn.LSTM` for vectors; its Adam is",
-        "the faster of fused and not. Compiling and warming up are not counted. [growth.md](growth.md) has curves against",
-        "sizes, [profile.md](profile.md) where the time goes.",
+        "`[batch, rows, cols]` or `[rows, batch, cols]` for matrices, written out or `nn.LSTM` for vectors, PyTorch",
+        "Geometric's scatter along edges or PyTorch's sparse matrices for graphs; its Adam is the faster of fused and",
+        "not. Compiling and warming up are not counted.",
         "",
         *machine_lines(data),
+        *[f"- {says}" for page, says in PAGES_BESIDE.items() if (folder / page).exists()],
         "",
         "![Bars: time of each row relative to the fastest PyTorch column](bars.svg)",
         "",
