@@ -4,6 +4,7 @@
 #![allow(deprecated)] // Burn means to replace this backend; as a second opinion it serves as long as it lasts.
 
 use burn::tensor::{Device, Tensor, TensorData};
+use matnet::graph::GraphError;
 use matnet::net::Net;
 use matnet::prelude::*;
 use matnet::random::Stream;
@@ -66,4 +67,39 @@ fn nets_give_the_same_with_and_without_kernels() {
             });
         }
     }
+}
+
+#[test]
+fn nets_on_graphs_give_the_same_with_and_without_kernels() {
+    // Two nodes hear the same, one hears itself, the last hears nobody.
+    let graph = Graph::new(7, &[(0, 1), (1, 2), (0, 2), (3, 3), (4, 0), (5, 0), (4, 5)], false).unwrap();
+    fn run<N: Net<Input = GraphInput, Output = Tensor<2>>>(
+        net: &N,
+        links: Result<Links, GraphError>,
+        features: Tensor<2>,
+    ) -> Tensor<2> {
+        let input = GraphInput { features: Features::Dense(features), links: links.unwrap() };
+        net.forward(input, &mut Mode::Eval)
+    }
+    for pooling in [Pooling::Mean, Pooling::Attention, Pooling::Vector] {
+        same("column net", [7, 6], |x, device| {
+            let config = ColumnNetConfig {
+                pooling,
+                heads: 3,
+                height: 2,
+                neighbours: 4,
+                ..ColumnNetConfig::new(6, 5, 3)
+            };
+            let net = config.init(&mut Stream::new(2, "init"), device).unwrap();
+            run(&net, net.links(&graph), x)
+        });
+    }
+    same("gcn", [7, 6], |x, device| {
+        let net = GcnConfig::new(6, [5], 3).init(&mut Stream::new(2, "init"), device).unwrap();
+        run(&net, net.links(&graph), x)
+    });
+    same("chebyshev", [7, 6], |x, device| {
+        let net = ChebyshevNetConfig::new(6, [5], 3).init(&mut Stream::new(2, "init"), device).unwrap();
+        run(&net, net.links(&graph), x)
+    });
 }
