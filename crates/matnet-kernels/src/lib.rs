@@ -22,7 +22,7 @@ pub use adam::AdamStep;
 pub use chain::{Chain, ChainGradients, Link, LinkGradients};
 pub use graph::{
     Attention, AttentionGradients, AttentionMap, AttentionMapGradients, Csr, CsrError, Highway,
-    HighwayGradients, sparse_product,
+    HighwayGradients, SlotMap, SlotMapGradients, sparse_product,
 };
 pub use map::{Map, MapGradients, Term, TermGradients};
 pub use memory::{MemoryGradients, MemorySize, MemoryStep};

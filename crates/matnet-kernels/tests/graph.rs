@@ -1,7 +1,7 @@
 //! Graph kernels: against sums written out, every level against `f64`, any number of threads against one.
 
 use matnet_kernels::{
-    Activation, Attention, AttentionMap, Csr, CsrError, Element, Highway, Level, sparse_product,
+    Activation, Attention, AttentionMap, Csr, CsrError, Element, Highway, Level, SlotMap, sparse_product,
 };
 
 /// A small generator, so that the tests need no crate for it.
@@ -228,6 +228,52 @@ fn mapped_attention_agrees_on_every_level() {
     }
 }
 
+/// Output and all gradients of slots with their maps.
+fn map_slots<E: Element>(map: &SlotMap<E>, level: Level, gradient: &[E]) -> Vec<Vec<E>> {
+    let gradients = map.backward(level, gradient);
+    vec![map.forward(level), gradients.state, gradients.map]
+}
+
+#[test]
+fn slots_agree_on_every_level() {
+    let mut numbers = Numbers(10);
+    for case in 0..30 {
+        let (nodes, slots) = (numbers.below([20, 1200][case % 2]), 1 + numbers.below(5));
+        let (width, output, cols) = (1 + numbers.below(20), 1 + numbers.below(20), 1 + numbers.below(300));
+        let graph = &numbers.matrix(nodes * slots, cols, 1);
+        let lengths = [cols * width, slots * width * output, nodes * output];
+        let lists = lengths.map(|length| numbers.list(length));
+        let [state, map, gradient] = &lists;
+        let want = map_slots(&SlotMap { graph, slots, width, state, map }, Level::PORTABLE, gradient);
+
+        // The sum written out.
+        let mut sums = vec![0.0; nodes * output];
+        for row in 0..nodes * slots {
+            let sums = &mut sums[row / slots * output..][..output];
+            for &column in graph.row(row) {
+                let weights = &map[row % slots * width * output..];
+                for (x, weights) in
+                    state[column as usize * width..][..width].iter().zip(weights.chunks(output))
+                {
+                    sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += x * weight);
+                }
+            }
+        }
+        for (got, sum) in want[0].iter().zip(&sums) {
+            assert!((got - sum).abs() < 1e-12 * (1.0 + sum.abs()), "case {case}: {got} is not {sum}");
+        }
+
+        let lists = lists.each_ref().map(|list| single(list));
+        let [state, map, gradient] = &lists;
+        let single = SlotMap { graph, slots, width, state, map };
+        for level in Level::available() {
+            for (at, (got, want)) in map_slots(&single, level, gradient).iter().zip(&want).enumerate() {
+                close(&format!("{level:?} nodes {nodes} slots {slots} width {width} tensor {at}"), got, want);
+            }
+        }
+    }
+}
+
 #[test]
 fn large_scores_stay_finite() {
     let mut numbers = Numbers(4);
@@ -317,6 +363,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
         bias: &bias,
         out_map: &query[..width * heads * width],
     };
+    let slots = SlotMap { graph: &graph, slots: 5, width, state: &keys, map: &query[..5 * width * width] };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
@@ -324,6 +371,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             all.push(sparse_product(Level::best(), &graph, Some(&weights), &keys, width));
             all.extend(highway(&gates, Level::best(), &gradient[..nodes * width]));
             all.extend(attend_mapped(&mapped, Level::best(), &gradient[..nodes * width]));
+            all.extend(map_slots(&slots, Level::best(), &gradient[..nodes / 5 * width]));
             all
         })
     };

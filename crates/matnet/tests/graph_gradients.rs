@@ -10,7 +10,7 @@ use matnet::graph::{Edges, Features, Graph, GraphInput, LambdaMax, Linking, Link
 use matnet::layer::{
     ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, FeatureMap, GraphConvConfig, Pooling,
 };
-use matnet::ops::{Activation, attention_map, composed, edge_attention, highway, sparse_product};
+use matnet::ops::{Activation, attention_map, composed, edge_attention, highway, slot_map, sparse_product};
 use matnet::prelude::*;
 use matnet::vector::VecLinearConfig;
 
@@ -77,6 +77,24 @@ fn sparse_products() {
         check_function(label, &[values(stream, cols * width)], |leaves| {
             weigh(sparse_product(&matrix, leaves[0].clone().reshape([cols, width])))
         });
+    });
+}
+
+#[test]
+fn slot_maps() {
+    each_graph("slot map", |label, index, stream| {
+        let [nodes, slots, width, output] = [7, 4, 6, 5].map(|most| between(stream, 1, most));
+        let graph = graph(stream, nodes, 1);
+        let (links, others) = links(stream, index, &graph, Linking::Slots(slots), 1);
+        let matrix = &links.hop(0)[0];
+        let inputs = [others * width, slots * width * output].map(|n| values(stream, n));
+        let run = |op: fn(&Sparse, Tensor<2>, Tensor<2>) -> Tensor<2>, leaves: &[Tensor<1>]| {
+            let map = leaves[1].clone().reshape([slots * width, output]);
+            op(matrix, leaves[0].clone().reshape([others, width]), map)
+        };
+        check_function(label, &inputs, |leaves| weigh(run(slot_map, leaves)));
+        let leaves = inputs.each_ref().map(|values| common::tensor(values.clone(), [values.len()]));
+        assert!(distance(run(slot_map, &leaves), run(composed::slot_map, &leaves)) < 1e-12, "{label}");
     });
 }
 

@@ -59,6 +59,11 @@ impl Csr {
         &self.columns
     }
 
+    /// Where the entries of each row begin among all, and where the last ends.
+    pub(super) fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
     /// Where the entries of a row stand among all.
     pub fn range(&self, row: usize) -> Range<usize> {
         self.offsets[row]..self.offsets[row + 1]

@@ -7,7 +7,9 @@
 mod attention;
 mod csr;
 mod highway;
+mod padded;
 mod product;
+mod slots;
 
 use rayon::prelude::*;
 
@@ -17,6 +19,7 @@ pub use attention::{Attention, AttentionGradients, AttentionMap, AttentionMapGra
 pub use csr::{Csr, CsrError};
 pub use highway::{Highway, HighwayGradients};
 pub use product::sparse_product;
+pub use slots::{SlotMap, SlotMapGradients};
 
 /// About so many multiplications are worth handing to a thread.
 const GRAIN: usize = 1 << 15;

@@ -9,7 +9,7 @@ use burn::tensor::Tensor;
 
 use super::{Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps};
 
-pub use graph::{attention_map, edge_attention, highway, sparse_product};
+pub use graph::{attention_map, edge_attention, highway, slot_map, sparse_product};
 pub use memory::memory_step;
 
 /// Uᵀ X V for every X of the batch.

@@ -25,4 +25,4 @@ pub use mat1_chain::{Mat1Maps, mat1_chain};
 pub use mat2::{Mat2Maps, mat2};
 pub use memory::{MemorySize, MemoryState, memory_step};
 pub use recurrent::{Cell, Keep, MatState, RecurrentMaps, StateMaps, Steps, recurrent, recurrent_mapped};
-pub use sparse_product::sparse_product;
+pub use sparse_product::{slot_map, sparse_product};

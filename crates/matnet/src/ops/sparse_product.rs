@@ -1,4 +1,4 @@
-//! A fixed sparse matrix times a dense one.
+//! A fixed sparse matrix times a dense one, and what comes of it mapped.
 
 use burn::backend::Dispatch;
 use burn::tensor::Tensor;
@@ -44,4 +44,41 @@ pub fn sparse_product(matrix: &Sparse, input: Tensor<2>) -> Tensor<2> {
         return composed::sparse_product(matrix, input);
     }
     Tensor::from_dispatch(Dispatch::sparse_product(input.into_dispatch(), matrix.clone()))
+}
+
+/// Y = \[H̃₁ … H̃ₛ\] V, where row i of H̃ₛ is row i · slots + s of A H: a node's neighbours side by side, each slot with a map of its own.
+///
+/// On the CPU slots that hold nobody cost nothing.
+///
+/// # Shapes
+///
+/// - `matrix` (A): `[nodes · slots, others]`, its entries all 1
+/// - `state` (H): `[others, width]`
+/// - `map` (V): `[slots · width, output]`
+/// - output: `[nodes, output]`
+///
+/// # Panics
+///
+/// If the shapes do not fit together, or the matrix has weights.
+pub fn slot_map(matrix: &Sparse, state: Tensor<2>, map: Tensor<2>) -> Tensor<2> {
+    let ([others, width], [sources, _]) = (state.dims(), map.dims());
+    let op = "slot_map";
+    assert!(others == matrix.cols(), "{op}: the matrix has {} columns, {others} states", matrix.cols());
+    assert!(matrix.matrix().1.is_none(), "{op}: the matrix has weights");
+    assert!(
+        width > 0 && sources > 0 && sources % width == 0,
+        "{op}: a map of {sources} numbers for states of {width}"
+    );
+    let slots = sources / width;
+    assert!(matrix.rows() % slots == 0, "{op}: {} rows are no nodes of {slots} slots", matrix.rows());
+    assert!(state.dtype() == map.dtype(), "{op}: state and map hold different numbers");
+    if !fused::available(&state) {
+        return composed::slot_map(matrix, state, map);
+    }
+    Tensor::from_dispatch(Dispatch::slot_map(
+        state.into_dispatch(),
+        map.into_dispatch(),
+        matrix.clone(),
+        slots,
+    ))
 }

@@ -11,7 +11,7 @@ use crate::graph::{Linking, Sparse};
 use crate::init::{self, Init};
 use crate::layer::{Dropout, TRANSFORM_START};
 use crate::mode::Mode;
-use crate::ops::{Activation, highway, sparse_product};
+use crate::ops::{Activation, highway, slot_map, sparse_product};
 use crate::random::Stream;
 
 /// How a node takes in what its neighbours say.
@@ -206,10 +206,8 @@ impl ColumnLayer {
             let map = map.swap_dims(0, 1).reshape([many * width, 2 * width]);
             match self.attention.get(relation) {
                 Some(attention) => attention.mapped(matrix, entering.clone(), map),
-                None => {
-                    let heard = sparse_product(matrix, entering.clone());
-                    heard.reshape([nodes, many * width]).matmul(map)
-                }
+                None if self.pooling == Pooling::Vector => slot_map(matrix, entering.clone(), map),
+                None => sparse_product(matrix, entering.clone()).matmul(map),
             }
         });
         let heard = heard.reduce(|sum, relation| sum + relation).expect("at least one relation");

@@ -22,6 +22,12 @@ pub fn sparse_product(matrix: &Sparse, input: Tensor<2>) -> Tensor<2> {
     zeros.select_assign(0, to, heard, IndexingUpdateOp::Add)
 }
 
+/// See [`slot_map`](crate::ops::slot_map).
+pub fn slot_map(matrix: &Sparse, state: Tensor<2>, map: Tensor<2>) -> Tensor<2> {
+    let ([_, width], [sources, _]) = (state.dims(), map.dims());
+    sparse_product(matrix, state).reshape([matrix.rows() * width / sources, sources]).matmul(map)
+}
+
 /// See [`edge_attention`](crate::ops::edge_attention).
 pub fn edge_attention(matrix: &Sparse, query: Tensor<3>, bias: Tensor<2>, keys: Tensor<2>) -> Tensor<3> {
     let [rows, width, heads] = query.dims();

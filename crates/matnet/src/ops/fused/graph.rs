@@ -3,7 +3,7 @@
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Autodiff, Backend, Flex, backend_extension, tensor::FloatTensor};
-use matnet_kernels::{Csr, Highway, Level, sparse_product};
+use matnet_kernels::{Csr, Highway, Level, SlotMap, sparse_product};
 
 use super::attention::{AttentionMapOp, AttentionOp};
 use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, run, tensor};
@@ -15,6 +15,14 @@ use crate::ops::Activation;
 pub trait FusedGraphOps: Backend {
     /// A X
     fn sparse_product(input: FloatTensor<Self>, matrix: Sparse) -> FloatTensor<Self>;
+
+    /// A X with so many rows side by side, times V
+    fn slot_map(
+        state: FloatTensor<Self>,
+        map: FloatTensor<Self>,
+        matrix: Sparse,
+        slots: usize,
+    ) -> FloatTensor<Self>;
 
     /// Σⱼ softmax((q + b)ᵀ hⱼ) hⱼ
     fn edge_attention(
@@ -48,6 +56,10 @@ impl FusedGraphOps for Flex {
         run([input], &ProductOp(matrix))
     }
 
+    fn slot_map(state: FlexTensor, map: FlexTensor, matrix: Sparse, slots: usize) -> FlexTensor {
+        run([state, map], &SlotMapOp { matrix, slots })
+    }
+
     fn edge_attention(query: FlexTensor, bias: FlexTensor, keys: FlexTensor, matrix: Sparse) -> FlexTensor {
         run([query, bias, keys], &AttentionOp(matrix))
     }
@@ -76,6 +88,10 @@ impl FusedGraphOps for Flex {
 impl<C: CheckpointStrategy> FusedGraphOps for Autodiff<Flex, C> {
     fn sparse_product(input: Tracked, matrix: Sparse) -> Tracked {
         differentiate::<C, 1, _>([input], ProductOp(matrix))
+    }
+
+    fn slot_map(state: Tracked, map: Tracked, matrix: Sparse, slots: usize) -> Tracked {
+        differentiate::<C, 2, _>([state, map], SlotMapOp { matrix, slots })
     }
 
     fn edge_attention(query: Tracked, bias: Tracked, keys: Tracked, matrix: Sparse) -> Tracked {
@@ -130,6 +146,44 @@ fn product<E: Number>((matrix, weights): (&Csr, Option<&[f32]>), input: &FlexTen
     let [_, width] = dims(input);
     let output = sparse_product::<E>(Level::best(), matrix, weights, numbers(input), width);
     tensor(output, &[matrix.rows(), width])
+}
+
+/// Slots and their maps for tensors H, V.
+#[derive(Clone, Debug)]
+struct SlotMapOp {
+    matrix: Sparse,
+    slots: usize,
+}
+
+impl SlotMapOp {
+    fn view<'a, E: Number>(&'a self, [state, map]: &'a [FlexTensor; 2]) -> SlotMap<'a, E> {
+        let [_, width] = dims(state);
+        let graph = self.matrix.matrix().0;
+        SlotMap { graph, slots: self.slots, width, state: numbers(state), map: numbers(map) }
+    }
+}
+
+impl FusedOp<2> for SlotMapOp {
+    type Kept<E: Number> = ();
+
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 2], _: bool) -> (FlexTensor, ()) {
+        let [_, output] = dims(&inputs[1]);
+        let nodes = self.matrix.rows() / self.slots;
+        (tensor(self.view::<E>(inputs).forward(Level::best()), &[nodes, output]), ())
+    }
+
+    fn backward<E: Number>(
+        &self,
+        inputs: &[FlexTensor; 2],
+        _: &FlexTensor,
+        _: &(),
+        gradient: FlexTensor,
+        _: [bool; 2],
+    ) -> [Option<FlexTensor>; 2] {
+        let gradients = self.view::<E>(inputs).backward(Level::best(), numbers(&gradient));
+        let [state, map] = inputs;
+        [Some(tensor(gradients.state, &dims::<2>(state))), Some(tensor(gradients.map, &dims::<2>(map)))]
+    }
 }
 
 /// The highway for tensors P, Q, b, H.

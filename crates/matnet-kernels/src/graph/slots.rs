@@ -1,0 +1,197 @@
+//! Neighbours side by side, each slot with a map of its own. Most slots of most nodes are empty, and only those that are not are
+//! multiplied.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::padded::{Padded, narrow, product};
+use super::{Csr, sparse_product};
+use crate::gemm::{Finish, Scalars};
+use crate::parallel::with_scratch;
+use crate::simd::{Element, Level};
+
+/// Nodes whose neighbours are mapped together, slot after slot.
+const NODES_AT_ONCE: usize = 512;
+
+/// Entries of a slot whose share in the gradient of its map is added at once.
+const ENTRIES_AT_ONCE: usize = 256;
+
+/// Yᵢ = Σₛ Vₛᵀ hⱼ, where j runs over the entries of row i · slots + s.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotMap<'a, E> {
+    /// Who is in which slot: `slots` rows for each node.
+    pub graph: &'a Csr,
+    /// Rows of a node.
+    pub slots: usize,
+    /// Numbers in a state.
+    pub width: usize,
+    /// H, `cols × width`.
+    pub state: &'a [E],
+    /// V, `slots · width × output`.
+    pub map: &'a [E],
+}
+
+/// What the backward pass gives.
+#[derive(Clone, Debug)]
+pub struct SlotMapGradients<E> {
+    /// Of H.
+    pub state: Vec<E>,
+    /// Of V.
+    pub map: Vec<E>,
+}
+
+/// An entry of a slot: its node, the node it hears, and its place among all entries.
+#[derive(Clone, Copy)]
+struct Entry {
+    node: usize,
+    heard: usize,
+    place: usize,
+}
+
+impl<E: Element> SlotMap<'_, E> {
+    fn nodes(&self) -> usize {
+        self.graph.rows() / self.slots
+    }
+
+    fn output(&self) -> usize {
+        self.map.len() / (self.slots * self.width)
+    }
+
+    fn check(&self) {
+        let Self { graph, slots, width, state, map } = *self;
+        assert!(slots > 0 && width > 0, "slots and states have a size");
+        assert_eq!(graph.rows() % slots, 0, "every node has the same slots");
+        assert_eq!(state.len(), graph.cols() * width, "one state per column");
+        assert!(!map.is_empty() && map.len() % (slots * width) == 0, "a map for every slot");
+    }
+
+    /// The entries of some nodes, in the order of their places, by slots.
+    fn by_slots(&self, nodes: Range<usize>) -> Vec<Vec<Entry>> {
+        let mut slots = vec![Vec::new(); self.slots];
+        for node in nodes {
+            for (slot, entries) in slots.iter_mut().enumerate() {
+                let places = self.graph.range(node * self.slots + slot);
+                let heard = self.graph.columns()[places.clone()].iter();
+                entries.extend(places.zip(heard).map(|(place, &heard)| Entry {
+                    node,
+                    heard: heard as usize,
+                    place,
+                }));
+            }
+        }
+        slots
+    }
+
+    /// Y of every node.
+    ///
+    /// # Panics
+    ///
+    /// If lengths do not fit.
+    pub fn forward(&self, level: Level) -> Vec<E> {
+        self.check();
+        let (width, output, nodes) = (self.width, self.output(), self.nodes());
+        let level = level.for_blocks(1, output);
+        let maps = self.map.chunks_exact(width * output);
+        let maps: Vec<_> = maps.map(|map| Padded::new(level, map, [width, output], (output, 1))).collect();
+        let mut y = vec![E::ZERO; nodes * output];
+        y.par_chunks_mut(NODES_AT_ONCE * output).enumerate().for_each(|(block, y)| {
+            let first = block * NODES_AT_ONCE;
+            let slots = self.by_slots(first..first + y.len() / output);
+            for (map, entries) in maps.iter().zip(&slots).filter(|(_, entries)| !entries.is_empty()) {
+                with_scratch([entries.len() * width, entries.len() * map.plane], |[heard, terms]| {
+                    gather(self.state, width, entries.iter().map(|entry| entry.heard), (heard, width));
+                    map.after(level, (heard, width), entries.len(), terms);
+                    for (entry, term) in entries.iter().zip(terms.chunks_exact(map.plane)) {
+                        let y = &mut y[(entry.node - first) * output..][..output];
+                        y.iter_mut().zip(term).for_each(|(sum, term)| *sum += *term);
+                    }
+                });
+            }
+        });
+        y
+    }
+
+    /// The gradients of all inputs, from that of Y.
+    ///
+    /// # Panics
+    ///
+    /// If lengths do not fit.
+    pub fn backward(&self, level: Level, gradient: &[E]) -> SlotMapGradients<E> {
+        self.check();
+        assert_eq!(gradient.len(), self.nodes() * self.output(), "one number per result");
+        let (transposed, places) = self.graph.transpose();
+        let offsets = transposed.offsets().to_vec();
+        // A row per state, an entry per time that it is heard.
+        let heard = Csr::new(places.len(), offsets, places).expect("places are numbers of entries");
+        let terms = self.terms(level, gradient);
+        SlotMapGradients {
+            state: sparse_product(level, &heard, None, &terms, self.width),
+            map: self.map_gradient(level, gradient),
+        }
+    }
+
+    /// What every entry adds to the gradient of the state that it hears.
+    fn terms(&self, level: Level, gradient: &[E]) -> Vec<E> {
+        let (width, output, nodes) = (self.width, self.output(), self.nodes());
+        let level = level.for_blocks(1, width);
+        let maps = self.map.chunks_exact(width * output);
+        let maps: Vec<_> = maps.map(|map| Padded::new(level, map, [output, width], (1, output))).collect();
+        let mut terms = vec![E::ZERO; self.graph.entries() * width];
+        let mut rest = terms.as_mut_slice();
+        let blocks: Vec<_> = (0..nodes)
+            .step_by(NODES_AT_ONCE)
+            .map(|first| {
+                let end = (first + NODES_AT_ONCE).min(nodes);
+                let [start, stop] = [first, end].map(|node| self.graph.offsets()[node * self.slots]);
+                (first..end, start, rest.split_off_mut(..(stop - start) * width).unwrap_or_default())
+            })
+            .collect();
+        blocks.into_par_iter().for_each(|(nodes, first_place, terms)| {
+            let slots = self.by_slots(nodes);
+            for (map, entries) in maps.iter().zip(&slots).filter(|(_, entries)| !entries.is_empty()) {
+                with_scratch([entries.len() * output, entries.len() * map.plane], |[d_y, wide]| {
+                    gather(gradient, output, entries.iter().map(|entry| entry.node), (d_y, output));
+                    map.after(level, (d_y, output), entries.len(), wide);
+                    for (entry, wide) in entries.iter().zip(wide.chunks_exact(map.plane)) {
+                        let term = &mut terms[(entry.place - first_place) * width..][..width];
+                        term.copy_from_slice(&wide[..width]);
+                    }
+                });
+            }
+        });
+        terms
+    }
+
+    /// The gradient of V, a slot per thread.
+    fn map_gradient(&self, level: Level, gradient: &[E]) -> Vec<E> {
+        let (width, output, nodes) = (self.width, self.output(), self.nodes());
+        let level = level.for_blocks(1, output);
+        let plane = output.next_multiple_of(level.lanes::<E>());
+        let mut sums = vec![E::ZERO; self.slots * width * plane];
+        let slots = self.by_slots(0..nodes);
+        sums.par_chunks_mut(width * plane).zip(slots).for_each(|(sums, entries)| {
+            for entries in entries.chunks(ENTRIES_AT_ONCE) {
+                with_scratch([entries.len() * width, entries.len() * plane], |[heard, d_y]| {
+                    gather(self.state, width, entries.iter().map(|entry| entry.heard), (heard, width));
+                    gather(gradient, output, entries.iter().map(|entry| entry.node), (d_y, plane));
+                    let heard = Scalars::plain(heard, (width, 1), (entries.len(), width));
+                    product(level, heard, (d_y, plane), sums, Finish::ADD);
+                });
+            }
+        });
+        narrow(&sums, plane, output)
+    }
+}
+
+/// These rows of `from`, each of `width` numbers, one after the other.
+fn gather<E: Element>(
+    from: &[E],
+    width: usize,
+    rows: impl Iterator<Item = usize>,
+    (to, stride): (&mut [E], usize),
+) {
+    for (row, to) in rows.zip(to.chunks_exact_mut(stride)) {
+        to[..width].copy_from_slice(&from[row * width..][..width]);
+    }
+}
