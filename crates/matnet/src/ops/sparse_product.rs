@@ -66,11 +66,15 @@ pub fn slot_map(matrix: &Sparse, state: Tensor<2>, map: Tensor<2>) -> Tensor<2> 
     assert!(others == matrix.cols(), "{op}: the matrix has {} columns, {others} states", matrix.cols());
     assert!(matrix.matrix().1.is_none(), "{op}: the matrix has weights");
     assert!(
-        width > 0 && sources > 0 && sources % width == 0,
+        width > 0 && sources > 0 && sources.is_multiple_of(width),
         "{op}: a map of {sources} numbers for states of {width}"
     );
     let slots = sources / width;
-    assert!(matrix.rows() % slots == 0, "{op}: {} rows are no nodes of {slots} slots", matrix.rows());
+    assert!(
+        matrix.rows().is_multiple_of(slots),
+        "{op}: {} rows are no nodes of {slots} slots",
+        matrix.rows()
+    );
     assert!(state.dtype() == map.dtype(), "{op}: state and map hold different numbers");
     if !fused::available(&state) {
         return composed::slot_map(matrix, state, map);
