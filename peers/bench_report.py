@@ -62,6 +62,7 @@ PAGES_BESIDE = {
     "growth.md": "[growth.md](growth.md): curves of the time against sizes",
     "profile.md": "[profile.md](profile.md): where the time goes",
     "graphs/README.md": "[graphs](graphs/README.md): nets on graphs, beside PyTorch Geometric",
+    "graphs-large/README.md": "[graphs-large](graphs-large/README.md): the same on 10⁵ and 10⁶ nodes",
 }
 
 
