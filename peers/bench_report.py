@@ -57,12 +57,12 @@ def machine_lines(data: dict) -> list[str]:
     ]
 
 
-# Pages that may stand in the folder beside the table, and how it points to them.
+# Pages that may stand in the folder beside the table, and what they show.
 PAGES_BESIDE = {
-    "growth.md": "[growth.md](growth.md): curves of the time against sizes",
-    "profile.md": "[profile.md](profile.md): where the time goes",
-    "graphs/README.md": "[graphs](graphs/README.md): nets on graphs, beside PyTorch Geometric",
-    "graphs-large/README.md": "[graphs-large](graphs-large/README.md): the same on 10⁵ and 10⁶ nodes",
+    "growth.md": "curves of the time against sizes",
+    "profile.md": "where the time goes",
+    "graphs/README.md": "nets on graphs, beside PyTorch Geometric",
+    "graphs-large/README.md": "the same on 10⁵ and 10⁶ nodes",
 }
 
 
@@ -81,7 +81,7 @@ def write_table(folder: Path, data: dict) -> None:
         "not. Compiling and warming up are not counted.",
         "",
         *machine_lines(data),
-        *[f"- {says}" for page, says in PAGES_BESIDE.items() if (folder / page).exists()],
+        *[f"- [{page}]({page}): {shows}" for page, shows in PAGES_BESIDE.items() if (folder / page).exists()],
         "",
         "![Bars: time of each row relative to the fastest PyTorch column](bars.svg)",
         "",
