@@ -241,10 +241,15 @@ fn slots_agree_on_every_level() {
         let (nodes, slots) = (numbers.below([20, 1200][case % 2]), 1 + numbers.below(5));
         let (width, output, cols) = (1 + numbers.below(20), 1 + numbers.below(20), 1 + numbers.below(300));
         let graph = &numbers.matrix(nodes * slots, cols, 1);
+        let (transposed, places) = &graph.transpose();
         let lengths = [cols * width, slots * width * output, nodes * output];
         let lists = lengths.map(|length| numbers.list(length));
         let [state, map, gradient] = &lists;
-        let want = map_slots(&SlotMap { graph, slots, width, state, map }, Level::PORTABLE, gradient);
+        let want = map_slots(
+            &SlotMap { graph, transposed, places, slots, width, state, map },
+            Level::PORTABLE,
+            gradient,
+        );
 
         // The sum written out.
         let mut sums = vec![0.0; nodes * output];
@@ -265,7 +270,7 @@ fn slots_agree_on_every_level() {
 
         let lists = lists.each_ref().map(|list| single(list));
         let [state, map, gradient] = &lists;
-        let single = SlotMap { graph, slots, width, state, map };
+        let single = SlotMap { graph, transposed, places, slots, width, state, map };
         for level in Level::available() {
             for (at, (got, want)) in map_slots(&single, level, gradient).iter().zip(&want).enumerate() {
                 close(&format!("{level:?} nodes {nodes} slots {slots} width {width} tensor {at}"), got, want);
@@ -330,7 +335,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let mut numbers = Numbers(6);
     let (nodes, width, heads) = (3000, 20, 10);
     let graph = numbers.matrix(nodes, nodes, 9);
-    let (transposed, _) = graph.transpose();
+    let (transposed, places) = graph.transpose();
     let (query, keys) = (single(&numbers.list(nodes * width * heads)), single(&numbers.list(nodes * width)));
     let bias = single(&numbers.list(width * heads));
     let gradient = single(&numbers.list(nodes * width * heads));
@@ -363,7 +368,15 @@ fn results_do_not_depend_on_the_number_of_threads() {
         bias: &bias,
         out_map: &query[..width * heads * width],
     };
-    let slots = SlotMap { graph: &graph, slots: 5, width, state: &keys, map: &query[..5 * width * width] };
+    let slots = SlotMap {
+        graph: &graph,
+        transposed: &transposed,
+        places: &places,
+        slots: 5,
+        width,
+        state: &keys,
+        map: &query[..5 * width * width],
+    };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {

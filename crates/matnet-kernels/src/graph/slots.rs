@@ -22,6 +22,10 @@ const ENTRIES_AT_ONCE: usize = 256;
 pub struct SlotMap<'a, E> {
     /// Who is in which slot: `slots` rows for each node.
     pub graph: &'a Csr,
+    /// The same, transposed.
+    pub transposed: &'a Csr,
+    /// For each entry of the transposed graph, its place in the other.
+    pub places: &'a [u32],
     /// Rows of a node.
     pub slots: usize,
     /// Numbers in a state.
@@ -59,7 +63,9 @@ impl<E: Element> SlotMap<'_, E> {
     }
 
     fn check(&self) {
-        let Self { graph, slots, width, state, map } = *self;
+        let Self { graph, transposed, places, slots, width, state, map } = *self;
+        assert_eq!(transposed.rows(), graph.cols(), "the graph transposed");
+        assert!([transposed.entries(), places.len()] == [graph.entries(); 2], "the same entries");
         assert!(slots > 0 && width > 0, "slots and states have a size");
         assert_eq!(graph.rows() % slots, 0, "every node has the same slots");
         assert_eq!(state.len(), graph.cols() * width, "one state per column");
@@ -83,6 +89,28 @@ impl<E: Element> SlotMap<'_, E> {
         slots
     }
 
+    /// For each entry of some nodes, slot after slot: calls `take` with the row of `from` that `row` names for it, times the map of its
+    /// slot.
+    fn each_mapped(
+        &self,
+        level: Level,
+        maps: &[Padded<E>],
+        nodes: Range<usize>,
+        (from, width, row): (&[E], usize, impl Fn(&Entry) -> usize),
+        mut take: impl FnMut(&Entry, &[E]),
+    ) {
+        for (map, entries) in maps.iter().zip(self.by_slots(nodes)).filter(|(_, entries)| !entries.is_empty())
+        {
+            with_scratch([entries.len() * width, entries.len() * map.plane], |[rows, terms]| {
+                gather(from, width, entries.iter().map(&row), (rows, width));
+                map.after(level, (rows, width), entries.len(), terms);
+                for (entry, term) in entries.iter().zip(terms.chunks_exact(map.plane)) {
+                    take(entry, term);
+                }
+            });
+        }
+    }
+
     /// Y of every node.
     ///
     /// # Panics
@@ -97,17 +125,12 @@ impl<E: Element> SlotMap<'_, E> {
         let mut y = vec![E::ZERO; nodes * output];
         y.par_chunks_mut(NODES_AT_ONCE * output).enumerate().for_each(|(block, y)| {
             let first = block * NODES_AT_ONCE;
-            let slots = self.by_slots(first..first + y.len() / output);
-            for (map, entries) in maps.iter().zip(&slots).filter(|(_, entries)| !entries.is_empty()) {
-                with_scratch([entries.len() * width, entries.len() * map.plane], |[heard, terms]| {
-                    gather(self.state, width, entries.iter().map(|entry| entry.heard), (heard, width));
-                    map.after(level, (heard, width), entries.len(), terms);
-                    for (entry, term) in entries.iter().zip(terms.chunks_exact(map.plane)) {
-                        let y = &mut y[(entry.node - first) * output..][..output];
-                        y.iter_mut().zip(term).for_each(|(sum, term)| *sum += *term);
-                    }
-                });
-            }
+            let nodes = first..first + y.len() / output;
+            let heard = |entry: &Entry| entry.heard;
+            self.each_mapped(level, &maps, nodes, (self.state, width, heard), |entry, term| {
+                let y = &mut y[(entry.node - first) * output..][..output];
+                y.iter_mut().zip(term).for_each(|(sum, term)| *sum += *term);
+            });
         });
         y
     }
@@ -120,10 +143,10 @@ impl<E: Element> SlotMap<'_, E> {
     pub fn backward(&self, level: Level, gradient: &[E]) -> SlotMapGradients<E> {
         self.check();
         assert_eq!(gradient.len(), self.nodes() * self.output(), "one number per result");
-        let (transposed, places) = self.graph.transpose();
-        let offsets = transposed.offsets().to_vec();
         // A row per state, an entry per time that it is heard.
-        let heard = Csr::new(places.len(), offsets, places).expect("places are numbers of entries");
+        let offsets = self.transposed.offsets().to_vec();
+        let heard = Csr::new(self.places.len(), offsets, self.places.to_vec())
+            .expect("places are numbers of entries");
         let terms = self.terms(level, gradient);
         SlotMapGradients {
             state: sparse_product(level, &heard, None, &terms, self.width),
@@ -148,17 +171,11 @@ impl<E: Element> SlotMap<'_, E> {
             })
             .collect();
         blocks.into_par_iter().for_each(|(nodes, first_place, terms)| {
-            let slots = self.by_slots(nodes);
-            for (map, entries) in maps.iter().zip(&slots).filter(|(_, entries)| !entries.is_empty()) {
-                with_scratch([entries.len() * output, entries.len() * map.plane], |[d_y, wide]| {
-                    gather(gradient, output, entries.iter().map(|entry| entry.node), (d_y, output));
-                    map.after(level, (d_y, output), entries.len(), wide);
-                    for (entry, wide) in entries.iter().zip(wide.chunks_exact(map.plane)) {
-                        let term = &mut terms[(entry.place - first_place) * width..][..width];
-                        term.copy_from_slice(&wide[..width]);
-                    }
-                });
-            }
+            let node = |entry: &Entry| entry.node;
+            self.each_mapped(level, &maps, nodes, (gradient, output, node), |entry, term| {
+                let to = &mut terms[(entry.place - first_place) * width..][..width];
+                to.copy_from_slice(&term[..width]);
+            });
         });
         terms
     }

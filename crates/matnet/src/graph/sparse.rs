@@ -161,4 +161,9 @@ impl Sparse {
     pub(crate) fn transposed(&self) -> (&Csr, Option<&[f32]>) {
         (&self.places.transposed, self.weights.as_ref().map(|weights| &weights.transposed[..]))
     }
+
+    /// For the kernels: the place of each entry of the transposed matrix in the other.
+    pub(crate) fn places(&self) -> &[u32] {
+        &self.places.order
+    }
 }

@@ -158,8 +158,15 @@ struct SlotMapOp {
 impl SlotMapOp {
     fn view<'a, E: Number>(&'a self, [state, map]: &'a [FlexTensor; 2]) -> SlotMap<'a, E> {
         let [_, width] = dims(state);
-        let graph = self.matrix.matrix().0;
-        SlotMap { graph, slots: self.slots, width, state: numbers(state), map: numbers(map) }
+        SlotMap {
+            graph: self.matrix.matrix().0,
+            transposed: self.matrix.transposed().0,
+            places: self.matrix.places(),
+            slots: self.slots,
+            width,
+            state: numbers(state),
+            map: numbers(map),
+        }
     }
 }
 
