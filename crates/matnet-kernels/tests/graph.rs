@@ -238,9 +238,11 @@ fn map_slots<E: Element>(map: &SlotMap<E>, level: Level, gradient: &[E]) -> Vec<
 fn slots_agree_on_every_level() {
     let mut numbers = Numbers(10);
     for case in 0..30 {
-        let (nodes, slots) = (numbers.below([20, 1200][case % 2]), 1 + numbers.below(5));
+        let nodes = numbers.below([20, 1200][case % 2]);
         let (width, output, cols) = (1 + numbers.below(20), 1 + numbers.below(20), 1 + numbers.below(300));
-        let graph = &numbers.matrix(nodes * slots, cols, 1);
+        let graph = &numbers.matrix(nodes, cols, 5);
+        let longest = (0..nodes).map(|node| graph.row(node).len()).max().unwrap_or(0);
+        let slots = longest.max(1) + numbers.below(3);
         let (transposed, places) = &graph.transpose();
         let lengths = [cols * width, slots * width * output, nodes * output];
         let lists = lengths.map(|length| numbers.list(length));
@@ -253,10 +255,10 @@ fn slots_agree_on_every_level() {
 
         // The sum written out.
         let mut sums = vec![0.0; nodes * output];
-        for row in 0..nodes * slots {
-            let sums = &mut sums[row / slots * output..][..output];
-            for &column in graph.row(row) {
-                let weights = &map[row % slots * width * output..];
+        for node in 0..nodes {
+            let sums = &mut sums[node * output..][..output];
+            for (slot, &column) in graph.row(node).iter().enumerate() {
+                let weights = &map[slot * width * output..];
                 for (x, weights) in
                     state[column as usize * width..][..width].iter().zip(weights.chunks(output))
                 {
@@ -372,10 +374,10 @@ fn results_do_not_depend_on_the_number_of_threads() {
         graph: &graph,
         transposed: &transposed,
         places: &places,
-        slots: 5,
+        slots: 100,
         width,
         state: &keys,
-        map: &query[..5 * width * width],
+        map: &query[..100 * width * width],
     };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
@@ -384,7 +386,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             all.push(sparse_product(Level::best(), &graph, Some(&weights), &keys, width));
             all.extend(highway(&gates, Level::best(), &gradient[..nodes * width]));
             all.extend(attend_mapped(&mapped, Level::best(), &gradient[..nodes * width]));
-            all.extend(map_slots(&slots, Level::best(), &gradient[..nodes / 5 * width]));
+            all.extend(map_slots(&slots, Level::best(), &gradient[..nodes * width]));
             all
         })
     };

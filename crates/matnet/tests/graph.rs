@@ -64,7 +64,6 @@ fn what_is_no_graph_is_refused() {
         "edge 1 of relation 1 names node 7; there are 3 nodes, counted from 0"
     );
     assert_eq!(wrong(Graph::new(usize::MAX, &[], false)), "more nodes or edges than 32 bits can number");
-    assert_eq!(wrong(odd().sampled(0, &mut stream())), "neighbours: 0; must be at least 1");
     assert!(Sparse::new(2, vec![0, 1], vec![2], None).is_err());
     assert!(Sparse::new(2, vec![0, 1], vec![1], Some(vec![1.0, 2.0])).is_err());
     assert!(Sparse::from_rows(2, &[1.0; 3]).is_err() && Sparse::from_rows(0, &[]).is_err());
@@ -72,7 +71,7 @@ fn what_is_no_graph_is_refused() {
     let sampler = |linking, hops, most| Sampler::new(&odd(), linking, hops, most).map(|_| ()).unwrap_err();
     assert_eq!(sampler(Linking::Mean, 0, None), GraphError::Zero("hops"));
     assert_eq!(sampler(Linking::Mean, 1, Some(0)), GraphError::Zero("neighbours"));
-    assert_eq!(sampler(Linking::Slots(0), 1, None), GraphError::Zero("neighbours"));
+    assert_eq!(sampler(Linking::Slots(0), 1, None).to_string(), "neighbours: 0; must be at least 1");
     assert!(Linking::Slots(0).links(&odd()).is_err());
     let sampler = Sampler::new(&odd(), Linking::Mean, 1, None).unwrap();
     assert_eq!(sampler.batch(&[1, 5], &mut stream()), Err(GraphError::BatchNode { node: 5, nodes: 5 }));
@@ -136,8 +135,10 @@ fn matrices_are_what_their_equations_say() {
     );
     assert_eq!(
         dense(&only(Linking::Slots(2), &directed)),
-        [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3], [0.0; 3]]
+        dense(directed.adjacency(0)),
+        "two slots hold all of them"
     );
+    assert_eq!(dense(&only(Linking::Slots(1), &directed)), [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0; 3]]);
     assert_eq!(dense(&only(Linking::Heard, &directed)), dense(directed.adjacency(0)));
 }
 
@@ -151,58 +152,93 @@ fn relations_are_kept_apart_or_joined() {
     assert_eq!(Linking::Renormalised.links(&graph).unwrap().hop(0).len(), 1);
 }
 
-#[test]
-fn samples_are_bounded_seeded_and_even() {
-    let star: Vec<(u32, u32)> = (1..41).map(|leaf| (0, leaf)).collect();
-    let graph = Graph::new(41, &star, false).unwrap();
-    let mut counts = [0; 41];
+/// One node that hears 40 others, each of which hears only it.
+fn star() -> Graph {
+    let edges: Vec<(u32, u32)> = (1..41).map(|leaf| (0, leaf)).collect();
+    Graph::new(41, &edges, false).unwrap()
+}
+
+/// How often the middle of the star hears each leaf in 2,000 draws, and how many of them at once.
+fn heard_in_the_middle(sampler: &Sampler) -> ([usize; 41], Vec<usize>) {
     let mut stream = Stream::new(5, "sample");
+    let (mut counts, mut lengths) = ([0; 41], Vec::new());
     for _ in 0..2000 {
-        let sampled = graph.sampled(10, &mut stream).unwrap();
-        let heard = sampled.adjacency(0).row(0).0;
-        assert!(heard.len() == 10 && heard.is_sorted() && sampled.degree(1) == 1);
+        let links = sampler.whole(&mut stream).unwrap();
+        let heard = links.hop(0)[0].row(0).0;
+        assert!(heard.is_sorted());
+        assert_eq!(links.hop(0)[0].row(1).0, [0], "nobody is made lonely");
         heard.iter().for_each(|&leaf| counts[leaf as usize] += 1);
+        lengths.push(heard.len());
     }
-    assert!(counts[1..].iter().all(|&count| (400..600).contains(&count)), "{counts:?}");
-    let draw = |seed| graph.sampled(10, &mut Stream::new(seed, "sample")).unwrap();
-    assert!(draw(1) == draw(1) && draw(1) != draw(2));
-    assert_eq!(graph.sampled(40, &mut stream).unwrap(), graph);
+    (counts, lengths)
 }
 
 #[test]
-fn thinning_leaves_out_each_neighbour_alike() {
-    let star: Vec<(u32, u32)> = (1..41).map(|leaf| (0, leaf)).collect();
-    let graph = Graph::new(41, &star, false).unwrap();
-    let mut counts = [0; 41];
-    let mut stream = Stream::new(5, "thin");
-    for _ in 0..2000 {
-        let thinned = graph.thinned(0.7, &mut stream).unwrap();
-        let heard = thinned.adjacency(0).row(0).0;
-        assert!(heard.is_sorted() && !thinned.is_symmetric());
-        heard.iter().for_each(|&leaf| counts[leaf as usize] += 1);
-        assert_eq!(thinned.degree(1), 1, "nobody is made lonely");
-    }
+fn samples_are_bounded_seeded_and_even() {
+    let sampler = |most| Sampler::new(&star(), Linking::Heard, 1, Some(most)).unwrap();
+    let (counts, lengths) = heard_in_the_middle(&sampler(10));
+    assert!(lengths.iter().all(|&length| length == 10));
+    assert!(counts[1..].iter().all(|&count| (400..600).contains(&count)), "{counts:?}");
+    let draw = |most, seed| sampler(most).whole(&mut Stream::new(seed, "sample")).unwrap();
+    assert!(draw(10, 1) == draw(10, 1) && draw(10, 1) != draw(10, 2));
+    assert_eq!(draw(40, 1), Linking::Heard.links(&star()).unwrap());
+    assert!(sampler(40).leaves_out_nobody() && !sampler(39).leaves_out_nobody());
+}
+
+#[test]
+fn dropout_leaves_out_each_neighbour_alike() {
+    let sampler = |most| Sampler::new(&star(), Linking::Heard, 1, most).unwrap();
+    let (counts, lengths) = heard_in_the_middle(&sampler(None).with_dropout(0.7).unwrap());
     // 2,000 draws of 0.3 are 600 ± 20.5.
     assert!(counts[1..].iter().all(|&count| (500..700).contains(&count)), "{counts:?}");
-    let draw = |seed| graph.thinned(0.5, &mut Stream::new(seed, "thin")).unwrap();
-    assert!(draw(1) == draw(1) && draw(1) != draw(2));
-    assert_eq!(graph.thinned(0.0, &mut stream).unwrap(), graph);
+    assert!(lengths.iter().any(|&length| length > 12));
+    // Of those who are left, at most so many.
+    let (counts, lengths) = heard_in_the_middle(&sampler(Some(12)).with_dropout(0.7).unwrap());
+    assert!(lengths.contains(&12) && lengths.iter().all(|&length| length <= 12));
+    assert!(counts[1..].iter().all(|&count| (400..650).contains(&count)), "{counts:?}");
     for rate in [1.0, -0.1, f64::NAN] {
-        let error = graph.thinned(rate, &mut stream).unwrap_err();
+        let error = sampler(None).with_dropout(rate).unwrap_err();
         assert_eq!(error.to_string(), format!("rate: {rate}; must be at least 0 and below 1"));
     }
 }
 
+/// What is measured with is the mean of what is learnt with: weights are those of the whole graph, whoever is left out.
 #[test]
-fn weights_of_sampled_neighbours_keep_their_expectation() {
-    let star: Vec<(u32, u32)> = (1..9).map(|leaf| (0, leaf)).collect();
-    let graph = Graph::new(9, &star, false).unwrap();
-    let whole: f32 = only(Linking::Renormalised, &graph).row(0).1.unwrap().iter().sum();
-    let sampler = Sampler::new(&graph, Linking::Renormalised, 1, Some(2)).unwrap();
-    let batch = sampler.batch(&[0], &mut stream()).unwrap();
-    let (columns, weights) = batch.links.hop(0)[0].row(0);
-    assert!(columns.len() == 3 && columns.contains(&0), "two neighbours and the node itself");
-    assert!((weights.unwrap().iter().sum::<f32>() - whole).abs() < 1e-6);
+fn drawn_weights_keep_their_expectation() {
+    let mut stream = Stream::new(3, "expectation");
+    let graph = random_graph(&mut stream, 12, 40);
+    let laplacian = Linking::Laplacian(LambdaMax::Estimated);
+    for linking in [Linking::Symmetric, Linking::Renormalised, laplacian] {
+        let whole = dense(&only(linking, &graph));
+        for (most, rate) in [(Some(2), 0.0), (None, 0.5), (Some(2), 0.5)] {
+            const DRAWS: usize = 4000;
+            let sampler = Sampler::new(&graph, linking, 1, most).unwrap().with_dropout(rate).unwrap();
+            let mut mean = vec![vec![0.0; 12]; 12];
+            for draw in 0..DRAWS {
+                let links = if draw % 2 == 0 {
+                    sampler.whole(&mut stream).unwrap()
+                } else {
+                    sampler.batch(&(0..12).collect::<Vec<_>>(), &mut stream).unwrap().links
+                };
+                let drawn = dense(&links.hop(0)[0]);
+                mean.iter_mut().flatten().zip(drawn.iter().flatten()).for_each(|(mean, x)| *mean += x);
+            }
+            for (mean, whole) in mean.iter().flatten().zip(whole.iter().flatten()) {
+                let mean = mean / DRAWS as f32;
+                assert!((mean - whole).abs() < 0.05, "{linking:?} {most:?} {rate}: {mean} instead of {whole}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_net_takes_as_many_relations_as_it_was_built_for() {
+    for pooling in [Pooling::Mean, Pooling::Attention, Pooling::Vector] {
+        let config = ColumnNetConfig::new(6, 5, 3).with_height(1).with_pooling(pooling).with_relations(2);
+        let net = config.init(&mut stream(), &device()).unwrap();
+        let error = net.links(&star()).unwrap_err();
+        assert_eq!(error.to_string(), "a graph of 1 relations for a net of 2");
+    }
 }
 
 #[test]

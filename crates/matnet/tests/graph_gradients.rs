@@ -92,7 +92,9 @@ fn slot_maps() {
             let map = leaves[1].clone().reshape([slots * width, output]);
             op(matrix, leaves[0].clone().reshape([others, width]), map)
         };
-        check_function(label, &inputs, |leaves| weigh(run(slot_map, leaves)));
+        for op in [slot_map, composed::slot_map] {
+            check_function(label, &inputs, |leaves| weigh(run(op, leaves)));
+        }
         let leaves = inputs.each_ref().map(|values| common::tensor(values.clone(), [values.len()]));
         assert!(distance(run(slot_map, &leaves), run(composed::slot_map, &leaves)) < 1e-12, "{label}");
     });
@@ -120,9 +122,11 @@ fn attention_maps() {
         let matrix = matrix(stream, rows, cols);
         let inputs = [cols * width, width * width * heads, width * heads, width * heads * output];
         let inputs = inputs.map(|n| values(stream, n));
-        check_function(label, &inputs, |leaves| {
-            weigh(run_attention_map(false, &matrix, leaves, width, heads))
-        });
+        for composed in [false, true] {
+            check_function(label, &inputs, |leaves| {
+                weigh(run_attention_map(composed, &matrix, leaves, width, heads))
+            });
+        }
         let singles: Vec<Tensor<1>> = inputs
             .iter()
             .map(|values| {

@@ -17,16 +17,16 @@ const NODES_AT_ONCE: usize = 512;
 /// Entries of a slot whose share in the gradient of its map is added at once.
 const ENTRIES_AT_ONCE: usize = 256;
 
-/// Yᵢ = Σₛ Vₛᵀ hⱼ, where j runs over the entries of row i · slots + s.
+/// Yᵢ = Σₛ Vₛᵀ hⱼ, where j is the s-th entry of row i.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotMap<'a, E> {
-    /// Who is in which slot: `slots` rows for each node.
+    /// Whom each node hears, in the order of the slots.
     pub graph: &'a Csr,
     /// The same, transposed.
     pub transposed: &'a Csr,
     /// For each entry of the transposed graph, its place in the other.
     pub places: &'a [u32],
-    /// Rows of a node.
+    /// The most that a node may hear.
     pub slots: usize,
     /// Numbers in a state.
     pub width: usize,
@@ -55,7 +55,7 @@ struct Entry {
 
 impl<E: Element> SlotMap<'_, E> {
     fn nodes(&self) -> usize {
-        self.graph.rows() / self.slots
+        self.graph.rows()
     }
 
     fn output(&self) -> usize {
@@ -67,7 +67,7 @@ impl<E: Element> SlotMap<'_, E> {
         assert_eq!(transposed.rows(), graph.cols(), "the graph transposed");
         assert!([transposed.entries(), places.len()] == [graph.entries(); 2], "the same entries");
         assert!(slots > 0 && width > 0, "slots and states have a size");
-        assert_eq!(graph.rows() % slots, 0, "every node has the same slots");
+        assert!((0..graph.rows()).all(|node| graph.range(node).len() <= slots), "a slot for each who is heard");
         assert_eq!(state.len(), graph.cols() * width, "one state per column");
         assert!(!map.is_empty() && map.len() % (slots * width) == 0, "a map for every slot");
     }
@@ -76,14 +76,10 @@ impl<E: Element> SlotMap<'_, E> {
     fn by_slots(&self, nodes: Range<usize>) -> Vec<Vec<Entry>> {
         let mut slots = vec![Vec::new(); self.slots];
         for node in nodes {
-            for (slot, entries) in slots.iter_mut().enumerate() {
-                let places = self.graph.range(node * self.slots + slot);
-                let heard = self.graph.columns()[places.clone()].iter();
-                entries.extend(places.zip(heard).map(|(place, &heard)| Entry {
-                    node,
-                    heard: heard as usize,
-                    place,
-                }));
+            let places = self.graph.range(node);
+            let heard = &self.graph.columns()[places.clone()];
+            for ((entries, place), &heard) in slots.iter_mut().zip(places).zip(heard) {
+                entries.push(Entry { node, heard: heard as usize, place });
             }
         }
         slots
@@ -166,7 +162,7 @@ impl<E: Element> SlotMap<'_, E> {
             .step_by(NODES_AT_ONCE)
             .map(|first| {
                 let end = (first + NODES_AT_ONCE).min(nodes);
-                let [start, stop] = [first, end].map(|node| self.graph.offsets()[node * self.slots]);
+                let [start, stop] = [first, end].map(|node| self.graph.offsets()[node]);
                 (first..end, start, rest.split_off_mut(..(stop - start) * width).unwrap_or_default())
             })
             .collect();

@@ -168,8 +168,11 @@ impl PreparedGraph {
         let checksum = checksum(&data);
         let width = data.features.shape()[1];
         let wrong = |what: String| Error::Config(format!("data.source: {}: {what}", config.source));
+        if width == 0 {
+            return Err(wrong("nodes have no features; at least one expected".to_owned()));
+        }
         if let Some(at) = data.features.data().iter().position(|x| !x.is_finite()) {
-            let (node, number) = (at / width.max(1), data.features.data()[at]);
+            let (node, number) = (at / width, data.features.data()[at]);
             return Err(wrong(format!("node {node} holds {number}; finite numbers expected")));
         }
         let graph = Graph::new(data.labels.len(), &data.edges, data.directed)
@@ -180,7 +183,7 @@ impl PreparedGraph {
         }
         let mut features = data.features.into_data();
         if config.normalise == Normalise::Rows {
-            for row in features.chunks_mut(width.max(1)) {
+            for row in features.chunks_mut(width) {
                 let sum: f32 = row.iter().map(|x| x.abs()).sum();
                 if sum > 0.0 {
                     row.iter_mut().for_each(|x| *x /= sum);
@@ -192,9 +195,8 @@ impl PreparedGraph {
     }
 
     /// The features of all nodes, kept sparse where most are zero.
-    pub fn features(&self, device: &Device) -> Result<Features> {
-        Features::new(self.features.clone(), self.width, device)
-            .map_err(|error| Error::Config(format!("data.source: {}: {error}", self.config.source)))
+    pub fn features(&self, device: &Device) -> Features {
+        Features::new(self.features.clone(), self.width, device).expect("a row for every node")
     }
 
     /// The nodes of a part.

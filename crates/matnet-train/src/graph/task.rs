@@ -1,10 +1,10 @@
 //! The classes of nodes, learnt from the graph they stand in.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::Mode;
-use matnet::graph::{Features, Graph, GraphInput, Linking, Links, Sampler};
+use matnet::graph::{Features, GraphInput, Linking, Links, Sampler};
 use matnet::random::Stream;
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,8 @@ pub struct NodeNote {
 /// A graph, and a net that learns the classes of its nodes.
 ///
 /// While learning, a step hears at most `data.neighbours` neighbours of a node, drawn for that step from those that
-/// `data.edge_dropout` leaves; with `train.batch` it takes so many nodes and only what they hear. Measuring takes the whole graph with all neighbours. A net that takes a
-/// fixed number of them then hears a draw that the data's seed decides.
+/// `data.edge_dropout` leaves; with `train.batch` it takes so many nodes and only what they hear. Measuring takes the whole graph with
+/// all neighbours. A net that takes a fixed number of them then hears a draw that the data's seed decides.
 #[derive(Clone, Debug)]
 pub struct NodeTask {
     /// The graph.
@@ -44,7 +44,8 @@ pub struct NodeTask {
     /// Made when first needed, since the net decides what they are.
     links: OnceLock<Links>,
     sampler: OnceLock<Sampler>,
-    sparse: OnceLock<Option<Features>>,
+    /// Those of each device they were asked for on: of the one that learns, and of the one that measures.
+    features: Arc<Mutex<Vec<(Device, Features)>>>,
 }
 
 impl NodeTask {
@@ -55,69 +56,60 @@ impl NodeTask {
             let what = format!("train.loss: {loss}; classes are learnt with \"cross-entropy\"");
             return Err(Error::Config(what));
         }
-        data.features(&Device::flex())?;
         let batches = train.batch.is_some();
-        let (links, sampler, sparse) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Self { data, model, batches, links, sampler, sparse })
+        let (links, sampler, features) = (OnceLock::new(), OnceLock::new(), Arc::default());
+        Ok(Self { data, model, batches, links, sampler, features })
     }
 
-    /// The features of all nodes. Sparse ones are made once; dense ones belong to a device.
+    /// The features of all nodes, made once for a device.
     fn features(&self, device: &Device) -> Features {
-        let made = || self.data.features(device).expect("checked when the task was made");
-        let sparse =
-            self.sparse.get_or_init(|| Some(made()).filter(|all| matches!(all, Features::Sparse(_))));
-        sparse.clone().unwrap_or_else(made)
+        let mut made = self.features.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, features)) = made.iter().find(|(of, _)| of == device) {
+            return features.clone();
+        }
+        let features = self.data.features(device);
+        made.push((device.clone(), features.clone()));
+        features
     }
 
     /// The whole graph, as a net in use hears it.
     pub fn whole(&self, net: &GraphModel, device: &Device) -> GraphInput {
         let links = self.links.get_or_init(|| match net.linking() {
             // Beyond the slots neighbours would be left out in order, not at random.
-            Linking::Slots(slots) => {
+            linking @ Linking::Slots(_) => {
+                let sampler = Sampler::new(&self.data.graph, linking, net.hops(), None);
                 let stream = &mut Stream::new(self.data.config.seed, "neighbours");
-                links(&self.data.graph, net, Some((slots, stream)))
+                sampler.and_then(|sampler| sampler.whole(stream))
             }
-            _ => links(&self.data.graph, net, None),
-        });
+            linking => linking.links(&self.data.graph),
+        }.expect("a graph and a net that were checked"));
         GraphInput { features: self.features(device), links: links.clone() }
     }
 
-    /// Whom nodes hear in one training step.
-    fn thinned(&self, stream: &mut Stream) -> Option<Graph> {
-        let rate = self.data.config.edge_dropout;
-        (rate > 0.0).then(|| self.data.graph.thinned(rate, stream).expect("a rate that was checked"))
+    /// Whom nodes hear while a net learns.
+    fn sampler(&self, net: &GraphModel) -> &Sampler {
+        let config = &self.data.config;
+        self.sampler.get_or_init(|| {
+            Sampler::new(&self.data.graph, net.linking(), net.hops(), config.neighbours)
+                .and_then(|sampler| sampler.with_dropout(config.edge_dropout))
+                .expect("the net has layers, and the config was checked")
+        })
     }
 
     /// The graph as one training step hears it.
     fn learning(&self, net: &GraphModel, stream: &mut Stream, device: &Device) -> GraphInput {
-        let slots = match net.linking() {
-            Linking::Slots(slots) => Some(slots),
-            _ => None,
-        };
-        let thinned = self.thinned(stream);
-        let most = self.data.config.neighbours.into_iter().chain(slots).min();
-        if thinned.is_none() && most.is_none() {
+        let sampler = self.sampler(net);
+        if sampler.leaves_out_nobody() {
             return self.whole(net, device);
         }
-        let graph = thinned.as_ref().unwrap_or(&self.data.graph);
-        let links = links(graph, net, most.map(|most| (most, stream)));
+        let links = sampler.whole(stream).expect("rows of matrices make a matrix");
         GraphInput { features: self.features(device), links }
-    }
-
-    fn sampler(&self, graph: &Graph, net: &GraphModel) -> Sampler {
-        Sampler::new(graph, net.linking(), net.hops(), self.data.config.neighbours)
-            .expect("the net has layers, and neighbours were checked")
     }
 
     /// Scores of some nodes, in a step that takes only these and what they hear.
     fn batch_scores(&self, net: &GraphModel, nodes: &[u32], mode: &mut Mode, device: &Device) -> Tensor<2> {
         let stream = mode.stream().expect("only learning takes batches");
-        let thinned = self.thinned(stream).map(|graph| self.sampler(&graph, net));
-        let sampler = match &thinned {
-            Some(sampler) => sampler,
-            None => self.sampler.get_or_init(|| self.sampler(&self.data.graph, net)),
-        };
-        let batch = sampler.batch(nodes, stream).expect("nodes of the graph, each once");
+        let batch = self.sampler(net).batch(nodes, stream).expect("nodes of the graph, each once");
         let features = self.features(device).select(&batch.inputs);
         net.forward(GraphInput { features, links: batch.links }, mode)
     }
@@ -126,12 +118,6 @@ impl NodeTask {
     pub fn hidden(&self, net: &GraphModel, nodes: &[usize], device: &Device) -> Tensor<2> {
         rows(net.hidden(&self.whole(net, device)), nodes)
     }
-}
-
-/// The links of a graph, with all neighbours or with at most so many drawn from a stream.
-fn links(graph: &Graph, net: &GraphModel, draw: Option<(usize, &mut Stream)>) -> Links {
-    let drawn = draw.map(|(most, stream)| graph.sampled(most, stream).expect("at least one neighbour"));
-    net.linking().links(drawn.as_ref().unwrap_or(graph)).expect("a graph that was checked")
 }
 
 /// The rows of these nodes.

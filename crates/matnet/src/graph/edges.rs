@@ -1,7 +1,6 @@
 //! A graph from lists of edges.
 
 use super::{GraphError, Sparse};
-use crate::random::Stream;
 
 /// A list of edges (from, to) of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -121,62 +120,6 @@ impl Graph {
         }
         Sparse::new(self.nodes, offsets, columns, None).expect("rows of matrices make a matrix")
     }
-
-    /// The graph in which no node has more than `most` neighbours per relation: of those with more, so many are
-    /// drawn from `stream`, each choice as likely as any other.
-    ///
-    /// The paper draws 50 again for every training step. Who was drawn hears nothing of it: the result is directed.
-    pub fn sampled(&self, most: usize, stream: &mut Stream) -> Result<Self, GraphError> {
-        if most == 0 {
-            return Err(GraphError::Zero("neighbours"));
-        }
-        self.kept(|neighbours| drawn(neighbours, most, stream))
-    }
-
-    /// The graph in which each node hears each of its neighbours with probability 1 − `rate` only, a draw from
-    /// `stream` for each of them; one who would hear nobody hears one of them, as likely as any other.
-    ///
-    /// Drawn again for every training step it is dropout of what nodes hear. Who is not heard may still hear: the result is
-    /// directed. Nobody is made lonely, since a net would learn from that to do without its neighbours.
-    pub fn thinned(&self, rate: f64, stream: &mut Stream) -> Result<Self, GraphError> {
-        if !(0.0..1.0).contains(&rate) {
-            return Err(GraphError::Rate(rate.to_string()));
-        }
-        self.kept(|neighbours| {
-            let heard: Vec<u32> = neighbours.iter().copied().filter(|_| !stream.chance(rate)).collect();
-            if heard.is_empty() { drawn(neighbours, 1, stream) } else { heard }
-        })
-    }
-
-    /// The graph of the neighbours that are kept of those of each node, in their order.
-    fn kept(&self, mut keep: impl FnMut(&[u32]) -> Vec<u32>) -> Result<Self, GraphError> {
-        let mut keep_relation = |relation: &Sparse| {
-            let (mut offsets, mut columns) = (vec![0], Vec::new());
-            for node in 0..self.nodes {
-                columns.extend(keep(relation.row(node).0));
-                offsets.push(columns.len());
-            }
-            Sparse::new(self.nodes, offsets, columns, None)
-        };
-        let relations = self.relations.iter().map(&mut keep_relation).collect::<Result<Vec<_>, _>>()?;
-        let symmetric = self.symmetric && relations == self.relations;
-        Ok(Self { nodes: self.nodes, relations, symmetric })
-    }
-}
-
-/// `most` of these, in their order, or all if there are no more.
-pub(super) fn drawn(from: &[u32], most: usize, stream: &mut Stream) -> Vec<u32> {
-    let mut chosen = from.to_vec();
-    if chosen.len() > most {
-        // The beginning of a shuffle.
-        for at in 0..most {
-            let other = at + stream.below(chosen.len() - at);
-            chosen.swap(at, other);
-        }
-        chosen.truncate(most);
-        chosen.sort_unstable();
-    }
-    chosen
 }
 
 /// A of checked edges: counted, placed, then sorted and freed of repeats row by row.

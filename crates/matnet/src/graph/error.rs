@@ -9,6 +9,14 @@ pub enum GraphError {
     /// There is no list of edges, not even an empty one.
     #[error("a graph needs at least one relation")]
     NoRelation,
+    /// The net was built for another graph.
+    #[error("a graph of {graph} relations for a net of {net}")]
+    Relations {
+        /// How many relations the graph has.
+        graph: usize,
+        /// How many the net takes.
+        net: usize,
+    },
     /// An edge names a node that is not there.
     #[error("edge {edge} of relation {relation} names node {node}; there are {nodes} nodes, counted from 0")]
     Node {

@@ -11,7 +11,7 @@ use super::{Graph, GraphError, LambdaMax, Links, Sparse};
 /// |---|---|---|
 /// | `Mean` | D⁻¹ A | relation |
 /// | `Heard` | A, for attention | relation |
-/// | `Slots(k)` | row i·k + s has a 1 in the column of the s-th neighbour of i, or nothing | relation |
+/// | `Slots(k)` | A, the first k entries of each row; the s-th is the neighbour in slot s | relation |
 /// | `Symmetric` | D^−½ A D^−½ | graph |
 /// | `Renormalised` | D̃^−½ Ã D̃^−½, Ã = A + I | graph |
 /// | `Laplacian` | 2L/λ − I, L = I − D^−½ A D^−½, or I − D⁻¹ A if directed | graph |
@@ -68,16 +68,12 @@ impl Linking {
                 Ok(matrix.with_weights(weights))
             }
             Self::Slots(0) => Err(GraphError::Zero("neighbours")),
+            Self::Slots(slots) if matrix.longest_row() <= slots => Ok(matrix),
             Self::Slots(slots) => {
-                let count = matrix.rows().checked_mul(slots).ok_or(GraphError::TooLarge)?;
-                let (mut offsets, mut columns) = (Vec::with_capacity(count + 1), Vec::new());
-                offsets.push(0);
+                let (mut offsets, mut columns) = (vec![0], Vec::new());
                 for row in 0..matrix.rows() {
-                    let heard = matrix.row(row).0;
-                    for slot in 0..slots {
-                        columns.extend(heard.get(slot));
-                        offsets.push(columns.len());
-                    }
+                    columns.extend(matrix.row(row).0.iter().take(slots));
+                    offsets.push(columns.len());
                 }
                 Sparse::new(matrix.cols(), offsets, columns, None)
             }

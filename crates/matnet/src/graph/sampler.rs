@@ -1,16 +1,18 @@
-//! Mini-batches of nodes, with the neighbourhoods they need.
+//! Neighbours drawn at random: for all nodes, or for mini-batches with the neighbourhoods they need.
 
 use std::collections::HashMap;
 
 use super::{Graph, GraphError, Linking, Links, Sparse};
 use crate::random::Stream;
 
-/// Makes mini-batches of nodes: for each hop the matrices that lead to the nodes needed after it, with all
-/// neighbours or with at most so many, drawn anew for each batch and hop.
+/// Draws whom nodes hear in a training step: all nodes at once, or a mini-batch of them, for each hop the matrices that lead to
+/// the nodes needed after it. A node hears all of its neighbours or at most so many, and each of them with some
+/// probability only; draws are anew for each step, and in batches for each hop.
 ///
 /// Where neighbours are left out, the mean is that of those who stay, and the fixed weights of
-/// [`Linking::Symmetric`], [`Renormalised`](Linking::Renormalised) and [`Laplacian`](Linking::Laplacian) grow so that
-/// sums keep their expectation; the diagonal always stays. With all neighbours a batch gives what the whole graph gives.
+/// [`Linking::Symmetric`], [`Renormalised`](Linking::Renormalised) and [`Laplacian`](Linking::Laplacian), which are those of the whole
+/// graph, grow so that sums keep their expectation; the diagonal always stays. With all neighbours a batch gives what the whole
+/// graph gives.
 ///
 /// ```
 /// use matnet::graph::{Graph, Linking, Sampler};
@@ -32,6 +34,15 @@ pub struct Sampler {
     linking: Linking,
     hops: usize,
     neighbours: Option<usize>,
+    dropout: f64,
+}
+
+/// Rows of a matrix that is being made.
+#[derive(Default)]
+struct Rows {
+    ends: Vec<usize>,
+    columns: Vec<u32>,
+    weights: Vec<f32>,
 }
 
 /// Nodes to learn from, and what they need.
@@ -66,7 +77,32 @@ impl Sampler {
             _ => neighbours,
         };
         let matrices = linking.matrices(graph);
-        Ok(Self { nodes: graph.nodes(), matrices, linking, hops, neighbours })
+        Ok(Self { nodes: graph.nodes(), matrices, linking, hops, neighbours, dropout: 0.0 })
+    }
+
+    /// The same, but each node hears each of its neighbours with probability 1 − `rate` only; of these so many are drawn as may
+    /// be heard.
+    ///
+    /// Nobody is made lonely, since a net would learn from that to do without its neighbours: one who would hear nobody hears
+    /// one of them, as likely as any other.
+    pub fn with_dropout(self, rate: f64) -> Result<Self, GraphError> {
+        if !(0.0..1.0).contains(&rate) {
+            return Err(GraphError::Rate(rate.to_string()));
+        }
+        Ok(Self { dropout: rate, ..self })
+    }
+
+    /// Whether every draw is the whole graph.
+    pub fn leaves_out_nobody(&self) -> bool {
+        let fits = |most| self.matrices.iter().all(|matrix| matrix.longest_row() <= most);
+        self.dropout == 0.0 && self.neighbours.is_none_or(fits)
+    }
+
+    /// All nodes, with a draw of neighbours that is the same for all hops.
+    pub fn whole(&self, stream: &mut Stream) -> Result<Links, GraphError> {
+        let all = 0..self.nodes as u32;
+        let draw = |matrix| self.finish(self.rows(matrix, all.clone(), stream, |node| node), self.nodes);
+        Ok(Links::whole(self.matrices.iter().map(draw).collect::<Result<_, _>>()?))
     }
 
     /// The batch of these nodes.
@@ -88,31 +124,17 @@ impl Sampler {
         }
         let mut hops = Vec::new();
         for _ in 0..self.hops {
-            let listening = needed.len();
-            let mut rows = Vec::new();
-            for matrix in &self.matrices {
-                let (mut offsets, mut columns, mut weights) = (vec![0], Vec::new(), Vec::new());
-                for at in 0..listening {
-                    for (node, weight) in self.heard(matrix, needed[at], stream) {
-                        let place = *places.entry(node).or_insert_with(|| {
-                            needed.push(node);
-                            (needed.len() - 1) as u32
-                        });
-                        columns.push(place);
-                        weights.push(weight);
-                    }
-                    offsets.push(columns.len());
-                }
-                rows.push((offsets, columns, weights));
-            }
-            let build = |(offsets, columns, weights): (_, _, Vec<f32>)| {
-                let weighted = matches!(
-                    self.linking,
-                    Linking::Symmetric | Linking::Renormalised | Linking::Laplacian(_)
-                );
-                self.linking.finish(Sparse::new(needed.len(), offsets, columns, weighted.then_some(weights))?)
+            let listening = needed.clone();
+            let mut place = |node: u32| {
+                *places.entry(node).or_insert_with(|| {
+                    needed.push(node);
+                    (needed.len() - 1) as u32
+                })
             };
-            hops.push(rows.into_iter().map(build).collect::<Result<Vec<_>, _>>()?);
+            let draw = |matrix| self.rows(matrix, listening.iter().copied(), stream, &mut place);
+            let drawn: Vec<Rows> = self.matrices.iter().map(draw).collect();
+            let finish = |rows| self.finish(rows, needed.len());
+            hops.push(drawn.into_iter().map(finish).collect::<Result<Vec<_>, _>>()?);
         }
         hops.reverse();
         Ok(Batch { nodes: nodes.to_vec(), inputs: needed, links: Links::blocks(hops) })
@@ -136,25 +158,79 @@ impl Sampler {
         Ok(Batches { sampler: self, order, size, at: 0, stream })
     }
 
-    /// Whom a node hears, with weights.
-    fn heard(&self, matrix: &Sparse, node: u32, stream: &mut Stream) -> Vec<(u32, f32)> {
-        let (columns, weights) = matrix.row(node as usize);
-        let weight = |at: usize| weights.map_or(1.0, |weights| weights[at]);
-        let Some(most) = self.neighbours.filter(|&most| columns.len() > most) else {
-            return columns.iter().enumerate().map(|(at, &column)| (column, weight(at))).collect();
-        };
-        if weights.is_none() {
-            return super::edges::drawn(columns, most, stream).into_iter().map(|node| (node, 1.0)).collect();
+    /// The rows of these nodes, who is heard standing in the column that `place` tells.
+    fn rows(
+        &self,
+        matrix: &Sparse,
+        nodes: impl Iterator<Item = u32>,
+        stream: &mut Stream,
+        mut place: impl FnMut(u32) -> u32,
+    ) -> Rows {
+        let mut rows = Rows::default();
+        for node in nodes {
+            let (columns, weights) = matrix.row(node as usize);
+            let mut add = |at: usize, grow: f32| {
+                rows.columns.push(place(columns[at]));
+                rows.weights.extend(weights.map(|weights| grow * weights[at]));
+            };
+            match self.drawn(node, columns, weights.is_some(), stream) {
+                None => (0..columns.len()).for_each(|at| add(at, 1.0)),
+                Some(heard) => heard.into_iter().for_each(|(at, grow)| add(at, grow)),
+            }
+            rows.ends.push(rows.columns.len());
         }
-        let (own, others): (Vec<u32>, Vec<u32>) =
-            (0..columns.len() as u32).partition(|&at| columns[at as usize] == node);
-        let chosen = super::edges::drawn(&others, most, stream);
-        let grow = others.len() as f32 / chosen.len() as f32;
-        let own = own.into_iter().map(|at| (at, 1.0));
-        let mut row: Vec<(u32, f32)> = own.chain(chosen.into_iter().map(|at| (at, grow))).collect();
-        row.sort_unstable_by_key(|&(at, _)| at);
-        row.into_iter().map(|(at, grow)| (columns[at as usize], grow * weight(at as usize))).collect()
+        rows
     }
+
+    /// Which entries of a row are heard, in their order, and how much their weights grow; `None` if all are.
+    fn drawn(
+        &self,
+        node: u32,
+        columns: &[u32],
+        weighted: bool,
+        stream: &mut Stream,
+    ) -> Option<Vec<(usize, f32)>> {
+        let most = self.neighbours.unwrap_or(usize::MAX);
+        if self.dropout == 0.0 && columns.len() <= most {
+            return None;
+        }
+        // What a node makes of itself is not left out.
+        let own = columns.binary_search(&node).ok().filter(|_| weighted);
+        let others: Vec<usize> = (0..columns.len()).filter(|&at| Some(at) != own).collect();
+        let count = others.len();
+        let mut heard = others;
+        if self.dropout > 0.0 {
+            let kept: Vec<usize> = heard.iter().copied().filter(|_| !stream.chance(self.dropout)).collect();
+            heard = if kept.is_empty() { some(heard, 1, stream) } else { kept };
+        }
+        let heard = some(heard, most, stream);
+        let grow = count as f32 / heard.len() as f32;
+        let mut row: Vec<_> = heard.into_iter().map(|at| (at, grow)).chain(own.map(|at| (at, 1.0))).collect();
+        row.sort_unstable_by_key(|&(at, _)| at);
+        Some(row)
+    }
+
+    /// The matrix of `cols` columns that nets multiply with.
+    fn finish(&self, rows: Rows, cols: usize) -> Result<Sparse, GraphError> {
+        let weighted =
+            matches!(self.linking, Linking::Symmetric | Linking::Renormalised | Linking::Laplacian(_));
+        let offsets = std::iter::once(0).chain(rows.ends).collect();
+        self.linking.finish(Sparse::new(cols, offsets, rows.columns, weighted.then_some(rows.weights))?)
+    }
+}
+
+/// `most` of these, in their order, or all if there are no more.
+fn some(mut of: Vec<usize>, most: usize, stream: &mut Stream) -> Vec<usize> {
+    if of.len() > most {
+        // The beginning of a shuffle.
+        for at in 0..most {
+            let other = at + stream.below(of.len() - at);
+            of.swap(at, other);
+        }
+        of.truncate(most);
+        of.sort_unstable();
+    }
+    of
 }
 
 /// The batches of an epoch, made by [`Sampler::batches`].

@@ -111,6 +111,11 @@ impl Sparse {
         self.places.matrix.entries()
     }
 
+    /// How many entries the longest row has.
+    pub fn longest_row(&self) -> usize {
+        (0..self.rows()).map(|row| self.places.matrix.range(row).len()).max().unwrap_or(0)
+    }
+
     /// The columns of a row's entries, and their weights if they are not all 1.
     ///
     /// # Panics

@@ -46,13 +46,14 @@ pub fn sparse_product(matrix: &Sparse, input: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(Dispatch::sparse_product(input.into_dispatch(), matrix.clone()))
 }
 
-/// Y = \[H̃₁ … H̃ₛ\] V, where row i of H̃ₛ is row i · slots + s of A H: a node's neighbours side by side, each slot with a map of its own.
+/// Y = \[H̃₁ … H̃ₖ\] V, where row i of H̃ₛ is the state that the s-th entry of row i of A names, or 0: a node's neighbours side by
+/// side, each slot with a map of its own.
 ///
 /// On the CPU slots that hold nobody cost nothing.
 ///
 /// # Shapes
 ///
-/// - `matrix` (A): `[nodes · slots, others]`, its entries all 1
+/// - `matrix` (A): `[nodes, others]`, its entries all 1, at most `slots` in a row
 /// - `state` (H): `[others, width]`
 /// - `map` (V): `[slots · width, output]`
 /// - output: `[nodes, output]`
@@ -70,11 +71,8 @@ pub fn slot_map(matrix: &Sparse, state: Tensor<2>, map: Tensor<2>) -> Tensor<2> 
         "{op}: a map of {sources} numbers for states of {width}"
     );
     let slots = sources / width;
-    assert!(
-        matrix.rows().is_multiple_of(slots),
-        "{op}: {} rows are no nodes of {slots} slots",
-        matrix.rows()
-    );
+    let longest = matrix.longest_row();
+    assert!(longest <= slots, "{op}: a node with {longest} neighbours for {slots} slots");
     assert!(state.dtype() == map.dtype(), "{op}: state and map hold different numbers");
     if !fused::available(&state) {
         return composed::slot_map(matrix, state, map);

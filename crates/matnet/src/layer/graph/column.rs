@@ -147,6 +147,7 @@ impl ColumnLayerConfig {
             neighbour_map,
             bias: init::parameter(bias, [2, width], device),
             attention,
+            relations,
             pooling: self.pooling,
             activation: self.activation,
             dropout: Dropout::new("dropout", self.dropout)?,
@@ -169,6 +170,7 @@ pub struct ColumnLayer {
     pub bias: Param<Tensor<2>>,
     /// The attention of each relation, if there is any.
     pub attention: Vec<EdgeAttention>,
+    relations: usize,
     #[module(skip)]
     pooling: Pooling,
     #[module(skip)]
@@ -184,16 +186,14 @@ impl ColumnLayer {
     ///
     /// If there are not as many matrices as relations, or they do not fit the state.
     pub fn forward(&self, hop: &[Sparse], state: Tensor<2>, mode: &mut Mode) -> Tensor<2> {
-        let [_, sources, width] = self.neighbour_map.val().dims();
-        let relations = hop.len();
-        let given = self.attention.len();
+        let relations = self.relations;
         assert!(
-            relations > 0 && sources % (relations * width) == 0 && (given == 0 || given == relations),
-            "column layer: built for another number of relations than {relations}"
+            hop.len() == relations,
+            "column layer: built for a graph of {relations} relations, given {}",
+            hop.len()
         );
-        let many = sources / (relations * width);
-        let slots = if self.pooling == Pooling::Vector { many } else { 1 };
-        let nodes = hop[0].rows() / slots;
+        let [_, sources, width] = self.neighbour_map.val().dims();
+        let (nodes, many) = (hop[0].rows(), sources / (relations * width));
         let entering = self.dropout.forward(state.clone(), mode);
         let state = first_rows(state, nodes);
 
@@ -201,7 +201,7 @@ impl ColumnLayer {
         let own = first_rows(entering.clone(), nodes).matmul(own_map);
         let neighbour_map = self.neighbour_map.val().reshape([2, relations, many * width, width]);
         let heard = hop.iter().enumerate().map(|(relation, matrix)| {
-            assert_eq!(matrix.rows(), nodes * slots, "column layer: relations differ in nodes");
+            assert_eq!(matrix.rows(), nodes, "column layer: relations differ in nodes");
             let map = neighbour_map.clone().narrow(1, relation, 1).reshape([2, many * width, width]);
             let map = map.swap_dims(0, 1).reshape([many * width, 2 * width]);
             match self.attention.get(relation) {

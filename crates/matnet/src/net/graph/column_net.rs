@@ -152,6 +152,7 @@ impl ColumnNetConfig {
             top: dense(self.hidden, self.classes).init(stream, device)?,
             height: self.height,
             features: self.features,
+            relations: self.relations,
             linking: layer.linking(),
             input_dropout,
             dropout,
@@ -174,6 +175,7 @@ pub struct ColumnNet {
     pub top: VecLinear,
     height: usize,
     features: usize,
+    relations: usize,
     #[module(skip)]
     linking: Linking,
     #[module(skip)]
@@ -194,7 +196,11 @@ impl ColumnNet {
     }
 
     /// The links of a whole graph, made once and used for each pass.
+    /// An error if the graph has another number of relations than the net was built for.
     pub fn links(&self, graph: &Graph) -> Result<Links, GraphError> {
+        if graph.relations() != self.relations {
+            return Err(GraphError::Relations { graph: graph.relations(), net: self.relations });
+        }
         self.linking.links(graph)
     }
 

@@ -25,7 +25,15 @@ pub fn sparse_product(matrix: &Sparse, input: Tensor<2>) -> Tensor<2> {
 /// See [`slot_map`](crate::ops::slot_map).
 pub fn slot_map(matrix: &Sparse, state: Tensor<2>, map: Tensor<2>) -> Tensor<2> {
     let ([_, width], [sources, _]) = (state.dims(), map.dims());
-    sparse_product(matrix, state).reshape([matrix.rows() * width / sources, sources]).matmul(map)
+    let (nodes, device) = (matrix.rows(), state.device());
+    let mut side_by_side = Tensor::zeros([nodes * sources / width, width], (&device, state.dtype()));
+    if matrix.entries() > 0 {
+        let slots = |node: usize| (0..matrix.row(node).0.len()).map(move |slot| node * sources / width + slot);
+        let slots = places((0..nodes).flat_map(slots).map(|slot| slot as i64).collect(), &device);
+        let (from, _) = ends(matrix, &device);
+        side_by_side = side_by_side.select_assign(0, slots, state.select(0, from), IndexingUpdateOp::Add);
+    }
+    side_by_side.reshape([nodes, sources]).matmul(map)
 }
 
 /// See [`edge_attention`](crate::ops::edge_attention).
@@ -41,7 +49,10 @@ pub fn edge_attention(matrix: &Sparse, query: Tensor<3>, bias: Tensor<2>, keys: 
     let heard = keys.select(0, from).unsqueeze_dim::<3>(2);
     let asked = (query + bias.unsqueeze()).select(0, to.clone());
     let scores = (asked * heard.clone()).sum_dim(1);
-    let exponents = (scores.clone() - largest(matrix, scores)).exp();
+    // A softmax is the same whatever is taken off all scores of a row, so no gradient flows through the largest.
+    let least = zeros([rows, 1, heads]) + f64::from(f32::MIN);
+    let largest = least.select_assign(0, to.clone(), scores.clone().detach(), IndexingUpdateOp::Max);
+    let exponents = (scores - largest.select(0, to.clone())).exp();
     let add_up = |numbers: Tensor<3>| {
         let [_, sides, _] = numbers.dims();
         zeros([rows, sides, heads]).select_assign(0, to.clone(), numbers, IndexingUpdateOp::Add)
@@ -82,23 +93,10 @@ pub fn highway(
 fn ends(matrix: &Sparse, device: &Device) -> (Tensor<1, Int>, Tensor<1, Int>) {
     let rows = (0..matrix.rows()).flat_map(|row| std::iter::repeat_n(row as i64, matrix.row(row).0.len()));
     let columns = matrix.matrix().0.columns().iter().map(|&column| column.into());
-    let tensor = |places: Vec<i64>| Tensor::from_data(TensorData::new(places, [matrix.entries()]), device);
-    (tensor(columns.collect()), tensor(rows.collect()))
+    (places(columns.collect(), device), places(rows.collect(), device))
 }
 
-/// For every entry the largest score of its row: a softmax is the same whatever is taken off all scores of a row,
-/// so no gradient flows here.
-fn largest(matrix: &Sparse, scores: Tensor<3>) -> Tensor<3> {
-    let (shape, device, dtype) = (scores.dims(), scores.device(), scores.dtype());
-    let mut numbers: Vec<f64> = scores.detach().into_data().iter::<f64>().collect();
-    let heads = shape[2];
-    for row in 0..matrix.rows() {
-        let range = matrix.matrix().0.range(row);
-        let row = &mut numbers[range.start * heads..range.end * heads];
-        for head in 0..heads {
-            let most = row.iter().skip(head).step_by(heads).fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-            row.iter_mut().skip(head).step_by(heads).for_each(|score| *score = most);
-        }
-    }
-    Tensor::from_data(TensorData::new(numbers, shape), (&device, dtype))
+fn places(numbers: Vec<i64>, device: &Device) -> Tensor<1, Int> {
+    let count = numbers.len();
+    Tensor::from_data(TensorData::new(numbers, [count]), device)
 }

@@ -175,8 +175,7 @@ impl FusedOp<2> for SlotMapOp {
 
     fn forward<E: Number>(&self, inputs: &[FlexTensor; 2], _: bool) -> (FlexTensor, ()) {
         let [_, output] = dims(&inputs[1]);
-        let nodes = self.matrix.rows() / self.slots;
-        (tensor(self.view::<E>(inputs).forward(Level::best()), &[nodes, output]), ())
+        (tensor(self.view::<E>(inputs).forward(Level::best()), &[self.matrix.rows(), output]), ())
     }
 
     fn backward<E: Number>(
