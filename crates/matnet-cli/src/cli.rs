@@ -318,6 +318,9 @@ pub struct Eval {
     /// Other data, by name or path, all of them
     #[arg(long, value_name = "NAME|PATH", conflicts_with = "part")]
     pub data: Option<String>,
+    /// Graphs: the list of edges, where --data is a table of nodes
+    #[arg(long, value_name = "PATH", requires = "data")]
+    pub edges: Option<String>,
     /// Programs: test sequences of these lengths, not of the run's [like 20,80]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub length: Vec<usize>,
@@ -344,6 +347,9 @@ pub struct Predict {
     /// What to answer for: .npy, .npz, a picture, .csv, or a folder; a graph for nets on graphs
     #[arg(long, short, value_name = "PATH")]
     pub input: PathBuf,
+    /// Graphs: the list of edges, where --input is a table of nodes
+    #[arg(long, value_name = "PATH")]
+    pub edges: Option<PathBuf>,
     /// Where the answers go: .npy or .csv, or - for CSV on standard output
     #[arg(long, short, value_name = "PATH")]
     pub output: PathBuf,

@@ -99,16 +99,22 @@ patience = 30
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("x: test error 0.00 %"), "{out}");
     assert!(err.contains("2 nodes without a class"), "{err}");
-    let (code, out, err) = run(folder.path(), &["predict", "x", "--input", "mine", "--output", "-", "-q"]);
-    assert_eq!(code, 0, "{err}");
-    let lines: Vec<&str> = out.lines().collect();
-    assert_eq!((lines.len(), lines[0]), (41, "node,class,p_a,p_b"));
-    assert!(lines[20].starts_with("19,a,") && lines[40].starts_with("39,b,"), "{out}");
+    // As a folder, and as a table with a list of edges beside it.
+    for input in [&["mine"][..], &["mine/nodes.csv", "--edges", "mine/edges.csv"]] {
+        let args = [&["predict", "x", "--output", "-", "-q", "--input"], input].concat();
+        let (code, out, err) = run(folder.path(), &args);
+        assert_eq!(code, 0, "{err}");
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!((lines.len(), lines[0]), (41, "node,class,p_a,p_b"));
+        assert!(lines[20].starts_with("a19,a,") && lines[40].starts_with("b19,b,"), "{out}");
+    }
     let (code, out, err) = run(folder.path(), &["eval", "x"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("on the test part of mine/nodes.csv") && out.contains("(0 of 10 wrong)"), "{out}");
     let (code, out, err) = run(folder.path(), &["eval", "x", "--data", "mine"]);
     assert!(code == 0 && out.contains("over 38 examples"), "{out}{err}");
+    let apart = ["eval", "x", "--data", "mine/nodes.csv", "--edges", "mine/edges.csv"];
+    assert_eq!(run(folder.path(), &apart).1.replace("mine/nodes.csv", "mine"), out);
     let (code, out, _) = run(folder.path(), &["inspect", "x"]);
     assert!(
         code == 0 && out.contains("gcn (matrix form) on mine/nodes.csv, 3 features per node in"),
@@ -123,6 +129,65 @@ patience = 30
     assert!(page.contains("Hidden states") && page.contains("Confusions on the test part"));
 }
 
+/// Everybody is of the class of the leader whom they follow. All pay both leaders, and each is followed by the other one, so that
+/// only the relation and its direction together tell the classes.
+#[test]
+fn relations_and_directions_are_learnt_from() {
+    let folder = folder();
+    let (mut nodes, mut edges) = ("id,one,two,class\n".to_owned(), "who,whom,how\n".to_owned());
+    for at in 0..40 {
+        let (leader, class) = (at % 2, if at % 2 == 0 { "a" } else { "b" });
+        nodes += &format!("n{at},0,0,{class}\n");
+        let other = 1 - leader;
+        edges += &format!("n{at},leader{leader},follows\nleader{other},n{at},follows\n");
+        edges += &format!("n{at},leader0,pays\nn{at},leader1,pays\n");
+    }
+    nodes += "leader0,1,0,?\nleader1,0,1,?\n";
+    std::fs::create_dir(folder.path().join("town")).unwrap();
+    std::fs::write(folder.path().join("town/nodes.csv"), nodes.clone()).unwrap();
+    std::fs::write(folder.path().join("town/edges.csv"), edges).unwrap();
+    let config = "
+[data]
+source = 'town'
+directed = ['follows']
+split = { valid = 5, test = 10 }
+[model]
+kind = 'column-net'
+hidden = 6
+height = 1
+[train]
+epochs = 80
+rate = 0.05
+";
+    std::fs::write(folder.path().join("town.toml"), config).unwrap();
+    let (code, out, err) = run(folder.path(), &["train", "town.toml", "-q", "--out", "t"]);
+    assert!(code == 0 && out.starts_with("t: test error 0.00 %"), "{out}{err}");
+    let undirected = ["train", "town.toml", "-q", "--out", "u", "--set", "data.directed=false"];
+    let (code, out, err) = run(folder.path(), &undirected);
+    assert!(code == 0 && !out.starts_with("u: test error 0.00 %"), "{out}{err}");
+    let (code, out, _) = run(folder.path(), &["data", "show", "town"]);
+    assert!(code == 0 && out.contains("follows  80") && out.contains("pays     80"), "{out}");
+
+    // Another town, whose relations stand in another order, one of them missing; then one with an unknown relation, one with none.
+    let answers = |edges: &str| {
+        std::fs::create_dir_all(folder.path().join("other")).unwrap();
+        std::fs::write(folder.path().join("other/nodes.csv"), &nodes).unwrap();
+        std::fs::write(folder.path().join("other/edges.csv"), edges).unwrap();
+        run(folder.path(), &["predict", "t", "--input", "other", "--output", "-", "-q"])
+    };
+    let (code, out, err) = answers("n0,leader1,follows\nn1,leader0,follows\n");
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[1].starts_with("n0,b,") && lines[2].starts_with("n1,a,"), "{out}");
+    let (code, _, err) = answers("n0,leader1,likes\n");
+    assert!(code == 1 && err.contains("the net knows no relation `likes`, only follows, pays"), "{err}");
+    let (code, _, err) = answers("n0,leader1\n");
+    assert!(
+        code == 1 && err.contains("the net tells relations apart (follows, pays), this graph names none"),
+        "{err}"
+    );
+}
+
 #[test]
 fn every_mistake_gets_one_clear_error() {
     let folder = folder();
@@ -132,7 +197,9 @@ fn every_mistake_gets_one_clear_error() {
         ("model.head=3", "model.head: no such key; did you mean `heads`?"),
         ("model.classes=3", "model.classes: 3; the data have 7; leave it out"),
         ("model.features=3", "model.features: 3; the data have"),
-        ("model.relations=2", "model.relations: 2; graphs read from files have one relation"),
+        ("model.relations=2", "model.relations: 2; the data have 1; leave it out"),
+        ("data.directed=1", "data.directed: true, false, or a list of names of relations"),
+        ("data.directed=['likes']", "data.directed: no relation is called `likes`; the edges are all of one"),
         ("model.height=0", "model.height: 0"),
         ("data.limit=3", "data.limit: no such key"),
         ("data.normalise=columns", "data.normalise: unknown variant `columns`"),

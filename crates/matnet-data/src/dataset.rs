@@ -45,16 +45,36 @@ pub struct Samples {
 pub struct GraphData {
     /// Node features `[nodes, features]`.
     pub features: Array,
+    /// A name per node; empty where they are only counted.
+    pub node_names: Vec<String>,
     /// The class of each node, `None` where it is not known.
     pub labels: Vec<Option<u32>>,
     /// A name per class.
     pub class_names: Vec<String>,
     /// Edges as stored in the source: (from, to), repeats and self loops included.
     pub edges: Vec<(u32, u32)>,
-    /// Whether an edge also counts the other way round.
+    /// Which relation each edge is of; empty where there is only one.
+    pub relations: Vec<u32>,
+    /// A name per relation; empty where there is only one.
+    pub relation_names: Vec<String>,
+    /// Whether edges go one way only; else each end hears the other.
     pub directed: bool,
     /// The public split that came with the data, if one did.
     pub split: Option<crate::Split>,
+}
+
+impl GraphData {
+    /// The edges of each relation, in the order of their names.
+    pub fn edges_by_relation(&self) -> Vec<Vec<(u32, u32)>> {
+        if self.relations.is_empty() {
+            return vec![self.edges.clone()];
+        }
+        let mut lists = vec![Vec::new(); self.relation_names.len()];
+        for (&edge, &relation) in self.edges.iter().zip(&self.relations) {
+            lists[relation as usize].push(edge);
+        }
+        lists
+    }
 }
 
 /// Positions of the samples (or nodes) of each part; no position stands in two parts.

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `x.npy` | inputs `[n, rows, cols]` or `[n, time, rows, cols]`; nothing to learn but themselves |
 //! | `data.npz` | `x` as above; `y`, if there: classes `[n]` or, one per step, `[n, time]` (whole numbers or texts), matrices `[n, r, c]` or sequences `[n, time, r, c]`; `group`, if there: one whole number or text per sample |
-//! | `graph.npz` | `features` `[nodes, k]`; `edges` `[m, 2]` or `[2, m]` (2×2 counts as `[m, 2]`), node numbers from 0; `labels`, if there: `[nodes]`, −1 for unknown (or texts, empty for unknown); `train`, `valid`, `test`, if there: node numbers |
+//! | `graph.npz` | `features` `[nodes, k]`; `edges` `[m, 2]` or `[2, m]` (2×2 counts as `[m, 2]`), node numbers from 0; `labels`, if there: `[nodes]`, −1 for unknown (or texts, empty for unknown); `relations`, if there: `[m]`, a whole number or text per edge; `directed`, if there: whether edges go one way only; `train`, `valid`, `test`, if there: node numbers, or a truth value per node |
 //! | folder of folders | a class per folder: pictures, or one matrix per `.csv`/`.tsv`/`.txt` |
 //! | folder of files | pictures or matrices without classes |
-//! | folder with two texts | `edges.*` and `nodes.*` (or `features.*`), or LINQS's `.cites` and `.content`: a graph |
+//! | folder with two texts | `edges.*` and `nodes.*` (or `features.*`), or LINQS's `.cites` and `.content`: a graph ([`edgelist`]) |
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -190,10 +190,28 @@ fn graph(mut npz: Npz, path: &Path) -> Result<GraphData> {
     };
     let (raw, name) = (npz.take("edges")?, path.join("edges"));
     let flat = node_numbers(&raw, &name)?;
-    let edges = match raw.shape() {
+    let edges: Vec<(u32, u32)> = match raw.shape() {
         &[_, 2] => flat.as_chunks::<2>().0.iter().map(|&[from, to]| (from, to)).collect(),
         &[2, count] => flat[..count].iter().copied().zip(flat[count..].iter().copied()).collect(),
         shape => return Err(Error::format(name, format!("shape {shape:?}; [m, 2] or [2, m] expected"))),
+    };
+    let (mut relations, mut relation_names) = (Vec::new(), Vec::new());
+    if npz.get("relations").is_some() {
+        let (raw, name) = (npz.take("relations")?, path.join("relations"));
+        if raw.shape() != [edges.len()] {
+            let what =
+                format!("shape {:?}; one relation for each of {} edges expected", raw.shape(), edges.len());
+            return Err(Error::format(name, what));
+        }
+        let (labels, names) = named(&raw, &name)?;
+        (relations, relation_names) = (known(labels, &name)?, names);
+    }
+    let directed = match npz.get("directed") {
+        None => false,
+        Some(_) => match &npz.take("directed")?.integers(&path.join("directed"))?[..] {
+            [one] if (0..=1).contains(one) => *one == 1,
+            _ => return Err(Error::format(path.join("directed"), "one truth value expected")),
+        },
     };
     let (mut labels, mut class_names) = (vec![None; nodes], Vec::new());
     if npz.get("labels").is_some() {
@@ -213,7 +231,12 @@ fn graph(mut npz: Npz, path: &Path) -> Result<GraphData> {
         }
         any = true;
         let (raw, name) = (npz.take(key)?, path.join(key));
-        for node in node_numbers(&raw, &name)? {
+        let mut chosen = node_numbers(&raw, &name)?;
+        // A truth value per node; as numbers of nodes they would stand there twice.
+        if chosen.len() == nodes && nodes > 2 && chosen.iter().all(|&number| number < 2) {
+            chosen = (0..nodes as u32).filter(|&node| chosen[node as usize] == 1).collect();
+        }
+        for node in chosen {
             if std::mem::replace(&mut used[node as usize], true) {
                 return Err(Error::format(name, format!("node {node} stands in two parts, or twice in one")));
             }
@@ -221,7 +244,18 @@ fn graph(mut npz: Npz, path: &Path) -> Result<GraphData> {
         }
     }
     let split = any.then_some(split);
-    Ok(GraphData { features, labels, class_names, edges, directed: false, split })
+    let node_names = Vec::new();
+    Ok(GraphData {
+        features,
+        node_names,
+        labels,
+        class_names,
+        edges,
+        relations,
+        relation_names,
+        directed,
+        split,
+    })
 }
 
 /// Whether a path is named like a table of numbers.

@@ -157,6 +157,27 @@ fn graphs_as_arrays_and_as_text() {
     assert_eq!(found.edges, [(0, 1), (1, 2)]);
     assert_eq!((found.labels, found.class_names.len()), (vec![Some(1), None, Some(0)], 2));
     assert_eq!(found.split, Some(Split { train: vec![0], valid: vec![], test: vec![2] }));
+    // Truth values instead of numbers, relations, and edges that go one way.
+    let more = |directed: u8, relations: &'static str| {
+        [
+            features(),
+            ("edges", "<i8", "(2, 2)", i8s(&[0, 1, 1, 2])),
+            ("relations", "<i8", relations, i8s(&[1, 0])),
+            ("directed", "|b1", "()", vec![directed]),
+            ("train", "|b1", "(3,)", vec![0, 1, 0]),
+            ("test", "|b1", "(3,)", vec![1, 0, 1]),
+        ]
+    };
+    npz(&path, &more(1, "(2,)"));
+    let found = graph(&path);
+    assert_eq!(found.edges_by_relation(), [vec![(1, 2)], vec![(0, 1)]]);
+    assert!(found.directed && found.relation_names == ["0", "1"]);
+    assert_eq!(found.split, Some(Split { train: vec![1], valid: vec![], test: vec![0, 2] }));
+    npz(&path, &more(2, "(2,)"));
+    assert!(load(&path).unwrap_err().to_string().ends_with("directed: one truth value expected"));
+    npz(&path, &more(1, "(2, 1)"));
+    let error = load(&path).unwrap_err().to_string();
+    assert!(error.ends_with("relations: shape [2, 1]; one relation for each of 2 edges expected"), "{error}");
     npz(&path, &[features(), ("edges", "<i8", "(2, 3)", i8s(&[0, 1, 2, 1, 2, 0]))]);
     assert_eq!(graph(&path).edges, [(0, 1), (1, 2), (2, 0)]);
     npz(&path, &[features(), ("edges", "<i8", "(1, 2)", i8s(&[0, 3]))]);

@@ -225,7 +225,10 @@ fn drawn_weights_keep_their_expectation() {
             }
             for (mean, whole) in mean.iter().flatten().zip(whole.iter().flatten()) {
                 let mean = mean / DRAWS as f32;
-                assert!((mean - whole).abs() < 0.05, "{linking:?} {most:?} {rate}: {mean} instead of {whole}");
+                assert!(
+                    (mean - whole).abs() < 0.05,
+                    "{linking:?} {most:?} {rate}: {mean} instead of {whole}"
+                );
             }
         }
     }

@@ -32,6 +32,9 @@ pub fn run(args: Eval) -> Outcome {
         let what = "--length, --repeats: only programs have them: copy, repeat-copy, recall";
         return Err(Failure::Usage(what.to_owned()));
     }
+    if kind != Kind::Nodes && args.edges.is_some() {
+        return Err(Failure::Usage(super::NO_EDGES.to_owned()));
+    }
     let mut tasks = Vec::new();
     let (epoch, source, found) = match kind {
         Kind::Program => return program::eval(&args, &run, &device),
@@ -176,7 +179,9 @@ fn node_task(args: &Eval, run: &Run, trained: &TrainedOnGraph) -> Result<NodeTas
     let document = run.document()?;
     let (config, train) = (graph::data_config(&document)?, document.train()?);
     if let Some(source) = &args.data {
-        let data = PreparedGraph::load_whole(source, &config, &cache).map_err(about_data)?;
+        let edges = args.edges.as_deref();
+        let data = PreparedGraph::load_whole(source, edges, &config, &trained.note, &cache);
+        let data = data.map_err(about_data)?;
         return trained.task(data, &train).map_err(about_data);
     }
     let data = PreparedGraph::load(&config, &cache, train.seed)?;

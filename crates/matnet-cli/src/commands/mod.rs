@@ -23,6 +23,9 @@ pub use data::Degrees;
 use crate::cli::Command;
 use crate::failure::Outcome;
 
+/// What `--edges` is told where it makes no sense.
+const NO_EDGES: &str = "--edges: only nets on graphs have edges to hear along";
+
 /// Does what was asked.
 pub fn run(command: Command) -> Outcome {
     match command {

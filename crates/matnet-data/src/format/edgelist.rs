@@ -1,8 +1,9 @@
 //! A graph as two texts: a table of nodes (name, features, perhaps a class) and a list of edges.
 //!
 //! A node's line is its name, its features, and last its class where that is not a number, or where a first
-//! line of column names calls the last column `class`, `label` or `y`. An edge's line is two names. Fields are
-//! apart by commas, semicolons, tabs or blanks; LINQS's `.content` and `.cites` are of this kind.
+//! line of column names calls the last column `class`, `label` or `y`. An edge's line is two names, and the name of the relation
+//! where there are several. Fields are apart by commas, semicolons, tabs or blanks; LINQS's `.content` and `.cites` are of this
+//! kind.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,12 +23,16 @@ pub fn read(edges: impl AsRef<Path>, nodes: impl AsRef<Path>) -> Result<GraphDat
 /// Reads a graph from two streams.
 pub fn parse(edges: Input, nodes: Input) -> Result<GraphData> {
     let table = node_table(nodes)?;
-    let edges = edge_list(edges, &table.names)?;
+    let EdgeList { edges, relations, relation_names } = edge_list(edges, &table.names)?;
+    let NodeTable { names, features, labels, class_names } = table;
     Ok(GraphData {
-        features: table.features,
-        labels: table.labels,
-        class_names: table.class_names,
+        features,
+        node_names: names.texts(),
+        labels,
+        class_names,
         edges,
+        relations,
+        relation_names,
         directed: false,
         split: None,
     })
@@ -45,6 +50,10 @@ impl Names {
     fn get(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
         &self.bytes[start..self.ends[at] as usize]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        (0..self.ends.len()).map(|at| String::from_utf8_lossy(self.get(at)).into_owned()).collect()
     }
 
     fn push(&mut self, name: &[u8]) -> Option<()> {
@@ -124,7 +133,10 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
             held_any = true;
             words += 1;
         }
-        if count == 0 && has_class.is_none() && (head || (held_any && is_class_column(&held))) {
+        // Neither does a node have a word and no feature.
+        let head =
+            head || (held_any && (is_class_column(&held) || words == 1 && held.parse::<f32>().is_err()));
+        if head && count == 0 && has_class.is_none() {
             has_class = Some(is_class_column(&held));
             features.clear();
             fields.next_line();
@@ -205,44 +217,82 @@ pub(crate) fn sort_classes(classes: HashMap<String, u32>, labels: &mut [Option<u
     named.into_iter().map(|(name, _)| name).collect()
 }
 
+/// The edges of a graph, each perhaps of a named relation.
+#[derive(Default)]
+pub(crate) struct EdgeList {
+    pub edges: Vec<(u32, u32)>,
+    pub relations: Vec<u32>,
+    pub relation_names: Vec<String>,
+}
+
 /// Reads a list of edges between named nodes.
-pub(crate) fn edge_list(input: Input, names: &Names) -> Result<Vec<(u32, u32)>> {
+pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
     let mut fields = Fields::new(input);
-    let mut edges = Vec::new();
-    let mut ends = [None; 2];
-    let mut count = 0usize;
-    let mut first = true;
+    let mut list = EdgeList::default();
+    let mut known: HashMap<String, u32> = HashMap::new();
+    // The ends of an edge, or the names that no node has; its relation.
+    let mut ends: Vec<std::result::Result<u32, String>> = Vec::new();
+    let mut relation: Option<String> = None;
+    // The error that a first line of unknown names is, unless it turns out to name the columns.
+    let mut heading: Option<Error> = None;
+    let mut line = 0usize;
     loop {
         match fields.next()? {
+            Next::Field if ends.len() < 2 => {
+                let name = || String::from_utf8_lossy(fields.field()).into_owned();
+                ends.push(names.find(fields.field()).ok_or_else(name));
+            }
+            Next::Field if relation.is_none() => relation = Some(fields.text()?.to_owned()),
             Next::Field => {
-                if count == 2 {
-                    return Err(fields.error("an edge is two names; a third field stands here"));
-                }
-                ends[count] = names.find(fields.field());
-                if ends[count].is_none() && !first {
-                    let name = String::from_utf8_lossy(fields.field()).into_owned();
-                    return Err(fields.error(format!("node {name:?} is not in the table of nodes")));
-                }
-                count += 1;
+                return Err(
+                    fields.error("an edge is two names and perhaps a relation; a fourth field stands here")
+                );
             }
             Next::Line => {
-                match ends {
-                    _ if count != 2 => return Err(fields.error("an edge is two names; only one stands here")),
-                    [Some(from), Some(to)] => {
-                        reserve(&mut edges, 1);
-                        edges.push((from, to));
+                let unknown =
+                    |name: &String| fields.error(format!("node {name:?} is not in the table of nodes"));
+                match &ends[..] {
+                    [Ok(from), Ok(to)] => {
+                        let told = !list.relations.is_empty();
+                        if !list.edges.is_empty() && told != relation.is_some() {
+                            let which = if told {
+                                "no relation where the edges"
+                            } else {
+                                "a relation where none of those"
+                            };
+                            return Err(fields.error(format!("{which} before have one")));
+                        }
+                        reserve(&mut list.edges, 1);
+                        list.edges.push((*from, *to));
+                        if let Some(name) = &relation {
+                            let next = known.len() as u32;
+                            reserve(&mut list.relations, 1);
+                            list.relations.push(*known.entry(name.clone()).or_insert(next));
+                        }
                     }
-                    // a first line of two unknown words names the columns
-                    [None, None] if first => {}
-                    _ => return Err(fields.error("a node is not in the table of nodes")),
+                    [Err(from), Err(to)]
+                        if line == 0 && from.parse::<f64>().is_err() && to.parse::<f64>().is_err() =>
+                    {
+                        heading = Some(unknown(from));
+                    }
+                    [Err(name), _] | [_, Err(name)] => return Err(unknown(name)),
+                    _ => return Err(fields.error("an edge is two names; only one stands here")),
                 }
-                first = false;
-                count = 0;
+                ends.clear();
+                relation = None;
+                line += 1;
                 fields.next_line();
             }
-            Next::End => return Ok(edges),
+            Next::End => break,
         }
     }
+    if let Some(error) = heading.filter(|_| list.edges.is_empty()) {
+        return Err(error);
+    }
+    let mut numbered: Vec<Option<u32>> = list.relations.iter().copied().map(Some).collect();
+    list.relation_names = sort_classes(known, &mut numbered);
+    list.relations = numbered.into_iter().flatten().collect();
+    Ok(list)
 }
 
 #[cfg(test)]
@@ -276,12 +326,41 @@ mod tests {
     }
 
     #[test]
+    fn relations_have_names() {
+        let nodes = "a 1 red\nb 0 blue\n";
+        let g = graph("from,to,how\na,b,likes\nb,a,cites\na,a,likes\n", nodes).unwrap();
+        assert_eq!(g.relation_names, ["cites", "likes"]);
+        assert_eq!(g.edges_by_relation(), [vec![(1, 0)], vec![(0, 1), (0, 0)]]);
+        assert_eq!(g.node_names, ["a", "b"]);
+        let g = graph("a b\n", nodes).unwrap();
+        assert_eq!((g.edges_by_relation(), g.relation_names.len()), (vec![vec![(0, 1)]], 0));
+    }
+
+    #[test]
+    fn what_spreadsheets_write_is_read() {
+        let g = graph("\u{feff}from,to\r\na,b\r\n", "\u{feff}id,w0\r\na,1\r\nb,2\r\n").unwrap();
+        assert_eq!((g.features.data(), g.edges), (&[1.0, 2.0][..], vec![(0, 1)]));
+        assert_eq!(g.labels, [None, None]);
+    }
+
+    #[test]
     fn errors_name_the_line() {
-        let error = |edges, nodes| graph(edges, nodes).unwrap_err().to_string();
+        let error = |edges: &str, nodes: &str| graph(edges, nodes).unwrap_err().to_string();
         let nodes = "a 1 red\nb 0 blue\n";
         assert_eq!(error("a b\na c\n", nodes), "e: line 2: node \"c\" is not in the table of nodes");
         assert_eq!(error("a b\na\n", nodes), "e: line 2: an edge is two names; only one stands here");
-        assert_eq!(error("a b c\n", nodes), "e: line 1: an edge is two names; a third field stands here");
+        assert_eq!(
+            error("a b c d\n", nodes),
+            "e: line 1: an edge is two names and perhaps a relation; a fourth field stands here"
+        );
+        assert_eq!(error("a b\na b c\n", nodes), "e: line 2: a relation where none of those before have one");
+        assert_eq!(error("a b c\na b\n", nodes), "e: line 2: no relation where the edges before have one");
+        // A first line names the columns only if it can be nothing else.
+        for first in ["a q", "q a", "q 7", "-1 99", "q r"] {
+            let unknown = first.split(' ').find(|name| *name != "a").unwrap();
+            let said = format!("e: line 1: node {unknown:?} is not in the table of nodes");
+            assert_eq!(error(&format!("{first}\n"), nodes), said);
+        }
         assert_eq!(error("", "a 1 red\na 1 red\n"), "n: node \"a\" stands in it twice");
         assert_eq!(error("", "a 1 red\nb 1 2 red\n"), "n: line 2: 2 features where the first node has 1");
         assert_eq!(error("", "a 1 red\nb x red\n"), "n: line 2: \"x\" is not a number");

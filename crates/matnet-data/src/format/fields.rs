@@ -6,6 +6,9 @@ use crate::{Error, Result};
 /// No number and no name is longer than this.
 const LONGEST_FIELD: usize = 1024;
 
+/// What a text in UTF-8 may begin with.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// What comes next in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
@@ -18,7 +21,7 @@ pub(crate) enum Next {
 }
 
 /// Splits a text at line ends, commas, semicolons, tabs and blanks. Blank lines and lines that start with `#`
-/// are left out; quotes around a field are taken off.
+/// are left out, and so is the mark that some programs put before the first; quotes around a field are taken off.
 pub(crate) struct Fields<'a> {
     input: Input<'a>,
     block: Vec<u8>,
@@ -27,12 +30,13 @@ pub(crate) struct Fields<'a> {
     field: Vec<u8>,
     in_line: bool,
     after_comma: bool,
+    begun: bool,
 }
 
 impl<'a> Fields<'a> {
     pub fn new(input: Input<'a>) -> Self {
         let (block, field) = (Vec::new(), Vec::new());
-        Self { input, block, at: 0, line: 1, field, in_line: false, after_comma: false }
+        Self { input, block, at: 0, line: 1, field, in_line: false, after_comma: false, begun: false }
     }
 
     /// The field that was read last.
@@ -72,7 +76,8 @@ impl<'a> Fields<'a> {
             self.block.resize(64 << 10, 0);
             let read = self.input.read_up_to(&mut self.block)?;
             self.block.truncate(read);
-            self.at = 0;
+            self.at = if self.begun || !self.block.starts_with(MARK) { 0 } else { MARK.len() };
+            self.begun = true;
         }
         Ok(self.block.get(self.at).copied())
     }

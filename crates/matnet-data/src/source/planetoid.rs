@@ -195,6 +195,9 @@ impl Parts {
             labels,
             class_names: graph.class_names().iter().map(|&name| name.to_owned()).collect(),
             edges,
+            node_names: Vec::new(),
+            relations: Vec::new(),
+            relation_names: Vec::new(),
             directed: false,
             split: Some(Split {
                 train: (0..self.trained).collect(),

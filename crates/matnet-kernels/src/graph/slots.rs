@@ -67,7 +67,10 @@ impl<E: Element> SlotMap<'_, E> {
         assert_eq!(transposed.rows(), graph.cols(), "the graph transposed");
         assert!([transposed.entries(), places.len()] == [graph.entries(); 2], "the same entries");
         assert!(slots > 0 && width > 0, "slots and states have a size");
-        assert!((0..graph.rows()).all(|node| graph.range(node).len() <= slots), "a slot for each who is heard");
+        assert!(
+            (0..graph.rows()).all(|node| graph.range(node).len() <= slots),
+            "a slot for each who is heard"
+        );
         assert_eq!(state.len(), graph.cols() * width, "one state per column");
         assert!(!map.is_empty() && map.len() % (slots * width) == 0, "a map for every slot");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use burn::tensor::Device;
 use matnet::ConfigError;
-use matnet::graph::{Features, Graph};
+use matnet::graph::{Edges, Features, Graph};
 use matnet::random::Stream;
 use matnet_data::cache::Cache;
 use matnet_data::named::{self, Contents, Options};
@@ -12,6 +12,7 @@ use matnet_data::{GraphData, Split, catalog, own, split};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::NodeNote;
 use crate::config::{Amount, suggestion};
 use crate::data::Part;
 use crate::sealed::hex;
@@ -27,6 +28,10 @@ pub struct GraphDataConfig {
     /// The list of edges, where `source` is a table of nodes.
     #[serde(default)]
     pub edges: Option<String>,
+    /// Which relations go one way only: all, none, or those with these names. Default: what the data say, which is none but in an
+    /// .npz.
+    #[serde(default)]
+    pub directed: Option<Directed>,
     /// The seed of the split. Default: 0.
     #[serde(default)]
     pub seed: u64,
@@ -42,6 +47,16 @@ pub struct GraphDataConfig {
     /// The parts.
     #[serde(default)]
     pub split: GraphSplitConfig,
+}
+
+/// Which relations go one way only, from the node that hears to the one that is heard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "true, false, or a list of names of relations")]
+pub enum Directed {
+    /// All or none.
+    All(bool),
+    /// Those with these names.
+    Only(Vec<String>),
 }
 
 /// What is done to the features of a node.
@@ -124,6 +139,10 @@ pub struct PreparedGraph {
     pub width: usize,
     /// The features of all nodes, normalised, row by row.
     features: Vec<f32>,
+    /// A name per node; empty where they are only counted.
+    pub node_names: Vec<String>,
+    /// A name per relation; empty where there is only one.
+    pub relation_names: Vec<String>,
     /// The class of each node, where it is known.
     pub labels: Vec<Option<u32>>,
     /// A name per class.
@@ -146,15 +165,27 @@ impl PreparedGraph {
         Self::prepared(data, split, config, notes)
     }
 
-    /// Another graph, by name or path, for a trained net; all nodes with a class are the test part. `config` is that of
-    /// the run.
-    pub fn load_whole(source: &str, config: &GraphDataConfig, cache: &Cache) -> Result<Self> {
-        let config = GraphDataConfig { source: source.to_owned(), edges: None, ..config.clone() };
+    /// Another graph, by name or path, for a trained net, its list of edges apart if it is a table of nodes; all nodes with a
+    /// class are the test part. `config` is that of the run, `note` that of the weights.
+    pub fn load_whole(
+        source: &str,
+        edges: Option<&str>,
+        config: &GraphDataConfig,
+        note: &NodeNote,
+        cache: &Cache,
+    ) -> Result<Self> {
+        let config = GraphDataConfig {
+            source: source.to_owned(),
+            edges: edges.map(str::to_owned),
+            normalise: note.normalise,
+            ..config.clone()
+        };
         let (data, notes) = find(&config, cache).map_err(|error| match error {
             // What is wrong is not the run's config.
             Error::Config(what) => Error::Config(what.trim_start_matches("data.source: ").to_owned()),
             other => other,
         })?;
+        let data = with_relations(data, &note.relations)?;
         let test = (0..data.labels.len()).filter(|&node| data.labels[node].is_some()).collect();
         Self::prepared(data, Split { test, ..Split::default() }, config, notes)
     }
@@ -175,13 +206,13 @@ impl PreparedGraph {
             let (node, number) = (at / width, data.features.data()[at]);
             return Err(wrong(format!("node {node} holds {number}; finite numbers expected")));
         }
-        let graph = Graph::new(data.labels.len(), &data.edges, data.directed)
-            .map_err(|error| wrong(error.to_string()))?;
+        let graph = graph(&data, config.directed.as_ref(), &wrong)?;
         let unknown = data.labels.iter().filter(|label| label.is_none()).count();
         if unknown > 0 {
             notes.push(format!("{unknown} nodes without a class; they are heard, but not learnt from"));
         }
-        let mut features = data.features.into_data();
+        let GraphData { features, node_names, relation_names, labels, class_names, .. } = data;
+        let mut features = features.into_data();
         if config.normalise == Normalise::Rows {
             for row in features.chunks_mut(width) {
                 let sum: f32 = row.iter().map(|x| x.abs()).sum();
@@ -190,8 +221,19 @@ impl PreparedGraph {
                 }
             }
         }
-        let (labels, class_names) = (data.labels, data.class_names);
-        Ok(Self { graph, width, features, labels, class_names, split, config, checksum, notes })
+        Ok(Self {
+            graph,
+            width,
+            features,
+            node_names,
+            relation_names,
+            labels,
+            class_names,
+            split,
+            config,
+            checksum,
+            notes,
+        })
     }
 
     /// The features of all nodes, kept sparse where most are zero.
@@ -267,6 +309,51 @@ fn find(config: &GraphDataConfig, cache: &Cache) -> Result<(GraphData, Vec<Strin
     }
 }
 
+/// Who hears whom.
+fn graph(data: &GraphData, directed: Option<&Directed>, wrong: &impl Fn(String) -> Error) -> Result<Graph> {
+    if let Some(Directed::Only(names)) = directed
+        && let Some(name) = names.iter().find(|name| !data.relation_names.contains(name))
+    {
+        let there = match &data.relation_names[..] {
+            [] => "the edges are all of one, which has no name".to_owned(),
+            names => format!("there are {}", names.join(", ")),
+        };
+        return Err(Error::Config(format!("data.directed: no relation is called `{name}`; {there}")));
+    }
+    let lists = data.edges_by_relation();
+    let edges = lists.iter().enumerate().map(|(relation, list)| {
+        let directed = match directed {
+            None => data.directed,
+            Some(Directed::All(all)) => *all,
+            Some(Directed::Only(names)) => names.contains(&data.relation_names[relation]),
+        };
+        Edges { list, directed }
+    });
+    let edges: Vec<Edges> = edges.collect();
+    Graph::with_relations(data.labels.len(), &edges).map_err(|error| wrong(error.to_string()))
+}
+
+/// The same graph with its relations numbered as a net's are, by name; left as it is for a net that does not tell them apart.
+fn with_relations(mut data: GraphData, names: &[String]) -> Result<GraphData> {
+    if names.is_empty() {
+        return Ok(data);
+    }
+    if data.relation_names.is_empty() {
+        let what = format!("the net tells relations apart ({}), this graph names none", names.join(", "));
+        return Err(Error::Run(what));
+    }
+    let place = |name: &String| {
+        names.iter().position(|known| known == name).map(|place| place as u32).ok_or_else(|| {
+            let what = format!("the net knows no relation `{name}`, only {}", names.join(", "));
+            Error::Run(what)
+        })
+    };
+    let places: Vec<u32> = data.relation_names.iter().map(place).collect::<Result<_>>()?;
+    data.relations.iter_mut().for_each(|relation| *relation = places[*relation as usize]);
+    data.relation_names = names.to_vec();
+    Ok(data)
+}
+
 fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Split, GraphDataConfig)> {
     let mut config = config.clone();
     let wrong = |error: matnet_data::Error| Error::Config(format!("data.split: {error}"));
@@ -325,5 +412,8 @@ fn checksum(data: &GraphData) -> String {
         sha.update(to.to_le_bytes());
     }
     sha.update(format!("{:?}", data.split));
+    if !data.relations.is_empty() {
+        sha.update(format!("{:?} {:?}", data.relation_names, data.relations));
+    }
     hex(&sha.finalize())
 }

@@ -45,7 +45,13 @@ impl GraphModelConfig {
     /// Reads `[model]` and fills in the sizes that the data decide.
     pub fn read(document: &Document, data: &PreparedGraph) -> Result<Self> {
         let mut table = document.model()?;
-        for (key, count) in [("features", data.width), ("classes", data.class_names.len())] {
+        let relations = data.graph.relations();
+        let mut decided = vec![("features", data.width), ("classes", data.class_names.len())];
+        // Only these nets tell relations apart.
+        if table.get("kind").and_then(Value::as_str) == Some("column-net") {
+            decided.push(("relations", relations));
+        }
+        for (key, count) in decided {
             if !table.contains_key(key) {
                 table.insert(key.to_owned(), Value::Integer(count as i64));
             }
@@ -61,8 +67,10 @@ impl GraphModelConfig {
         if config.classes() != data.class_names.len() {
             return wrong("classes", config.classes(), data.class_names.len());
         }
-        config.only()?;
-        Ok(config)
+        match config.relations() {
+            Some(told) if told != relations => wrong("relations", told, relations),
+            _ => Ok(config),
+        }
     }
 
     /// Reads `[model]` of a run, where all sizes are written out.
@@ -81,18 +89,6 @@ impl GraphModelConfig {
                 return Err(Error::Config(what));
             }
         })
-    }
-
-    /// What the data never have is a mistake.
-    fn only(&self) -> Result<()> {
-        match self {
-            Self::Column(config) if config.relations != 1 => {
-                let value = config.relations.to_string();
-                let expected = "graphs read from files have one relation; leave it out";
-                Err(Error::key("model", ConfigError::new("relations", value, expected)))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Draws the first values.
@@ -128,6 +124,14 @@ impl GraphModelConfig {
             Self::Column(config) => config.features,
             Self::Gcn(config) => config.features,
             Self::Chebyshev(config) => config.features,
+        }
+    }
+
+    /// How many relations it tells apart, if it does.
+    pub fn relations(&self) -> Option<usize> {
+        match self {
+            Self::Column(config) => Some(config.relations),
+            Self::Gcn(_) | Self::Chebyshev(_) => None,
         }
     }
 

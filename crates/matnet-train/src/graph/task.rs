@@ -26,6 +26,9 @@ pub struct NodeNote {
     pub normalise: super::Normalise,
     /// A name per class.
     pub classes: Vec<String>,
+    /// A name per relation, where the net tells several apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<String>,
 }
 
 /// A graph, and a net that learns the classes of its nodes.
@@ -74,15 +77,18 @@ impl NodeTask {
 
     /// The whole graph, as a net in use hears it.
     pub fn whole(&self, net: &GraphModel, device: &Device) -> GraphInput {
-        let links = self.links.get_or_init(|| match net.linking() {
-            // Beyond the slots neighbours would be left out in order, not at random.
-            linking @ Linking::Slots(_) => {
-                let sampler = Sampler::new(&self.data.graph, linking, net.hops(), None);
-                let stream = &mut Stream::new(self.data.config.seed, "neighbours");
-                sampler.and_then(|sampler| sampler.whole(stream))
+        let links = self.links.get_or_init(|| {
+            match net.linking() {
+                // Beyond the slots neighbours would be left out in order, not at random.
+                linking @ Linking::Slots(_) => {
+                    let sampler = Sampler::new(&self.data.graph, linking, net.hops(), None);
+                    let stream = &mut Stream::new(self.data.config.seed, "neighbours");
+                    sampler.and_then(|sampler| sampler.whole(stream))
+                }
+                linking => linking.links(&self.data.graph),
             }
-            linking => linking.links(&self.data.graph),
-        }.expect("a graph and a net that were checked"));
+            .expect("a graph and a net that were checked")
+        });
         GraphInput { features: self.features(device), links: links.clone() }
     }
 
@@ -182,8 +188,12 @@ impl Task for NodeTask {
     }
 
     fn note(&self, epoch: usize) -> String {
+        let relations = match self.model.relations() {
+            Some(_) => self.data.relation_names.clone(),
+            None => Vec::new(),
+        };
         let (normalise, classes) = (self.data.config.normalise, self.data.class_names.clone());
-        serde_json::to_string(&NodeNote { epoch, normalise, classes }).expect("numbers and words")
+        serde_json::to_string(&NodeNote { epoch, normalise, classes, relations }).expect("numbers and words")
     }
 
     fn facts(&self) -> Facts<'_> {

@@ -33,6 +33,11 @@ impl TrainedOnGraph {
             let what = format!("the net takes {takes} features of a node, this graph has {have}");
             return Err(Error::Run(what));
         }
+        let have = data.graph.relations();
+        if let Some(takes) = self.config.relations().filter(|&takes| takes != have) {
+            let what = format!("the net takes {takes} relation, this graph has {have}");
+            return Err(Error::Run(what));
+        }
         NodeTask::new(Arc::new(data.with_classes(&self.note.classes)?), self.config.clone(), train)
     }
 

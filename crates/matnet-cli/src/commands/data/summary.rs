@@ -54,6 +54,10 @@ pub fn graph(out: &mut impl Write, graph: &GraphData) -> io::Result<()> {
     let degrees = Degrees::of(graph);
     let kind = if graph.directed { "directed" } else { "undirected" };
     writeln!(out, "edges    {} as stored, {kind}", count(graph.edges.len()))?;
+    let width = graph.relation_names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    for (name, edges) in graph.relation_names.iter().zip(graph.edges_by_relation()) {
+        writeln!(out, "         {name:width$}  {}", count(edges.len()))?;
+    }
     let distinct = counted(degrees.distinct, "distinct pair");
     writeln!(out, "         {distinct} of nodes, {}", counted(degrees.loops, "self loop"))?;
     let (mean, median) = (degrees.mean(), degrees.median());
@@ -204,6 +208,9 @@ mod tests {
             labels: vec![Some(0), Some(1), Some(1), None, Some(1)],
             class_names: vec!["hub".into(), "leaf".into()],
             edges: vec![(0, 1), (1, 0), (0, 2), (0, 3), (3, 3)],
+            node_names: Vec::new(),
+            relations: vec![1, 1, 0, 0, 0],
+            relation_names: vec!["cites".into(), "likes".into()],
             directed: false,
             split: None,
         }
@@ -231,6 +238,8 @@ mod tests {
             "nodes    5",
             "1 without a class",
             "5 as stored, undirected",
+            "cites  3",
+            "likes  2",
             "3 distinct pairs of nodes, 1 self loop",
         ] {
             assert!(text.contains(part), "{part} is not in\n{text}");

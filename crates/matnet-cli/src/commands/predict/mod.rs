@@ -34,9 +34,13 @@ type Answerer = Box<dyn Fn(Array) -> matnet_train::Result<Answers>>;
 /// Answers for every input.
 pub fn run(args: Predict) -> Outcome {
     Output::check(&args.output)?;
-    let device = machine::set_up(&args.machine)?;
     let run = Run::at(&args.run);
-    let (epoch, classes, answer): (usize, Vec<String>, Answerer) = match run.kind()? {
+    let kind = run.kind()?;
+    if args.edges.is_some() && kind != Kind::Nodes {
+        return Err(Failure::Usage(super::NO_EDGES.to_owned()));
+    }
+    let device = machine::set_up(&args.machine)?;
+    let (epoch, classes, answer): (usize, Vec<String>, Answerer) = match kind {
         Kind::Nodes => return nodes(&args, &run, &device),
         Kind::Stories => return questions(&args, &run, &device),
         Kind::Program => {
@@ -107,16 +111,18 @@ fn nodes(args: &Predict, run: &Run, device: &Device) -> Outcome {
     let document = run.document()?;
     let config = graph::data_config(&document)?;
     let source = args.input.to_string_lossy();
-    let graph = PreparedGraph::load_whole(&source, &config, &cache)?;
+    let edges = args.edges.as_ref().map(|edges| edges.to_string_lossy());
+    let graph = PreparedGraph::load_whole(&source, edges.as_deref(), &config, &trained.note, &cache)?;
     if !args.quiet {
         eval::unfinished(run, trained.note.epoch)?;
     }
     let about = |error| about(error, &args.input);
     let task = trained.task(graph.unlabelled(), &document.train()?).map_err(about)?;
     let answers = trained.answer(&task)?;
+    let names = Some(&task.data.node_names[..]).filter(|names| !names.is_empty());
     let count = answers.numbers.len();
     let mut writing = Writing::new(args, "node", count, &trained.note.classes)?;
-    writing.add(&answers, None, count)?;
+    writing.add(&answers, names, count)?;
     writing.finish()
 }
 

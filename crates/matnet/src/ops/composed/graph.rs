@@ -28,7 +28,8 @@ pub fn slot_map(matrix: &Sparse, state: Tensor<2>, map: Tensor<2>) -> Tensor<2> 
     let (nodes, device) = (matrix.rows(), state.device());
     let mut side_by_side = Tensor::zeros([nodes * sources / width, width], (&device, state.dtype()));
     if matrix.entries() > 0 {
-        let slots = |node: usize| (0..matrix.row(node).0.len()).map(move |slot| node * sources / width + slot);
+        let slots =
+            |node: usize| (0..matrix.row(node).0.len()).map(move |slot| node * sources / width + slot);
         let slots = places((0..nodes).flat_map(slots).map(|slot| slot as i64).collect(), &device);
         let (from, _) = ends(matrix, &device);
         side_by_side = side_by_side.select_assign(0, slots, state.select(0, from), IndexingUpdateOp::Add);
