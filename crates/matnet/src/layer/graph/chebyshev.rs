@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::feature_map::product;
-use super::first_rows;
+use super::{activated, first_rows};
 use crate::config::{setters, yes};
 use crate::error::{ConfigError, MAX_DEPTH, check_sides};
 use crate::graph::{Features, Links};
@@ -114,10 +114,7 @@ impl Chebyshev {
             before = Some(sum);
             sum = next;
         }
-        self.activation.forward(match &self.bias {
-            Some(bias) => sum + bias.val().unsqueeze(),
-            None => sum,
-        })
+        activated(sum, &self.bias, self.activation)
     }
 }
 

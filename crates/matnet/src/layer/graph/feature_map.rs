@@ -3,6 +3,7 @@
 use burn::module::Module;
 use burn::tensor::Tensor;
 
+use super::activated;
 use crate::graph::Features;
 use crate::layer::Dropout;
 use crate::mode::Mode;
@@ -24,13 +25,7 @@ impl FeatureMap {
     pub fn forward(&self, features: &Features) -> Tensor<2> {
         match features {
             Features::Dense(features) => self.map.forward(features.clone()),
-            Features::Sparse(features) => {
-                let mapped = sparse_product(features, self.map.weight.val());
-                self.map.activation.forward(match &self.map.bias {
-                    Some(bias) => mapped + bias.val().unsqueeze(),
-                    None => mapped,
-                })
-            }
+            Features::Sparse(_) => activated(self.product(features), &self.map.bias, self.map.activation),
         }
     }
 

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::FeatureMap;
+use super::{FeatureMap, activated};
 use crate::config::{setters, yes};
 use crate::error::ConfigError;
 use crate::graph::{Features, Sparse};
@@ -77,9 +77,6 @@ impl GraphConv {
             }
             _ => sparse_product(matrix, self.map.product(features)),
         };
-        map.activation.forward(match &map.bias {
-            Some(bias) => product + bias.val().unsqueeze(),
-            None => product,
-        })
+        activated(product, &map.bias, map.activation)
     }
 }

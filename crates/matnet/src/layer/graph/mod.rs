@@ -9,6 +9,7 @@ mod edge_attention;
 mod feature_map;
 mod graph_conv;
 
+use burn::module::Param;
 use burn::tensor::Tensor;
 
 pub use chebyshev::{Chebyshev, ChebyshevConfig};
@@ -17,6 +18,16 @@ pub use edge_attention::{EdgeAttention, EdgeAttentionConfig};
 pub use feature_map::FeatureMap;
 pub(crate) use feature_map::drop_features;
 pub use graph_conv::{GraphConv, GraphConvConfig};
+
+use crate::ops::Activation;
+
+/// σ(P + b).
+fn activated(product: Tensor<2>, bias: &Option<Param<Tensor<1>>>, activation: Activation) -> Tensor<2> {
+    activation.forward(match bias {
+        Some(bias) => product + bias.val().unsqueeze(),
+        None => product,
+    })
+}
 
 /// The first `rows` rows.
 fn first_rows(state: Tensor<2>, rows: usize) -> Tensor<2> {
