@@ -198,16 +198,20 @@ impl Sampler {
         let own = columns.binary_search(&node).ok().filter(|_| weighted);
         let others: Vec<usize> = (0..columns.len()).filter(|&at| Some(at) != own).collect();
         let count = others.len();
-        let mut heard = others;
-        if self.dropout > 0.0 {
-            let kept: Vec<usize> = heard.iter().copied().filter(|_| !stream.chance(self.dropout)).collect();
-            heard = if kept.is_empty() { some(heard, 1, stream) } else { kept };
-        }
-        let heard = some(heard, most, stream);
+        let heard = some(self.kept(others, stream), most, stream);
         let grow = count as f32 / heard.len() as f32;
         let mut row: Vec<_> = heard.into_iter().map(|at| (at, grow)).chain(own.map(|at| (at, 1.0))).collect();
         row.sort_unstable_by_key(|&(at, _)| at);
         Some(row)
+    }
+
+    /// Those of these that dropout leaves, and at least one.
+    fn kept(&self, of: Vec<usize>, stream: &mut Stream) -> Vec<usize> {
+        if self.dropout == 0.0 {
+            return of;
+        }
+        let kept: Vec<usize> = of.iter().copied().filter(|_| !stream.chance(self.dropout)).collect();
+        if kept.is_empty() { some(of, 1, stream) } else { kept }
     }
 
     /// The matrix of `cols` columns that nets multiply with.
