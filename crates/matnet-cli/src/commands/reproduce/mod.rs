@@ -3,10 +3,12 @@
 mod claim;
 mod experiment;
 mod figure;
+mod folder;
 mod index;
 mod measure;
 mod pace;
 mod results;
+mod standing;
 mod work;
 
 use std::io::{self, Write};
@@ -16,12 +18,12 @@ use std::time::Instant;
 use experiment::{EXPERIMENTS, Files};
 use matnet_train::compare::Planner;
 use pace::Pace;
-use work::Work;
+use work::{Tools, Work};
 
 use super::{data, machine};
 use crate::cli::Reproduce;
 use crate::failure::{Failure, Outcome};
-use crate::text;
+use crate::{interrupt, text};
 
 /// Trains whatever is not trained yet, then writes what it came to.
 pub fn run(args: Reproduce) -> Outcome {
@@ -34,6 +36,11 @@ pub fn run(args: Reproduce) -> Outcome {
         let what =
             format!("`{}`: no such experiment; there are {} and all", args.experiment, names.join(", "));
         return Err(Failure::Usage(what));
+    }
+    let page =
+        args.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(format!("all-{}", args.size.word())));
+    if args.experiment == "all" {
+        folder::check(&page, index::TITLE, false)?;
     }
     let device = machine::set_up(&args.machine)?;
     let cache = data::cache(&args.cache)?;
@@ -54,34 +61,38 @@ pub fn run(args: Reproduce) -> Outcome {
     }
     let runs: Vec<PathBuf> =
         all.iter().flat_map(Work::wanted_steps).map(|step| step.job.folder.clone()).collect();
-    let mut before = 0;
+    let (mut before, mut drawn) = (0, Vec::new());
+    let tools = &mut Tools { device: &device, cache: &cache, planner: &mut planner };
     for work in &mut all {
         before += work.wanted_steps().count();
-        work.train(&mut pace, &runs[before..], &device, &cache, &mut planner)?;
-        let mut sections = work.sections();
-        for (number, section) in sections.iter_mut().enumerate() {
-            section.figures = figure::draw(work, number, &device, &cache, &mut planner)?;
-        }
+        work.train(&mut pace, &runs[before..], tools)?;
+        let sections = work.drawn(tools)?;
         work.write(&sections)?;
+        drawn.push(sections);
     }
     let mut out = io::stdout().lock();
     for work in &all {
-        let text = std::fs::read_to_string(work.folder.join("results.md"))?;
+        let path = work.folder.join("results.md");
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
         writeln!(out, "{text}{}", work.folder.join("report.html").display())?;
     }
     if args.experiment == "all" {
-        let folder = match &args.out {
-            Some(folder) => folder.clone(),
-            None => PathBuf::from("runs").join(format!("all-{}", args.size.word())),
-        };
-        writeln!(out, "{}", index::write(&folder, &all)?.display())?;
+        interrupt::watch();
+        writeln!(out, "{}", index::write(&page, &all, &drawn)?.display())?;
     }
     let fresh = all.iter().map(|work| work.fresh).sum();
     if fresh > 0 {
         let time = text::duration(begun.elapsed().as_secs_f64());
         eprintln!("{} trained in {time}", text::counted(fresh, "run"));
     }
-    Ok(())
+    match all.iter().map(|work| work.results.damaged.len()).sum() {
+        0 => Ok(()),
+        damaged => Err(Failure::Failed(format!(
+            "{} damaged, and not all that was asked for is in the report; --fresh trains these runs again",
+            if damaged == 1 { "a file is".to_owned() } else { format!("{damaged} files are") }
+        ))),
+    }
 }
 
 /// The folder of an experiment.
