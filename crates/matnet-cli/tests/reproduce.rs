@@ -135,9 +135,27 @@ fn only_what_is_asked_for_is_trained() {
     let results = text(folder.path(), "x/results.md");
     let to_come = "1 of 24 runs are done; the command without --only goes on with the others.";
     assert!(results.contains(to_come), "{results}");
-    let (code, _, err) = run(folder.path(), &[&FACES[..], &["--only", "layers"]].concat());
-    assert_eq!(code, 2);
-    assert!(err.contains("--only layers: no run stands there; tables are layers-20, layers-40"), "{err}");
+    for (only, said) in [
+        ("layers", "`layers` is no table; there are layers-20, layers-40"),
+        ("layers-20/non", "`non` is no column of layers-20; there are none, l1, l2, glorot"),
+        (
+            "layers-20/none/matrix",
+            "`matrix` is no net of layers-20; there are vector-50, vector-200, matrix-20x20",
+        ),
+        ("layers-20/none/vector-50/seed-2", "`seed-2` is no seed; there are seed-1"),
+        ("layers-20/none/vector-50/seed-1/x", "nothing can be chosen within a run"),
+        ("", "a value is required"),
+    ] {
+        // One that is right does not make up for one that is not.
+        let args = [&FACES[..], &["--only", "layers-20/l1", "--only", only]].concat();
+        let (code, _, err) = run(folder.path(), &args);
+        assert_eq!(code, 2, "{only}: {err}");
+        assert!(
+            err.contains(said) && (only.is_empty() || err.contains(&format!("--only {only}: "))),
+            "{err}"
+        );
+    }
+    assert!(!folder.path().join("x/layers-20/l1").exists());
     // What is there already counts.
     let (code, _, err) = run(folder.path(), &[&FACES[..], &["--only", "layers-20/none"]].concat());
     assert_eq!(code, 0, "{err}");

@@ -6,13 +6,14 @@ mod figure;
 mod folder;
 mod index;
 mod measure;
+mod only;
 mod pace;
 mod results;
 mod standing;
 mod work;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use experiment::{EXPERIMENTS, Files};
@@ -42,6 +43,7 @@ pub fn run(args: Reproduce) -> Outcome {
     if args.experiment == "all" {
         folder::check(&page, index::TITLE, false)?;
     }
+    check_only(&args, &chosen)?;
     let device = machine::set_up(&args.machine)?;
     let cache = data::cache(&args.cache)?;
     let (begun, mut planner, mut pace) = (Instant::now(), Planner::default(), Pace::default());
@@ -52,12 +54,9 @@ pub fn run(args: Reproduce) -> Outcome {
         all.push(Work::plan(files, &args, folder, &cache, &mut planner, &mut pace)?);
     }
     if !args.only.is_empty() && all.iter().all(|work| work.wanted_steps().next().is_none()) {
-        let tables = all.iter().flat_map(|work| &work.experiment.tables);
-        let tables: Vec<&str> = tables.map(|table| table.name.as_str()).collect();
-        let only: Vec<_> = args.only.iter().map(|folder| folder.display().to_string()).collect();
-        let what =
-            format!("--only {}: no run stands there; tables are {}", only.join(" "), tables.join(", "));
-        return Err(Failure::Usage(what));
+        let left_out: Vec<&str> =
+            all.iter().flat_map(|work| &work.results.left_out).map(String::as_str).collect();
+        return Err(Failure::Failed(format!("--only: nothing is left to train. {}", left_out.join(" "))));
     }
     let runs: Vec<PathBuf> =
         all.iter().flat_map(Work::wanted_steps).map(|step| step.job.folder.clone()).collect();
@@ -93,6 +92,18 @@ pub fn run(args: Reproduce) -> Outcome {
             if damaged == 1 { "a file is".to_owned() } else { format!("{damaged} files are") }
         ))),
     }
+}
+
+/// Whether every `--only` names runs of the experiments.
+fn check_only(args: &Reproduce, chosen: &[&Files]) -> Outcome {
+    let mut experiments = Vec::new();
+    for files in chosen.iter().filter(|_| !args.only.is_empty()) {
+        let experiment = files.experiment(args.size)?;
+        let seeds = args.seeds.unwrap_or(experiment.seeds);
+        let steps = files.steps(&experiment, seeds, &args.set, Path::new(""))?;
+        experiments.push((experiment, steps));
+    }
+    only::check(&args.only, &experiments)
 }
 
 /// The folder of an experiment.
