@@ -105,6 +105,11 @@ impl Measure {
         if self.rises() { first > second } else { first < second }
     }
 
+    /// What is worse than every number.
+    pub fn worst(self) -> f64 {
+        if self.rises() { f64::NEG_INFINITY } else { f64::INFINITY }
+    }
+
     /// The better one.
     pub fn better(self, first: f64, second: f64) -> f64 {
         if self.rises() { first.max(second) } else { first.min(second) }

@@ -10,6 +10,7 @@ mod only;
 mod pace;
 mod results;
 mod standing;
+mod subject;
 mod work;
 
 use std::io::{self, Write};
