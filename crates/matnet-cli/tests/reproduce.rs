@@ -209,6 +209,12 @@ fn a_damaged_run_is_named_and_fresh_trains_it_again() {
         assert!(err.contains("1 run trained in"), "{said}: {err}");
         assert_eq!(out, whole, "{said}");
     }
+    // A damaged state is no loss while the one before it is good.
+    std::fs::copy(place.join("last.state"), place.join("previous.state")).unwrap();
+    remove("result.json");
+    cut("last.state");
+    let (code, out, err) = run(folder.path(), &FEW);
+    assert_eq!((code, out.as_str()), (0, whole.as_str()), "{err}");
     // Whose result it is cannot be known.
     remove("config.toml");
     let (code, _, err) = run(folder.path(), &FEW);
