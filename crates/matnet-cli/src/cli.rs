@@ -408,7 +408,7 @@ pub struct Reproduce {
     /// Train only what is in this folder of the experiment: random, or random/cora/gcn (may be given again and again)
     #[arg(long, value_name = "TABLE[/COLUMN[/NET]]")]
     pub only: Vec<PathBuf>,
-    /// Train runs again that were made with other settings
+    /// Train runs again that were made with other settings, or have a damaged file
     #[arg(long)]
     pub fresh: bool,
     #[command(flatten)]

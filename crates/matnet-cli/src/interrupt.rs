@@ -23,6 +23,11 @@ pub fn watch() {
     WATCHED.store(true, Ordering::SeqCst);
 }
 
+/// From now on Ctrl-C ends the process at once, as nothing is being written.
+pub fn unwatch() {
+    WATCHED.store(false, Ordering::SeqCst);
+}
+
 /// Whether the user wants to stop.
 pub fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)

@@ -51,7 +51,25 @@ fn all_experiments_leave_reports_tables_and_figures() {
         }
         let index = text(&place, "report.html");
         assert!(index.contains(&format!("href=\"{name}/report.html\"")) && index.contains(title), "{name}");
-        assert!(text(&place, "results.md").contains(&format!("]({name}/report.html)")), "{name}");
+        let results = text(&place, "results.md");
+        assert!(results.contains(&format!("]({name}/report.html)")), "{name}");
+        let figure = results.split(&format!("]({name}/figures/")).nth(1).unwrap();
+        assert!(place.join(name).join("figures").join(figure.split(')').next().unwrap()).is_file(), "{name}");
+        assert!(!results.contains("runs are done"), "{name}");
+    }
+}
+
+#[test]
+fn the_page_about_all_tells_what_is_missing() {
+    let folder = TempDir::new().unwrap();
+    let only = ["--only", "layers-20/none/vector-50", "--only", "layers-20/none/vector-200"];
+    let set = ["--set", "train.epochs=3", "--set", "train.rate=1e30", "--out", "x"];
+    let (code, _, err) = run(folder.path(), &[&["reproduce", "all"][..], &only, &set].concat());
+    assert_eq!(code, 0, "{err}");
+    for page in ["results.md", "report.html"] {
+        let page = text(folder.path(), &format!("x/{page}"));
+        assert!(page.contains("2 of 24 runs are done; the command without --only goes on"), "{page}");
+        assert!(page.contains("Came to nothing: x/faces/layers-20/none/vector-50/seed-1: epoch"), "{page}");
     }
 }
 
@@ -96,7 +114,9 @@ fn a_run_that_comes_to_nothing_is_named_and_the_others_go_on() {
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("24/24 ") && err.contains("came to nothing"), "{err}");
     assert!(out.contains("Came to nothing: x/layers-20/none/vector-50/seed-1: epoch "), "{out}");
-    assert!(out.contains("not trained yet"), "{out}");
+    // That is an outcome too.
+    assert!(out.contains("did not hold (both came to nothing; 1 seed)"), "{out}");
+    assert!(!out.contains("not trained yet"), "{out}");
     let (code, again, _) = run(folder.path(), &args);
     assert_eq!((code, again), (0, out));
 }
@@ -114,15 +134,193 @@ fn only_what_is_asked_for_is_trained() {
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("layers-20/none/matrix-20x20/seed-1: a run with other settings"), "{err}");
     assert!(folder.path().join("x/layers-20/none/matrix-20x20/seed-1/result.json").exists());
-    assert!(text(folder.path(), "x/results.md").contains("1 of 24 runs are done; the same command goes on."));
-    let (code, _, err) = run(folder.path(), &[&FACES[..], &["--only", "layers"]].concat());
-    assert_eq!(code, 2);
-    assert!(err.contains("--only layers: no run stands there; tables are layers-20, layers-40"), "{err}");
+    let results = text(folder.path(), "x/results.md");
+    let to_come = "1 of 24 runs are done; the command without --only goes on with the others.";
+    assert!(results.contains(to_come), "{results}");
+    for (only, said) in [
+        ("layers", "`layers` is no table; there are layers-20, layers-40"),
+        ("layers-20/non", "`non` is no column of layers-20; there are none, l1, l2, glorot"),
+        (
+            "layers-20/none/matrix",
+            "`matrix` is no net of layers-20; there are vector-50, vector-200, matrix-20x20",
+        ),
+        ("layers-20/none/vector-50/seed-2", "`seed-2` is no seed; there are seed-1"),
+        ("layers-20/none/vector-50/seed-1/x", "nothing can be chosen within a run"),
+        ("", "a value is required"),
+    ] {
+        // One that is right does not make up for one that is not.
+        let args = [&FACES[..], &["--only", "layers-20/l1", "--only", only]].concat();
+        let (code, _, err) = run(folder.path(), &args);
+        assert_eq!(code, 2, "{only}: {err}");
+        assert!(
+            err.contains(said) && (only.is_empty() || err.contains(&format!("--only {only}: "))),
+            "{err}"
+        );
+    }
+    assert!(!folder.path().join("x/layers-20/l1").exists());
     // What is there already counts.
     let (code, _, err) = run(folder.path(), &[&FACES[..], &["--only", "layers-20/none"]].concat());
     assert_eq!(code, 0, "{err}");
     let results = text(folder.path(), "x/results.md");
     assert!(results.contains(" of 24 runs are done") && !results.contains("\n1 of 24"), "{results}");
+}
+
+/// Four runs, of which three have a part in a figure.
+const FEW: [&str; 10] = {
+    let [a, b, c, d, e, f, g, h] = FACES;
+    [a, b, c, d, e, f, g, h, "--only", "layers-20/none"]
+};
+
+#[test]
+fn a_damaged_run_is_named_and_fresh_trains_it_again() {
+    let folder = TempDir::new().unwrap();
+    let (code, whole, err) = run(folder.path(), &FEW);
+    assert_eq!(code, 0, "{err}");
+    let place = folder.path().join("x/layers-20/none/matrix-20x20/seed-1");
+    let cut = |file: &str| {
+        let bytes = std::fs::read(place.join(file)).unwrap();
+        std::fs::write(place.join(file), &bytes[..bytes.len() / 2]).unwrap();
+    };
+    let remove = |file: &str| std::fs::remove_file(place.join(file)).unwrap();
+    let damages: [(&dyn Fn(), &str, &str); 4] = [
+        (&|| cut("result.json"), "result.json: ", "3 of 24 runs are done; the command without --only"),
+        (&|| cut("best.safetensors"), "best.safetensors: damaged", "4 of 24 runs"),
+        (&|| remove("best.safetensors"), "best.safetensors: is missing", "4 of 24 runs"),
+        (
+            &|| {
+                remove("result.json");
+                cut("last.state");
+            },
+            "last.state: damaged",
+            "3 of 24 runs",
+        ),
+    ];
+    for (damage, said, done) in damages {
+        damage();
+        let (code, out, err) = run(folder.path(), &FEW);
+        let named = format!("x/layers-20/none/matrix-20x20/seed-1/{said}");
+        assert_eq!(code, 1, "{said}: {err}");
+        assert!(err.contains(&named) && err.contains("--fresh") && !err.contains("matnet train"), "{err}");
+        // The tables of all others are there, and tell what is missing.
+        assert!(out.contains(&format!("Damaged: {named}")) && out.contains(done), "{said}: {out}");
+        assert!(out.contains("layers-20-bars-loss.png"), "{said}: {out}");
+        let (code, out, err) = run(folder.path(), &[&FEW[..], &["--fresh"]].concat());
+        assert_eq!(code, 0, "{said}: {err}");
+        assert!(err.contains("1 run trained in"), "{said}: {err}");
+        assert_eq!(out, whole, "{said}");
+    }
+    // A damaged state is no loss while the one before it is good.
+    std::fs::copy(place.join("last.state"), place.join("previous.state")).unwrap();
+    remove("result.json");
+    cut("last.state");
+    let (code, out, err) = run(folder.path(), &FEW);
+    assert_eq!((code, out.as_str()), (0, whole.as_str()), "{err}");
+    // Whose result it is cannot be known.
+    remove("config.toml");
+    let (code, _, err) = run(folder.path(), &FEW);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("(it has a result.json but no config.toml); --fresh trains"), "{err}");
+    let (code, out, err) = run(folder.path(), &[&FEW[..], &["--fresh"]].concat());
+    assert_eq!((code, out), (0, whole), "{err}");
+}
+
+#[test]
+fn a_folder_with_something_else_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let place = folder.path().join("x");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::write(place.join("results.md"), "# My thesis\n").unwrap();
+    let refused = |args: &[&str], said: &str| {
+        let (code, out, err) = run(folder.path(), args);
+        assert_eq!((code, out.as_str()), (1, ""), "{err}");
+        assert!(err.starts_with("error: ") && err.contains(said) && err.lines().count() == 1, "{err}");
+    };
+    refused(&FEW, "x/results.md: was not written by this experiment; --out chooses another folder");
+    refused(&["reproduce", "all", "--out", "x"], "x/results.md: was not written by this experiment");
+    assert_eq!(text(&place, "results.md"), "# My thesis\n");
+    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 1);
+    std::fs::remove_file(place.join("results.md")).unwrap();
+    assert_eq!(run(folder.path(), &FEW).0, 0);
+    let before = text(&place, "results.md");
+    let digits = ["reproduce", "digits", "--set", "train.epochs=1", "--out", "x"];
+    refused(
+        &digits,
+        "x: holds the results of `Faces: filling in what is hidden`; --out chooses another folder",
+    );
+    refused(&["reproduce", "all", "--out", "x"], "x: holds the results of `Faces");
+    assert_eq!(text(&place, "results.md"), before);
+    // What an earlier version has left is known by its runs.
+    std::fs::write(place.join("results.md"), "# Faces, as they once were called\n").unwrap();
+    assert_eq!(run(folder.path(), &FEW).0, 0);
+    assert_eq!(text(&place, "results.md"), before);
+    std::fs::remove_dir_all(place.join("figures")).unwrap();
+    std::fs::write(place.join("figures"), "").unwrap();
+    refused(&FEW, "x/figures: is a file");
+    refused(&[&FEW[..7], &["x/report.html"]].concat(), "x/report.html: is a file; a folder expected");
+}
+
+/// Starts a command and interrupts it once a line of its messages has this in it. Gives the exit code.
+#[cfg(unix)]
+fn interrupt_after(folder: &Path, args: &[&str], said: &str) -> Option<i32> {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let command = &mut common::matnet(folder, args);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let mut seen = String::new();
+    for line in lines {
+        let met = line.contains(said);
+        seen += &format!("{line}\n");
+        if met {
+            let id = child.id().to_string();
+            assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        }
+    }
+    assert!(seen.contains(said), "{seen}");
+    child.wait().unwrap().code()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_report_keeps_its_figures_while_more_is_trained() {
+    let folder = TempDir::new().unwrap();
+    let (code, whole, err) = run(folder.path(), &FEW);
+    assert_eq!(code, 0, "{err}");
+    let reconstructions = "](figures/layers-20-none-reconstructions.png)";
+    assert!(whole.contains(reconstructions) && !whole.contains("Drawn before the newest runs"), "{whole}");
+    let code = interrupt_after(folder.path(), &FACES, ", about ");
+    assert_eq!(code, Some(130));
+    let (results, page) = (text(folder.path(), "x/results.md"), text(folder.path(), "x/report.html"));
+    assert!(results.contains(" of 24 runs are done; the same command goes on."), "{results}");
+    assert!(!results.contains("\n4 of 24"), "{results}");
+    // A chart is of the runs there are; what takes longer is the old one, and said to be.
+    let bars = results.find("](figures/layers-20-bars-loss.png)").unwrap();
+    let earlier = results.find("Drawn before the newest runs").unwrap();
+    assert!(bars < earlier && earlier < results.find(reconstructions).unwrap(), "{results}");
+    assert!(page.contains("data:image/png;base64,") && page.contains("Drawn before the newest runs"));
+    let (code, out, err) = run(folder.path(), &FEW);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains(reconstructions) && !out.contains("Drawn before the newest runs"), "{out}");
+}
+
+#[cfg(unix)]
+#[test]
+fn drawing_can_be_interrupted() {
+    let folder = TempDir::new().unwrap();
+    let args = ["reproduce", "citations", "--set", "train.epochs=1", "--seeds", "1", "--out", "x"];
+    // The last run is done; what comes now is t-SNE.
+    assert_eq!(interrupt_after(folder.path(), &args, "10/10 "), Some(130));
+    for place in
+        ["x", "x/figures"].map(|place| folder.path().join(place)).iter().filter(|place| place.is_dir())
+    {
+        let names = std::fs::read_dir(place).unwrap().flatten().map(|entry| entry.file_name());
+        let half: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with('.')).collect();
+        assert!(half.is_empty(), "{half:?}");
+    }
+    assert!(!folder.path().join("x/figures/random-citations-attention-1.png").exists());
+    let (code, out, err) = run(folder.path(), &args);
+    assert_eq!((code, err.as_str()), (0, ""), "all was trained");
+    assert!(out.contains("random-citations-attention-1.png"), "{out}");
 }
 
 /// The loss under a patch is the same in the run's folder, in the table and from `eval`.

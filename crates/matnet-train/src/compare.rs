@@ -178,16 +178,22 @@ impl Spread {
     }
 }
 
+/// The run that had the least training loss in the end, which is how a restart is chosen without looking at the test.
+/// Of several with the same loss it is the first.
+pub fn least_training_loss<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Option<&'a RunResult> {
+    let trained = runs.into_iter().filter_map(|result| Some((result.train?.loss, result)));
+    trained.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, result)| result)
+}
+
 impl Series {
     /// Spread of the test loss.
     pub fn test_loss(&self) -> Option<Spread> {
         Spread::of(self.runs.iter().filter_map(|(_, result)| Some(result.test?.loss)))
     }
 
-    /// The run that had the least training loss in the end, which is how a restart is chosen without looking at the test.
+    /// The run that had the least training loss in the end.
     pub fn least_training_loss(&self) -> Option<&RunResult> {
-        let trained = self.runs.iter().filter_map(|(_, result)| Some((result.train?.loss, result)));
-        trained.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, result)| result)
+        least_training_loss(self.runs.iter().map(|(_, result)| result))
     }
 
     /// Spread of the share of wrong answers in the test.

@@ -129,20 +129,21 @@ impl Run {
         }
     }
 
-    /// Empties the folder of what a run left, and of nothing else.
+    /// Empties the folder of what a run left, and of nothing else. The result goes first and the config last: whatever
+    /// is left when this is cut short is not taken for a finished run, nor for one with other settings.
     pub fn clear(&self) -> Result<()> {
         let names = [
-            "config.toml",
-            "split.json",
-            "metrics.csv",
-            "times.csv",
-            "best.safetensors",
-            "last.safetensors",
+            "result.json",
+            "next.state",
             "last.state",
             "previous.state",
-            "next.state",
-            "result.json",
+            "best.safetensors",
+            "last.safetensors",
+            "metrics.csv",
+            "times.csv",
+            "split.json",
             "report.html",
+            "config.toml",
         ];
         for path in names.map(|name| self.path(name)) {
             match fs::remove_file(&path) {
@@ -175,9 +176,18 @@ impl Run {
     }
 
     /// Where its config differs from another, like `train.epochs = 100, now 6`; `None` if it does not, or if there is no
-    /// run here.
+    /// run here. A result without a config is one of settings that nobody knows.
     pub fn difference(&self, now: &str) -> Option<String> {
-        let before = fs::read_to_string(self.path("config.toml")).ok()?;
+        let before = match fs::read_to_string(self.path("config.toml")) {
+            Ok(text) => text,
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Some(format!("config.toml: {error}"));
+            }
+            Err(_) => {
+                let result = self.path("result.json").exists();
+                return result.then(|| "it has a result.json but no config.toml".to_owned());
+            }
+        };
         if before == now {
             return None;
         }
@@ -193,6 +203,15 @@ impl Run {
             Some(key) => format!("{key} = {}, now {}", word(before.get(key)), word(now.get(key))),
             None => "it was edited".to_owned(),
         })
+    }
+
+    /// Fails if the weights of the best epoch are missing or not what was written.
+    pub fn check_weights(&self) -> Result<()> {
+        let path = self.path("best.safetensors");
+        match path.exists() {
+            true => sealed::open(&path).map(drop),
+            false => Err(missing(path)),
+        }
     }
 
     /// What kind of work it is about.
@@ -242,6 +261,10 @@ impl Run {
 
     /// The weights of a task that is at hand.
     pub(crate) fn best<T: Task>(&self, task: &T, device: &Device) -> Result<T::Net> {
+        let path = self.path("best.safetensors");
+        if !path.exists() {
+            return Err(missing(path));
+        }
         let (_, opened, path) = self.weights("best.safetensors")?;
         fill(task.net(&mut Stream::new(0, "init"), device)?, &opened, &path)
     }
@@ -264,6 +287,11 @@ impl Run {
             .map_err(|error| Error::damaged(self.path("config.toml"), error.to_string()))?;
         Ok((document, opened, path))
     }
+}
+
+/// A finished run had this file.
+fn missing(path: PathBuf) -> Error {
+    Error::damaged(path, "is missing")
 }
 
 /// Every value of a table under its path of keys.
@@ -297,4 +325,40 @@ fn check_classes(named: &[String], classes: usize, path: &Path) -> Result<()> {
 fn fill<M: Module>(net: M, opened: &Opened, path: &Path) -> Result<M> {
     weights::load_safetensors(net, &opened.bytes)
         .map_err(|error| Error::damaged(path, format!("does not fit config.toml: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clearing_that_is_cut_short_leaves_no_result_for_other_settings() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = Run::at(folder.path());
+        for name in ["config.toml", "result.json", "last.state", "best.safetensors"] {
+            fs::write(run.path(name), "a = 1").unwrap();
+        }
+        // A file that cannot be removed stands for a kill; those before it in the list are gone.
+        fs::create_dir(run.path("metrics.csv")).unwrap();
+        assert!(run.clear().is_err());
+        let left = ["result.json", "last.state", "best.safetensors", "config.toml"];
+        assert_eq!(left.map(|name| run.path(name).exists()), [false, false, false, true]);
+        assert_eq!(run.difference("a = 2").unwrap(), "a = 1, now 2");
+        fs::remove_dir(run.path("metrics.csv")).unwrap();
+        run.clear().unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_result_without_a_config_is_one_of_other_settings() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = Run::at(folder.path());
+        assert_eq!(run.difference("a = 1"), None);
+        fs::write(run.path("result.json"), "{}").unwrap();
+        assert_eq!(run.difference("a = 1").unwrap(), "it has a result.json but no config.toml");
+        fs::write(run.path("config.toml"), [0xff]).unwrap();
+        assert!(run.difference("a = 1").unwrap().starts_with("config.toml: "));
+        fs::write(run.path("config.toml"), "a = 1").unwrap();
+        assert_eq!(run.difference("a = 1"), None);
+    }
 }

@@ -1,16 +1,22 @@
 //! What the paper says of its tables, held against ours.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
-use super::experiment::{Comparison, Net};
-use super::measure::{Measure, mean};
+use super::experiment::{Cell, Comparison, Net};
+use super::measure::Measure;
 use super::results::Results;
+use super::subject::{Subject, standard_error};
 use crate::text;
 
 /// The name that means the mean over all rows.
 pub const ALL: &str = "all";
+/// The name that means what was published.
+pub const PUBLISHED: &str = "published";
 
-/// That a net, or every size of a net, does as well as the paper says. One of the last five keys says what is meant.
+/// That a net, or every size of a net, does as well as the paper says. One of `better_than`, `better_than_on`, `below`,
+/// `above`, `improves` and `worsens_after` says what is meant.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -41,132 +47,212 @@ pub struct Claim {
     /// From its smallest row to its largest, each is better than the one before.
     #[serde(default)]
     improves: bool,
+    /// All its rows of more hidden units than this are worse than that of so many.
+    pub worsens_after: Option<usize>,
 }
 
 impl Claim {
-    /// Whether it held on each of its columns, in plain words.
+    /// What is wrong with it, if it does not say one thing.
+    pub fn mistake(&self) -> Option<String> {
+        let kinds = [
+            self.better_than.is_some(),
+            self.better_than_on.is_some(),
+            self.below.is_some(),
+            self.above.is_some(),
+            self.improves,
+            self.worsens_after.is_some(),
+        ];
+        let several = kinds.iter().filter(|said| **said).count() != 1;
+        several.then(|| {
+            format!(
+                "claim `{}`: one of better_than, better_than_on, below, above, improves and worsens_after expected",
+                self.says
+            )
+        })
+    }
+
+    /// Whether it held on each of its columns, in plain words; nothing of what is not in this size.
     pub fn sentences(&self, table: usize, comparison: &Comparison, results: &Results) -> Vec<String> {
-        let columns = comparison.columns.iter().enumerate();
-        // A column that is not in this size is nothing to compare with.
-        let other = self.better_than_on.as_ref();
-        if other.is_some_and(|name| comparison.columns.iter().all(|data| data.name != *name)) {
+        if !self.is_about(comparison) {
             return Vec::new();
         }
+        let columns = comparison.columns.iter().enumerate();
         columns
             .filter(|(_, data)| self.on.is_empty() || self.on.contains(&data.name))
             .map(|(column, data)| {
-                let verdict = self.verdict(comparison, (table, column), results);
+                let verdict = self.verdict(&Look { claim: self, table, comparison, results }, column);
                 format!("{}, {}: {verdict}.", self.says, data.label)
             })
             .collect()
     }
 
-    fn verdict(&self, comparison: &Comparison, place: (usize, usize), results: &Results) -> String {
-        let measure = self.measure.unwrap_or(comparison.measures[0]);
-        let found = self.subjects(&self.of, measure, comparison, place, results);
-        let wanted = comparison.rows.iter().filter(|net| net.is_called(&self.of)).count();
-        if found.len() < wanted.max(1) {
-            return "not trained yet".to_owned();
-        }
-        let best = |subjects: &[Subject]| {
-            subjects.iter().map(|subject| subject.number).reduce(|a, b| measure.better(a, b))
-        };
-        let (held, numbers) = if self.better_than.is_some() || self.better_than_on.is_some() {
-            let other = match (self.better_than.as_deref(), self.better_than_on.as_deref()) {
-                (Some("published"), _) => {
-                    let Some(number) = found.iter().find_map(|subject| subject.published) else {
-                        return "nothing is published to compare with".to_owned();
-                    };
-                    Some(number)
-                }
-                (Some(name), _) => best(&self.subjects(name, measure, comparison, place, results)),
-                (None, name) => {
-                    let other = comparison.columns.iter().position(|data| Some(data.name.as_str()) == name);
-                    let place = (place.0, other.unwrap_or(place.1));
-                    best(&self.subjects(&self.of, measure, comparison, place, results))
-                }
-            };
-            let (Some(first), Some(second)) = (best(&found), other) else {
-                return "not trained yet".to_owned();
-            };
-            // A published number is to be reached, another net to be beaten.
-            let reached = self.within > 0.0 || self.better_than.as_deref() == Some("published");
-            let held = match reached {
-                true => measure.reaches(first, second, self.within),
-                false => measure.beats(first, second),
-            };
-            (held, format!("{} against {}", measure.said(first), measure.said(second)))
-        } else if let (Some(most), Some(share)) = (self.below, self.share) {
-            let below = |subject: &Subject| subject.seeds.iter().filter(|&&seed| seed <= most).count();
-            let enough = |subject: &Subject| below(subject) as f64 >= share * subject.seeds.len() as f64;
-            let said = |subject: &Subject| {
-                format!("{} {} of {}", subject.label, below(subject), subject.seeds.len())
-            };
-            (found.iter().all(enough), found.iter().map(said).collect::<Vec<_>>().join(", "))
-        } else if let Some(most) = self.below {
-            (found.iter().all(|subject| subject.number <= most), listed(&found, measure))
-        } else if let Some(least) = self.above {
-            (found.iter().all(|subject| subject.number > least), listed(&found, measure))
-        } else {
-            let better = |pair: &[Subject]| measure.beats(pair[1].number, pair[0].number);
-            (self.improves && found.windows(2).all(better), listed(&found, measure))
-        };
-        let held = if held { "held" } else { "did not hold" };
-        let seeds = found.iter().map(|subject| subject.seeds.len()).min().unwrap_or(0);
-        format!("{held} ({numbers}; {})", text::counted(seeds, "seed"))
+    /// Whether all that it names is in a table.
+    pub fn is_about(&self, comparison: &Comparison) -> bool {
+        let row = |name: &str| name == ALL || comparison.rows.iter().any(|net| net.is_called(name));
+        let column = |name: &str| comparison.columns.iter().any(|data| data.name == name);
+        let units =
+            || comparison.rows.iter().filter(|net| net.is_called(&self.of)).filter_map(|net| net.units);
+        row(&self.of)
+            && self.better_than.as_deref().is_none_or(|name| name == PUBLISHED || row(name))
+            && self.better_than_on.as_deref().is_none_or(column)
+            && self
+                .worsens_after
+                .is_none_or(|size| units().any(|units| units == size) && units().any(|units| units > size))
     }
 
-    /// What a name means, as far as it is trained.
-    fn subjects(
-        &self,
-        name: &str,
-        measure: Measure,
-        comparison: &Comparison,
-        (table, column): (usize, usize),
-        results: &Results,
-    ) -> Vec<Subject> {
-        let data = &comparison.columns[column];
-        let subject = |(row, net): (usize, &Net)| {
-            let cell = (table, column, row);
-            let summary = results.summary(cell, measure)?;
-            Some(Subject {
-                label: net.label.clone(),
-                number: if self.chosen { summary.chosen } else { summary.spread.mean },
-                seeds: results.runs(cell).filter_map(|(_, result)| measure.of(result)).collect(),
-                published: net.published(data),
-            })
-        };
-        let rows = comparison.rows.iter().enumerate();
-        if name != ALL {
-            return rows.filter(|(_, net)| net.is_called(name)).filter_map(subject).collect();
-        }
-        let all: Option<Vec<Subject>> = rows.map(subject).collect();
-        let over = |number: fn(&Subject) -> Option<f64>| mean(all.iter().flatten().map(number));
-        let seeds = all.iter().flatten().map(|subject| subject.seeds.clone()).min_by_key(Vec::len);
-        match (over(|subject| Some(subject.number)), seeds) {
-            (Some(number), Some(seeds)) => {
-                let published = over(|subject| subject.published);
-                vec![Subject { label: "all".to_owned(), number, seeds, published }]
+    fn verdict(&self, look: &Look, column: usize) -> String {
+        let own = look.rows(&self.of, column);
+        let other = match (self.better_than.as_deref(), self.better_than_on.as_deref()) {
+            (Some(PUBLISHED), _) | (None, None) => Vec::new(),
+            (Some(name), _) => look.rows(name, column),
+            (None, Some(name)) => {
+                let place = look.comparison.columns.iter().position(|data| data.name == name);
+                look.rows(&self.of, place.unwrap_or(column))
             }
-            _ => Vec::new(),
+        };
+        let (nets, trained) = (own.len() + other.len(), own.iter().chain(&other).flatten().count());
+        if trained < nets {
+            return match trained {
+                0 => "not trained yet".to_owned(),
+                _ => format!("not trained yet ({trained} of {nets} nets are)"),
+            };
+        }
+        let side = |rows: Vec<Option<Subject>>, name: &str| match name {
+            ALL => vec![Subject::mean(&rows.into_iter().flatten().collect::<Vec<_>>(), look.measure())],
+            _ => rows.into_iter().flatten().collect(),
+        };
+        let own = side(own, &self.of);
+        let other = side(other, self.better_than.as_deref().unwrap_or(&self.of));
+        self.judged(&own, &other, look.measure())
+    }
+
+    /// The verdict on what is trained.
+    fn judged(&self, own: &[Subject], other: &[Subject], measure: Measure) -> String {
+        let best = |subjects: &'_ [Subject]| {
+            let better = |a: Subject, b: Subject| if measure.beats(b.number, a.number) { b } else { a };
+            subjects.iter().cloned().reduce(better)
+        };
+        let listed = || join(own.iter().map(|subject| subject.said(measure)));
+        let all = || counted(own.iter().map(Subject::count));
+        if self.better_than.is_some() || self.better_than_on.is_some() {
+            let published = || own.iter().find_map(|subject| subject.published).map(Subject::published);
+            let other =
+                if self.better_than.as_deref() == Some(PUBLISHED) { published() } else { best(other) };
+            let (Some(first), Some(second)) = (best(own), other) else {
+                return "nothing is published to compare with".to_owned();
+            };
+            let numbers = match first.number.is_finite() || second.number.is_finite() {
+                true => format!("{} against {}", first.number(measure), second.number(measure)),
+                false => "both came to nothing".to_owned(),
+            };
+            let seeds = match (first.count(), second.count()) {
+                (one, other) if one == other || other == 0 => text::counted(one, "seed"),
+                (one, other) => format!("{one} and {other} seeds"),
+            };
+            let (held, close) = self.compared(&[(&first, &second)], measure);
+            return said(held, close, &numbers, &seeds);
+        }
+        if let Some(size) = self.worsens_after {
+            let given = own.iter().find(|subject| subject.units == Some(size));
+            let larger = own.iter().filter(|subject| subject.units > Some(size));
+            let pairs: Vec<_> = larger.filter_map(|subject| Some((given?, subject))).collect();
+            let (held, close) = self.compared(&pairs, measure);
+            return said(held, close, &listed(), &all());
+        }
+        if let (Some(most), Some(share)) = (self.below, self.share) {
+            let below = |subject: &Subject| subject.seeds.values().filter(|seed| **seed <= most).count();
+            let enough = |subject: &Subject| below(subject) as f64 >= share * subject.count() as f64;
+            let one =
+                |subject: &Subject| format!("{} {} of {}", subject.label, below(subject), subject.count());
+            return said(own.iter().all(enough), false, &join(own.iter().map(one)), &all());
+        }
+        if let Some(most) = self.below {
+            return said(own.iter().all(|subject| subject.number <= most), false, &listed(), &all());
+        }
+        if let Some(least) = self.above {
+            return said(own.iter().all(|subject| subject.number > least), false, &listed(), &all());
+        }
+        let pairs: Vec<_> = own.windows(2).map(|pair| (&pair[1], &pair[0])).collect();
+        let (held, close) = self.compared(&pairs, measure);
+        said(held, close, &listed(), &all())
+    }
+
+    /// Whether the first of every pair is better than the second, and whether other seeds might have said otherwise.
+    fn compared(&self, pairs: &[(&Subject, &Subject)], measure: Measure) -> (bool, bool) {
+        // A published number is to be reached, another net to be beaten.
+        let reached = self.within > 0.0 || self.better_than.as_deref() == Some(PUBLISHED);
+        let better = |(first, second): &(&Subject, &Subject)| match reached {
+            true => measure.reaches(first.number, second.number, self.within),
+            false => measure.beats(first.number, second.number),
+        };
+        let close = |(first, second): &(&Subject, &Subject)| {
+            let ahead =
+                if measure.rises() { 1.0 } else { -1.0 } * (first.number - second.number) + self.within;
+            // The seed that was chosen is no mean.
+            !self.chosen
+                && standard_error(&first.seeds, &second.seeds).is_some_and(|error| ahead.abs() < 2.0 * error)
+        };
+        match pairs.iter().all(better) {
+            true => (true, pairs.iter().any(close)),
+            false => (false, pairs.iter().filter(|pair| !better(pair)).all(close)),
         }
     }
 }
 
-/// What a claim is about.
-struct Subject {
-    label: String,
-    /// What it is judged by.
-    number: f64,
-    /// The number of each seed; of all rows together, those of the row with the fewest.
-    seeds: Vec<f64>,
-    published: Option<f64>,
+/// Where a claim looks for its numbers.
+struct Look<'a> {
+    claim: &'a Claim,
+    table: usize,
+    comparison: &'a Comparison,
+    results: &'a Results,
 }
 
-/// Every row with its number.
-fn listed(found: &[Subject], measure: Measure) -> String {
-    let one = |subject: &Subject| format!("{} {}", subject.label, measure.said(subject.number));
-    found.iter().map(one).collect::<Vec<_>>().join(", ")
+impl Look<'_> {
+    fn measure(&self) -> Measure {
+        self.claim.measure.unwrap_or(self.comparison.measures[0])
+    }
+
+    /// The rows that a name means on a column; `None` for one that is not trained.
+    fn rows(&self, name: &str, column: usize) -> Vec<Option<Subject>> {
+        let rows = self.comparison.rows.iter().enumerate();
+        rows.filter(|(_, net)| name == ALL || net.is_called(name))
+            .map(|(row, net)| self.row(net, (self.table, column, row)))
+            .collect()
+    }
+
+    fn row(&self, net: &Net, cell: Cell) -> Option<Subject> {
+        let (measure, nothing) = (self.measure(), self.results.nothing(cell));
+        let runs = self.results.runs(cell);
+        let seeds: BTreeMap<u64, f64> =
+            runs.filter_map(|(_, result)| Some((result.seed, measure.of(result)?))).collect();
+        let number = match self.results.summary(cell, measure) {
+            // A net that mostly comes to nothing is not judged by its lucky seeds.
+            _ if nothing > 0 && nothing >= seeds.len() => measure.worst(),
+            found if self.claim.chosen => found?.chosen,
+            found => found?.spread.mean,
+        };
+        let published = net.published(&self.comparison.columns[cell.1]);
+        Some(Subject { label: net.label.clone(), units: net.units, number, seeds, nothing, published })
+    }
+}
+
+/// A verdict with what it rests on.
+fn said(held: bool, close: bool, numbers: &str, seeds: &str) -> String {
+    let held = if held { "held" } else { "did not hold" };
+    let close = if close { ", within the spread of the seeds" } else { "" };
+    format!("{held}{close} ({numbers}; {seeds})")
+}
+
+fn join(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// How many seeds, where rows may have different numbers of them.
+fn counted(seeds: impl Iterator<Item = usize> + Clone) -> String {
+    match (seeds.clone().min().unwrap_or(0), seeds.max().unwrap_or(0)) {
+        (least, most) if least == most => text::counted(most, "seed"),
+        (least, most) => format!("{least} to {most} seeds"),
+    }
 }
 
 #[cfg(test)]
@@ -191,41 +277,68 @@ row = [
 ]
 ";
 
-    fn sentences(claim: &str) -> Vec<String> {
-        let description: TableDescription = toml::from_str(TABLE).unwrap();
-        let comparison = description.of_size(Size::Quick);
+    fn table() -> Comparison {
+        toml::from_str::<TableDescription>(TABLE).unwrap().of_size(Size::Quick)
+    }
+
+    fn claim(text: &str) -> Claim {
+        toml::from_str(&format!("says = 'X'\n{text}")).unwrap()
+    }
+
+    /// A run that got so many percent wrong.
+    fn add(results: &mut Results, cell: Cell, seed: u64, wrong: f64) {
+        let test = Some(Score { loss: 0.0, error: Some(wrong / 100.0), examples: 9 });
+        let (kind, form) = (String::new(), String::new());
+        let result = RunResult {
+            kind,
+            form,
+            parameters: 1,
+            seed,
+            epochs: 1,
+            best_epoch: 1,
+            train: None,
+            valid: None,
+            test,
+            also: [].into(),
+        };
+        results.add(cell, Run::at("x"), result);
+    }
+
+    fn sentences(text: &str) -> Vec<String> {
         let mut results = Results::default();
         // Percent wrong in column a of small, net 2 and net 3; column b is one worse, but for net 3, which is missing.
         for (cell, wrong) in
             [((0, 0, 0), 5.0), ((0, 0, 1), 6.0), ((0, 0, 2), 3.0), ((0, 1, 0), 6.0), ((0, 1, 1), 7.0)]
         {
-            let test = Some(Score { loss: 0.0, error: Some(wrong / 100.0), examples: 9 });
-            let (kind, form) = (String::new(), String::new());
-            let result = RunResult {
-                kind,
-                form,
-                parameters: 1,
-                seed: 1,
-                epochs: 1,
-                best_epoch: 1,
-                train: None,
-                valid: None,
-                test,
-                also: [].into(),
-            };
-            results.add(cell, Run::at("x"), result);
+            add(&mut results, cell, 1, wrong);
         }
-        let claim: Claim = toml::from_str(&format!("says = 'X'\n{claim}")).unwrap();
-        claim.sentences(0, &comparison, &results)
+        claim(text).sentences(0, &table(), &results)
+    }
+
+    /// The sentence on column a, where every row has the numbers of these seeds, and some more that came to nothing.
+    fn on_a(text: &str, rows: [(&[f64], usize); 3]) -> String {
+        let mut results = Results::default();
+        for (row, (seeds, nothing)) in rows.into_iter().enumerate() {
+            for (wrong, seed) in seeds.iter().zip(1..) {
+                add(&mut results, (0, 0, row), seed, *wrong);
+            }
+            (0..nothing).for_each(|_| results.add_nothing((0, 0, row), Run::at("x"), "epoch 1".to_owned()));
+        }
+        let sentences = claim(&format!("{text}\non = ['a']")).sentences(0, &table(), &results);
+        sentences.concat()
     }
 
     #[test]
     fn claims_are_judged_by_the_better_direction() {
         let better = sentences("of = 'net'\nbetter_than = 'small'");
-        assert_eq!(better, ["X, A: held (3.00 against 5.00; 1 seed).", "X, B: not trained yet."]);
         assert_eq!(
-            sentences("of = 'small'\nbetter_than = 'net'\non = ['a']"),
-            ["X, A: did not hold (5.00 against 3.00; 1 seed)."]
+            better,
+            ["X, A: held (3.00 against 5.00; 1 seed).", "X, B: not trained yet (2 of 3 nets are)."]
+        );
+        assert_eq!(
+            sentences("of = 'small'\nbetter_than = 'net'"),
+            ["X, A: did not hold (5.00 against 3.00; 1 seed).", "X, B: not trained yet (2 of 3 nets are)."],
+            "the best of those to be beaten may be one that is missing"
         );
         assert_eq!(
             sentences("of = 'small'\nbetter_than = 'published'\nwithin = 1.0"),
@@ -235,7 +348,12 @@ row = [
             sentences("of = 'net-2'\nbetter_than_on = 'b'\non = ['a']"),
             ["X, A: held (6.00 against 7.00; 1 seed)."]
         );
+        assert_eq!(
+            sentences("of = 'net'\nbetter_than_on = 'b'\non = ['a']"),
+            ["X, A: not trained yet (3 of 4 nets are)."]
+        );
         assert!(sentences("of = 'net-2'\nbetter_than_on = 'gone'").is_empty());
+        assert!(sentences("of = 'net-4'\nbetter_than = 'small'").is_empty());
         assert_eq!(
             sentences("of = 'small'\nbetter_than = 'small'\non = ['a']"),
             ["X, A: did not hold (5.00 against 5.00; 1 seed)."],
@@ -259,11 +377,112 @@ row = [
         );
         assert_eq!(
             sentences("of = 'all'\nbelow = 5.0\nchosen = true"),
-            ["X, A: held (all 4.67; 1 seed).", "X, B: not trained yet."]
+            ["X, A: held (all 4.67; 1 seed).", "X, B: not trained yet (2 of 3 nets are)."]
         );
         assert_eq!(
             sentences("of = 'all'\nbetter_than = 'published'"),
-            ["X, A: nothing is published to compare with.", "X, B: not trained yet."]
+            ["X, A: nothing is published to compare with.", "X, B: not trained yet (2 of 3 nets are)."]
         );
+    }
+
+    #[test]
+    fn larger_nets_may_be_said_to_get_worse() {
+        let worse = "of = 'net'\nworsens_after = 2";
+        let one = |small: f64, large: f64| on_a(worse, [(&[], 0), (&[small], 0), (&[large], 0)]);
+        assert_eq!(one(3.0, 6.0), "X, A: held (net 2 3.00, net 3 6.00; 1 seed).");
+        assert_eq!(one(6.0, 3.0), "X, A: did not hold (net 2 6.00, net 3 3.00; 1 seed).");
+        assert_eq!(
+            on_a(worse, [(&[], 0), (&[3.0], 0), (&[], 1)]),
+            "X, A: held (net 2 3.00, net 3 came to nothing; 1 seed)."
+        );
+        // In this size there is none of such a size, or none that is larger.
+        assert!(sentences("of = 'net'\nworsens_after = 4").is_empty());
+        assert!(sentences("of = 'net'\nworsens_after = 3").is_empty());
+    }
+
+    #[test]
+    fn a_difference_that_other_seeds_might_turn_round_is_called_one() {
+        let better = "of = 'net-2'\nbetter_than = 'small'";
+        let two = |small: &[f64], net: &[f64]| on_a(better, [(small, 0), (net, 0), (&[], 0)]);
+        assert_eq!(
+            two(&[5.0, 7.0], &[4.0, 6.1]),
+            "X, A: held (5.05 against 6.00; 2 seeds).",
+            "by the same seeds"
+        );
+        assert_eq!(
+            two(&[5.0, 7.0, 6.0], &[4.0, 6.1]),
+            "X, A: held, within the spread of the seeds (5.05 against 6.00; 2 and 3 seeds)."
+        );
+        assert_eq!(
+            two(&[5.0, 7.0], &[8.0, 4.5]),
+            "X, A: did not hold, within the spread of the seeds (6.25 against 6.00; 2 seeds)."
+        );
+        assert_eq!(two(&[5.0, 5.2, 5.1], &[4.0]), "X, A: held (4.00 against 5.10; 1 and 3 seeds).");
+        let published =
+            |small: &[f64]| on_a("of = 'small'\nbetter_than = 'published'", [(small, 0), (&[], 0), (&[], 0)]);
+        assert_eq!(
+            published(&[3.0, 4.5]),
+            "X, A: held, within the spread of the seeds (3.75 against 4.00; 2 seeds)."
+        );
+        assert_eq!(published(&[3.0, 3.1]), "X, A: held (3.05 against 4.00; 2 seeds).");
+        assert_eq!(
+            on_a("of = 'all'\nbelow = 9.0", [(&[5.0], 0), (&[5.0, 5.0], 0), (&[5.0], 0)]),
+            "X, A: held (all 5.00; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net'\nbelow = 9.0", [(&[], 0), (&[5.0, 5.0], 0), (&[5.0], 0)]),
+            "X, A: held (net 2 5.00, net 3 5.00; 1 to 2 seeds)."
+        );
+    }
+
+    #[test]
+    fn a_net_that_came_to_nothing_is_the_worst_there_is() {
+        let fails = [(&[5.0][..], 0), (&[][..], 1), (&[6.0][..], 0)];
+        assert_eq!(
+            on_a("of = 'net'\nabove = 5.0", fails),
+            "X, A: held (net 2 came to nothing, net 3 6.00; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net'\nbelow = 9.0", fails),
+            "X, A: did not hold (net 2 came to nothing, net 3 6.00; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'small'\nbetter_than = 'net-2'", fails),
+            "X, A: held (5.00 against what came to nothing; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net-2'\nbetter_than = 'net-3'", [(&[], 0), (&[], 1), (&[], 1)]),
+            "X, A: did not hold (both came to nothing; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net'\nbetter_than = 'small'", fails),
+            "X, A: did not hold (6.00 against 5.00; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net'\nbelow = 9.0\nshare = 0.6", [(&[], 0), (&[1.0], 1), (&[1.0, 1.0], 0)]),
+            "X, A: did not hold (net 2 1 of 2, net 3 2 of 2; 2 seeds)."
+        );
+        assert_eq!(
+            on_a("of = 'all'\nbelow = 9.0", fails),
+            "X, A: did not hold (one of all came to nothing; 1 seed)."
+        );
+        // One of three is said, but does not outweigh the others.
+        assert_eq!(
+            on_a("of = 'net'\nabove = 5.0", [(&[], 0), (&[2.0, 3.0], 1), (&[6.0, 6.0, 6.0], 0)]),
+            "X, A: did not hold (net 2 2.50 without 1 of 3 that came to nothing, net 3 6.00; 3 seeds)."
+        );
+    }
+
+    #[test]
+    fn a_claim_says_one_thing() {
+        assert_eq!(claim("of = 'net'\nbelow = 5.0\nshare = 0.5").mistake(), None);
+        assert_eq!(claim("of = 'net'\nworsens_after = 200").mistake(), None);
+        for wrong in ["of = 'net'", "of = 'net'\nbelow = 5.0\nworsens_after = 200"] {
+            let said = claim(wrong).mistake().unwrap();
+            assert!(
+                said.starts_with("claim `X`: one of better_than, ") && said.ends_with("expected"),
+                "{said}"
+            );
+        }
     }
 }

@@ -271,16 +271,20 @@ impl Files {
     pub fn experiment(&self, size: Size) -> Result<Experiment, Failure> {
         let Description { title, about, quick, seeds, table } = toml::from_str(self.description)
             .map_err(|error| Failure::Failed(format!("experiments/{}: {error}", self.name)))?;
+        let tables: Vec<Comparison> = table
+            .into_iter()
+            .map(|table| table.of_size(size))
+            .filter(|table| !table.columns.is_empty())
+            .collect();
+        if let Some(what) = tables.iter().flat_map(|table| &table.claims).find_map(Claim::mistake) {
+            return Err(Failure::Failed(format!("experiments/{}: {what}", self.name)));
+        }
         Ok(Experiment {
             title,
             about,
             stand_in: (size == Size::Quick).then_some(quick),
             seeds: seeds.get(&size).copied().unwrap_or(1),
-            tables: table
-                .into_iter()
-                .map(|table| table.of_size(size))
-                .filter(|table| !table.columns.is_empty())
-                .collect(),
+            tables,
         })
     }
 
@@ -365,6 +369,12 @@ mod tests {
                     assert!(claim.of == ALL || row(&claim.of), "{}: {}", files.name, claim.of);
                     assert!(than.is_none_or(|name| name == "published" || row(name)), "{than:?}");
                     assert!(claim.better_than_on.as_deref().is_none_or(column), "{}", files.name);
+                    assert!(
+                        tables.iter().any(|table| claim.is_about(table)),
+                        "{}: {}",
+                        files.name,
+                        claim.says
+                    );
                     assert!(claim.on.iter().all(|name| column(name)), "{}: {:?}", files.name, claim.on);
                     assert!(claim.measure.is_none_or(|measure| tables[0].measures.contains(&measure)));
                 }

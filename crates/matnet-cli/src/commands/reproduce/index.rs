@@ -4,34 +4,46 @@ use std::path::{Path, PathBuf};
 
 use matnet_report::page::Page;
 
+use super::figure::Drawn;
+use super::folder;
+use super::results::Section;
 use super::work::Work;
 use crate::commands::report;
 use crate::failure::Failure;
 
-/// Writes report.html and results.md with the tables and verdicts of all experiments, and gives the page's path.
-pub fn write(folder: &Path, all: &[Work]) -> Result<PathBuf, Failure> {
-    let title = "The paper's experiments";
-    let lede = "Every table and every claim; the figures stand in the report of each experiment.";
-    let mut page = Page::new(title).with_lede(lede);
-    let mut markdown = format!("# {title}\n\n{lede}\n\n");
-    for work in all {
+/// What the page is called.
+pub const TITLE: &str = "The paper's experiments";
+
+/// Writes report.html and results.md with the tables and verdicts of all experiments and the first figure of each, and
+/// gives the page's path.
+pub fn write(folder: &Path, all: &[Work], drawn: &[Vec<Section>]) -> Result<PathBuf, Failure> {
+    let lede =
+        "Every table and every claim, and a figure of each experiment; the others stand in its report.";
+    let mut page = Page::new(TITLE).with_lede(lede);
+    let mut markdown = format!("{}\n\n{lede}\n\n", folder::heading(TITLE));
+    for (work, sections) in all.iter().zip(drawn) {
         let experiment = &work.experiment;
         let target = relative(folder, &work.folder.join("report.html"));
         page.heading(&experiment.title);
         page.paragraph(&experiment.about);
         markdown += &format!("## [{}]({target})\n\n{}\n\n", experiment.title, experiment.about);
-        for note in experiment.stand_in.iter().chain(&work.results.left_out) {
-            page.paragraph(note);
+        for note in work.notes() {
+            page.paragraph(&note);
             markdown += &format!("{note}\n\n");
         }
         page.link(&target, "Figures and report");
-        for (comparison, section) in experiment.tables.iter().zip(work.sections()) {
+        if let Some(figures) = sections.iter().find_map(|section| section.figures.first()) {
+            Drawn::show(figures, &mut page);
+            let place = format!("{}/", relative(folder, &work.folder.join("figures")));
+            figures.iter().for_each(|figure| markdown += &figure.markdown(&place));
+        }
+        for (comparison, section) in experiment.tables.iter().zip(sections) {
             page.subheading(&comparison.title);
             markdown += &format!("### {}\n\n", comparison.title);
             section.tell(&mut page, &mut markdown);
         }
     }
-    std::fs::create_dir_all(folder)?;
+    folder::make(folder)?;
     matnet_train::write_file(&folder.join("results.md"), markdown.as_bytes())?;
     let path = folder.join("report.html");
     report::write_page(&path, &page)?;

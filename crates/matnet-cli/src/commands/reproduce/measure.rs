@@ -1,7 +1,7 @@
 //! What is measured in the test, and which of two numbers is the better one.
 
 use matnet_report::table::Best;
-use matnet_train::compare::Spread;
+use matnet_train::compare::{Spread, least_training_loss};
 use matnet_train::program::{WRONG_BITS, WRONG_BITS_FAR};
 use matnet_train::run::RunResult;
 use matnet_train::task::UNDER_PATCHES;
@@ -105,6 +105,11 @@ impl Measure {
         if self.rises() { first > second } else { first < second }
     }
 
+    /// What is worse than every number.
+    pub fn worst(self) -> f64 {
+        if self.rises() { f64::NEG_INFINITY } else { f64::INFINITY }
+    }
+
     /// The better one.
     pub fn better(self, first: f64, second: f64) -> f64 {
         if self.rises() { first.max(second) } else { first.min(second) }
@@ -134,14 +139,44 @@ pub struct Summary {
 impl Summary {
     /// Of some runs; `None` if nothing was measured.
     pub fn of<'a>(measure: Measure, runs: impl Iterator<Item = &'a RunResult>) -> Option<Self> {
-        let measured: Vec<(f64, f64)> = runs
-            .filter_map(|result| {
-                Some((result.train.map_or(f64::INFINITY, |train| train.loss), measure.of(result)?))
-            })
-            .collect();
-        let numbers = || measured.iter().map(|(_, number)| *number);
+        let measured: Vec<&RunResult> = runs.filter(|result| measure.of(result).is_some()).collect();
+        let numbers = || measured.iter().filter_map(|result| measure.of(result));
         let best = numbers().reduce(|a, b| measure.better(a, b))?;
-        let (_, chosen) = measured.iter().copied().reduce(|a, b| if b.0 < a.0 { b } else { a })?;
-        Some(Self { spread: Spread::of(numbers())?, best, chosen })
+        let chosen = least_training_loss(measured.iter().copied()).or(measured.first().copied())?;
+        Some(Self { spread: Spread::of(numbers())?, best, chosen: measure.of(chosen)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use matnet_train::run::Score;
+
+    use super::*;
+
+    #[test]
+    fn the_chosen_run_is_the_first_with_the_least_training_loss() {
+        let chosen = |runs: &[(Option<f64>, f64)]| {
+            let score = |loss: f64| Score { loss, error: None, examples: 1 };
+            let results: Vec<RunResult> = runs
+                .iter()
+                .map(|(train, test)| RunResult {
+                    kind: String::new(),
+                    form: String::new(),
+                    parameters: 1,
+                    seed: 1,
+                    epochs: 1,
+                    best_epoch: 1,
+                    train: train.map(score),
+                    valid: None,
+                    test: Some(score(*test)),
+                    also: [].into(),
+                })
+                .collect();
+            Summary::of(Measure::Loss, results.iter()).map(|summary| summary.chosen)
+        };
+        assert_eq!(chosen(&[(Some(2.0), 0.1), (Some(1.0), 0.3), (Some(1.0), 0.2)]), Some(0.3));
+        assert_eq!(chosen(&[(None, 0.1), (Some(1.0), 0.3)]), Some(0.3));
+        assert_eq!(chosen(&[(None, 0.4), (None, 0.3)]), Some(0.4), "nothing says which");
+        assert_eq!(chosen(&[]), None);
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use matnet_train::{Event, Observer};
 
+use super::standing::DIVERGED;
 use crate::{interrupt, text};
 
 /// Seconds between plain lines.
@@ -19,7 +20,8 @@ const GUESS: f64 = 1.0 / 40e9;
 #[derive(Debug, Default)]
 pub struct Pace {
     operations: BTreeMap<PathBuf, f64>,
-    done: BTreeMap<PathBuf, f64>,
+    /// Nothing of a run that broke off: how long the others take is not to be seen from it.
+    done: BTreeMap<PathBuf, Option<f64>>,
 }
 
 impl Pace {
@@ -31,11 +33,13 @@ impl Pace {
 
     /// A run may be done: its folder says how long it took.
     pub fn done(&mut self, run: &Path) {
-        if run.join("result.json").exists()
+        if run.join(DIVERGED).exists() {
+            self.done.insert(run.to_owned(), None);
+        } else if run.join("result.json").exists()
             && let Ok(text) = std::fs::read_to_string(run.join("times.csv"))
         {
             let seconds = text.lines().skip(1).filter_map(|line| line.split(',').nth(1)?.parse::<f64>().ok());
-            self.done.insert(run.to_owned(), seconds.sum());
+            self.done.insert(run.to_owned(), Some(seconds.sum()));
         }
     }
 
@@ -43,6 +47,7 @@ impl Pace {
     pub fn left(&self, runs: &[&Path]) -> f64 {
         let (mut seconds, mut operations) = (0.0, 0.0);
         for (run, took) in &self.done {
+            let Some(took) = took else { continue };
             seconds += took;
             operations += self.operations.get(run).copied().unwrap_or(0.0);
         }
@@ -52,7 +57,7 @@ impl Pace {
                 .done
                 .range(run.parent().unwrap_or(*run).to_owned()..)
                 .take_while(|(other, _)| other.parent() == run.parent())
-                .map(|(_, took)| *took)
+                .filter_map(|(_, took)| *took)
                 .collect();
             match alike.is_empty() {
                 false => alike.iter().sum::<f64>() / alike.len() as f64,
@@ -168,5 +173,19 @@ mod tests {
         };
         assert_eq!([left(&["a/seed-1"]), left(&["a/seed-2"])], [0.0, 7.0]);
         assert_eq!(left(&["a/seed-2", "b/seed-1"]), 7.0 + 70.0);
+    }
+
+    #[test]
+    fn a_run_that_came_to_nothing_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second] = ["a/seed-1", "a/seed-2"].map(|name| folder.path().join(name));
+        std::fs::create_dir_all(&first).unwrap();
+        std::fs::write(first.join("times.csv"), "epoch,seconds\n1,3.0\n").unwrap();
+        std::fs::write(first.join(DIVERGED), "epoch 2").unwrap();
+        let mut pace = Pace::default();
+        pace.expect(&first, 100.0);
+        pace.expect(&second, 100.0);
+        assert_eq!(pace.left(&[&first]), 0.0);
+        assert_eq!(pace.left(&[&first, &second]), 100.0 * GUESS, "that it broke off says nothing of others");
     }
 }

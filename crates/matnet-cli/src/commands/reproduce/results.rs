@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use matnet_report::page::Page;
+use matnet_report::page::{Figure, Page};
 use matnet_report::table::{Cell as TableCell, Column, Table};
 use matnet_train::Run;
 use matnet_train::compare::Spread;
@@ -10,6 +10,7 @@ use matnet_train::run::RunResult;
 
 use super::experiment::{Cell, Comparison, Experiment};
 use super::figure::Drawn;
+use super::folder;
 use super::measure::{Measure, Summary, mean};
 use crate::commands::report;
 use crate::failure::Outcome;
@@ -19,20 +20,55 @@ use crate::failure::Outcome;
 pub struct Results {
     done: Vec<(Cell, Run, RunResult)>,
     /// Runs whose numbers stopped being numbers, with where.
-    pub diverged: Vec<String>,
+    nothing: Vec<(Cell, Run, String)>,
     /// Columns that were left out, with why.
     pub left_out: Vec<String>,
+    /// What is missing because a file of a run is damaged.
+    pub damaged: Vec<String>,
 }
 
 impl Results {
     /// One more.
     pub fn add(&mut self, cell: Cell, run: Run, result: RunResult) {
-        self.done.push((cell, run, result));
+        let before = |(of, _, other): &(Cell, Run, RunResult)| (*of, other.seed) <= (cell, result.seed);
+        let place = self.done.partition_point(before);
+        self.done.insert(place, (cell, run, result));
+    }
+
+    /// One more that came to nothing.
+    pub fn add_nothing(&mut self, cell: Cell, run: Run, what: String) {
+        let place = self.nothing.partition_point(|(of, ..)| *of <= cell);
+        self.nothing.insert(place, (cell, run, what));
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.done.len() + self.nothing.len()
+    }
+
+    /// What to know before the tables: what is left out, is still to come, came to nothing or is damaged. `to_come` says
+    /// how the runs that are missing of `steps` are had.
+    pub fn notes(&self, steps: usize, to_come: &str) -> Vec<String> {
+        let mut notes = self.left_out.clone();
+        if self.count() < steps {
+            notes.push(format!("{} of {steps} runs are done; {to_come}.", self.count()));
+        }
+        let nothing = self.nothing.iter();
+        notes.extend(
+            nothing.map(|(_, run, what)| format!("Came to nothing: {}: {what}.", run.folder().display())),
+        );
+        notes.extend(self.damaged.iter().map(|what| format!("Damaged: {what}.")));
+        notes
     }
 
     /// The runs of a cell.
     pub fn runs(&self, cell: Cell) -> impl Iterator<Item = (&Run, &RunResult)> {
         self.done.iter().filter(move |(of, ..)| *of == cell).map(|(_, run, result)| (run, result))
+    }
+
+    /// How many runs of a cell came to nothing.
+    pub fn nothing(&self, cell: Cell) -> usize {
+        self.nothing.iter().filter(|(of, ..)| *of == cell).count()
     }
 
     /// Whether anything of a table is trained.
@@ -60,6 +96,8 @@ pub struct Section {
     pub sentences: Vec<String>,
     /// Figures, those in one group side by side.
     pub figures: Vec<Vec<Drawn>>,
+    /// Figures of an earlier report that were not drawn again.
+    pub earlier: Vec<Earlier>,
 }
 
 impl Section {
@@ -69,7 +107,7 @@ impl Section {
             comparison.measures.iter().map(|measure| table(comparison, number, *measure, results)).collect();
         let claims = comparison.claims.iter();
         let sentences = claims.flat_map(|claim| claim.sentences(number, comparison, results)).collect();
-        Self { tables, sentences, figures: Vec::new() }
+        Self { tables, sentences, figures: Vec::new(), earlier: Vec::new() }
     }
 
     /// Tables and sentences, on a page and as text.
@@ -86,29 +124,69 @@ impl Section {
     }
 }
 
-/// Writes results.md, figures and report.html.
-pub fn write(
-    folder: &Path,
-    experiment: &Experiment,
-    results: &Results,
-    sections: &[Section],
-    steps: usize,
-) -> Outcome {
-    let mut page = Page::new(&experiment.title).with_lede(&experiment.about);
-    let mut markdown = format!("# {}\n\n{}\n\n", experiment.title, experiment.about);
-    let mut notes: Vec<String> = experiment.stand_in.iter().cloned().collect();
-    notes.extend(results.left_out.iter().cloned());
-    let done = results.done.len() + results.diverged.len();
-    if done < steps {
-        notes.push(format!("{done} of {steps} runs are done; the same command goes on."));
+/// A figure of an earlier report.
+#[derive(Clone)]
+pub struct Earlier {
+    /// The title of its table.
+    title: String,
+    caption: String,
+    /// Its file, as seen from the report.
+    file: String,
+}
+
+impl Earlier {
+    /// Those of the report in a folder.
+    pub fn all(folder: &Path) -> Vec<Self> {
+        let text = std::fs::read_to_string(folder.join("results.md")).unwrap_or_default();
+        let (mut found, mut title) = (Vec::new(), "");
+        for line in text.lines() {
+            title = line.strip_prefix("## ").unwrap_or(title);
+            let figure = line.strip_prefix("![").and_then(|line| line.strip_suffix(')'));
+            let Some((caption, file)) = figure.and_then(|line| line.rsplit_once("](")) else { continue };
+            if folder.join(file).is_file() {
+                let [title, caption, file] = [title, caption, file].map(str::to_owned);
+                found.push(Self { title, caption, file });
+            }
+        }
+        found
     }
-    notes.extend(results.diverged.iter().map(|what| format!("Came to nothing: {what}.")));
+
+    /// Whether it belongs to a table and is not drawn again.
+    pub fn is_kept(&self, title: &str, figures: &[Vec<Drawn>]) -> bool {
+        let again = |drawn: &Drawn| drawn.markdown(FIGURES).contains(&format!("]({})", self.file));
+        self.title == title && !figures.iter().flatten().any(again)
+    }
+
+    fn markdown(&self) -> String {
+        format!("![{0}]({1})\n\n{0}\n\n", self.caption, self.file)
+    }
+
+    /// The figure for a page, of points in space the picture from one side; `None` if its file is gone.
+    fn figure(&self, folder: &Path) -> Option<Figure> {
+        let bytes = std::fs::read(folder.join(&self.file)).ok()?;
+        Some(match self.file.ends_with(".gif") {
+            true => Figure::gif(bytes, &self.caption),
+            false => Figure::png(bytes, &self.caption),
+        })
+    }
+}
+
+/// The folder of the figures, as seen from the report.
+const FIGURES: &str = "figures/";
+
+/// What stands over figures of an earlier report.
+const EARLIER: &str = "Drawn before the newest runs, and not from them; the command draws these figures again when all its runs are done.";
+
+/// Writes results.md, figures and report.html.
+pub fn write(folder: &Path, experiment: &Experiment, notes: &[String], sections: &[Section]) -> Outcome {
+    let mut page = Page::new(&experiment.title).with_lede(&experiment.about);
+    let mut markdown = format!("{}\n\n{}\n\n", folder::heading(&experiment.title), experiment.about);
     for note in notes {
-        page.paragraph(&note);
+        page.paragraph(note);
         markdown += &format!("{note}\n\n");
     }
-    let figures = folder.join("figures");
-    std::fs::create_dir_all(&figures)?;
+    let figures = folder.join(FIGURES);
+    folder::make(&figures)?;
     for (comparison, section) in experiment.tables.iter().zip(sections) {
         page.heading(&comparison.title);
         markdown += &format!("## {}\n\n", comparison.title);
@@ -120,9 +198,17 @@ pub fn write(
         for group in &section.figures {
             for drawn in group {
                 drawn.write(&figures)?;
-                markdown += &drawn.markdown("figures/");
+                markdown += &drawn.markdown(FIGURES);
             }
             Drawn::show(group, &mut page);
+        }
+        if !section.earlier.is_empty() {
+            page.paragraph(EARLIER);
+            markdown += &format!("{EARLIER}\n\n");
+        }
+        for earlier in &section.earlier {
+            markdown += &earlier.markdown();
+            earlier.figure(folder).into_iter().for_each(|figure| page.figure(figure));
         }
     }
     matnet_train::write_file(&folder.join("results.md"), markdown.as_bytes())?;

@@ -27,7 +27,7 @@ use serde::Deserialize;
 
 use super::experiment::{Comparison, Data, Net, Step};
 use super::results::Results;
-use super::work::Work;
+use super::work::{Tools, Work};
 use crate::commands::report;
 use crate::failure::{Failure, Outcome};
 
@@ -138,28 +138,39 @@ struct Stage<'a> {
     device: &'a Device,
     cache: &'a Cache,
     planner: &'a mut Planner,
+    /// What could not be drawn.
+    damaged: Vec<String>,
 }
 
-/// Draws the figures of a table, in groups that stand side by side.
+/// Which figures are drawn.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Which {
+    All,
+    /// Those that need no trained net.
+    Quick,
+}
+
+/// Draws the figures of a table, in groups that stand side by side, and tells what could not be drawn.
 pub fn draw(
     work: &Work,
     number: usize,
-    device: &Device,
-    cache: &Cache,
-    planner: &mut Planner,
-) -> Result<Vec<Vec<Drawn>>, Failure> {
+    tools: &mut Tools,
+    which: Which,
+) -> Result<(Vec<Vec<Drawn>>, Vec<String>), Failure> {
     let comparison = &work.experiment.tables[number];
     if !work.results.any(number) {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
     let (results, steps) = (&work.results, &work.steps[..]);
-    let mut stage = Stage { number, comparison, results, steps, device, cache, planner };
+    let Tools { device, cache, planner } = tools;
+    let mut stage = Stage { number, comparison, results, steps, device, cache, planner, damaged: Vec::new() };
     let mut groups = Vec::new();
     for wish in &comparison.figures {
         groups.extend(match wish.kind {
             Kind::Bars => bars::draw(&stage),
             Kind::Curves => curves::draw(&stage, wish),
             Kind::Units => units::draw(&stage, wish),
+            _ if which == Which::Quick => Vec::new(),
             Kind::Maps => maps::draw(&mut stage, wish)?,
             Kind::Reconstructions => reconstructions::draw(&mut stage, wish)?,
             Kind::Frames => frames::draw(&mut stage, wish)?,
@@ -169,7 +180,7 @@ pub fn draw(
             Kind::Looked => looked::draw(&mut stage, wish)?,
         });
     }
-    Ok(groups)
+    Ok((groups, stage.damaged))
 }
 
 impl<'a> Stage<'a> {
@@ -198,6 +209,11 @@ impl<'a> Stage<'a> {
         let Some((run, _)) = self.results.runs(cell).next() else { return Ok(None) };
         let step = self.steps.iter().find(|step| step.job.folder == run.folder());
         let Some(step) = step else { return Ok(None) };
+        if let Err(error) = run.check_weights() {
+            let what = error.to_string();
+            self.damaged.extend((!self.damaged.contains(&what)).then_some(what));
+            return Ok(None);
+        }
         Ok(Some((run.clone(), self.planner.plan(&step.job.document, self.cache)?)))
     }
 
