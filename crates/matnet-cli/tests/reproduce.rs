@@ -30,10 +30,10 @@ fn all_experiments_leave_reports_tables_and_figures() {
     assert!(err.contains("about ") && err.contains(" left") && err.contains("runs trained in"), "{err}");
     let place = folder.path().join("x");
     for (name, title, pngs, gifs, said) in [
-        ("digits", "Digits: very deep nets", 18, 0, "| matrix 50×50 "),
+        ("digits", "Digits: very deep nets", 24, 0, "| matrix 50×50 "),
         ("faces", "Faces: filling in what is hidden", 10, 0, "Loss in the test under the patch"),
-        ("moving-mnist", "Moving MNIST: the frames that follow", 4, 1, "| vector LSTM 200 "),
-        ("eeg", "EEG: alcoholic or control", 5, 0, "160,601"),
+        ("moving-mnist", "Moving MNIST: the frames that follow", 7, 2, "| vector LSTM 200 "),
+        ("eeg", "EEG: alcoholic or control", 2, 0, "160,601"),
         ("citations", "Citations: column networks on graphs", 4, 0, "| multi-attention CLN "),
         ("memory", "Memory: programs and stories", 12, 0, "| where a thing was before "),
     ] {

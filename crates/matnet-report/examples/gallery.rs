@@ -8,8 +8,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use matnet_report::chart::{
-    BarChart, Bars, Camera, ConfusionMatrix, HeatMap, LineChart, Scatter, Scatter3, Scatter3Class,
-    ScatterClass, Series,
+    BarChart, Bars, Camera, ConfusionMatrix, HeatMap, HeatPanels, LineChart, Scatter, Scatter3,
+    Scatter3Class, ScatterClass, Series,
 };
 use matnet_report::page::{Figure, Page};
 use matnet_report::picture::{Colours, Grid, Range, Tile, gif, outer_products};
@@ -112,6 +112,18 @@ fn bars(page: &mut Page) {
                     .with_references([2.5, 2.2, 2.1, 2.3]),
             );
     page.figure(Figure::svg(chart.svg(), "Ten seeds, one standard deviation."));
+    let points = BarChart::new("Right answers", ["cora", "citeseer"]).with_axes("", "right answers (%)");
+    let points = points
+        .with_bars(
+            Bars::new("matrix net", [87.5, 77.3]).with_deviations([1.7, 1.2]).with_references([81.7, 72.6]),
+        )
+        .with_bars(
+            Bars::new("vector net", [85.0, 76.2]).with_deviations([3.0, 1.7]).with_references([79.2, 70.2]),
+        );
+    page.figure(Figure::svg(
+        points.with_most(100.0).with_cut().svg(),
+        "Points where bars would all be long.",
+    ));
     let names = [
         "mnist",
         "frey faces",
@@ -182,6 +194,16 @@ fn heat(page: &mut Page, numbers: &mut Numbers) {
         values.collect::<Vec<_>>(),
     );
     page.figure(Figure::svg(heat.with_axes("layer", "parameter").svg(), "Signs have different colours."));
+    let mut panel = |name: &str| {
+        let line = |bin: usize| (0..25).map(|_| -2.0 * bin as f64 - 9.0 * numbers.next()).collect();
+        (name.to_owned(), (0..32).map(line).collect())
+    };
+    let row = ["channel 1", "channel 2", "channel 3"].map(&mut panel);
+    let panels = HeatPanels::new("Spectrograms", "strength (dB)", (-60.0, 0.0)).with_row(row);
+    let ticks = [0, 12, 24].map(|step| (f64::from(step), format!("{:.2}", 0.125 + f64::from(step) / 32.0)));
+    let pitches = [7, 15, 23, 31].map(|bin| (f64::from(bin), (4 * (bin + 1)).to_string()));
+    let panels = panels.with_ticks(ticks, pitches).with_axes("time (s)", "frequency (Hz)");
+    page.figure(Figure::svg(panels.svg(), "Several matrices on one scale."));
 }
 
 fn pictures(page: &mut Page, numbers: &mut Numbers) -> Result<(), Box<dyn Error>> {

@@ -92,6 +92,16 @@ impl Drawing {
         self.text.push_str("/>\n");
     }
 
+    /// A path filled with a colour that is the same in every theme, its edges on whole pixels.
+    pub fn paint(&mut self, path: &str, [r, g, b]: [u8; 3]) {
+        if !path.is_empty() {
+            let _ = writeln!(
+                self.text,
+                "<path d=\"{path}\" fill=\"#{r:02x}{g:02x}{b:02x}\" shape-rendering=\"crispEdges\"/>"
+            );
+        }
+    }
+
     /// A rectangle; `hint` is shown when the pointer rests on it.
     pub fn rect(&mut self, [x, y, width, height]: [f64; 4], role: Role, opacity: f64, hint: &str) {
         self.open_rect([x, y, width, height]);

@@ -2,8 +2,8 @@
 
 use matnet_report::Svg;
 use matnet_report::chart::{
-    BarChart, Bars, ConfusionMatrix, HeatMap, LineChart, Scatter, Scatter3, Scatter3Class, ScatterClass,
-    Series,
+    BarChart, Bars, ConfusionMatrix, HeatMap, HeatPanels, LineChart, Scatter, Scatter3, Scatter3Class,
+    ScatterClass, Series,
 };
 use roxmltree::{Document, Node};
 
@@ -153,6 +153,60 @@ fn bars_are_as_high_as_their_values() {
     }
 }
 
+/// Differences of a point or two are to be seen, and a percentage has an end.
+#[test]
+fn bars_that_are_all_long_become_points_on_a_cut_axis() {
+    let chart = |values: [f64; 3]| {
+        let bars = Bars::new("a", values).with_deviations([1.0, 0.0, 6.0]).with_references([84.0]);
+        let chart = BarChart::new("t", ["one", "two", "three"]).with_axes("", "right (%)").with_bars(bars);
+        chart.with_most(100.0).with_cut().svg()
+    };
+    let cut = chart([86.0, 87.0, 98.0]);
+    let svg = Document::parse(cut.as_str()).unwrap();
+    let y = ticks(&svg, "end", "y", -4.0);
+    assert_eq!(
+        (y[0].0, y.last().unwrap().0),
+        (80.0, 100.0),
+        "from the next round number to the most there is"
+    );
+    assert!(cut.as_str().contains(">right (%); the axis does not begin at 0<"));
+    let points: Vec<&str> = svg
+        .descendants()
+        .filter(|node| node.attribute("class") == Some("f-c0"))
+        .filter_map(|node| node.attribute("d"))
+        .collect();
+    assert_eq!(points.len(), 4, "one in the legend, one for each value");
+    let height = |path: &str| path[1..].split(['a', ' ']).nth(1).unwrap().parse::<f64>().unwrap();
+    for (point, value) in points[1..].iter().zip([86.0, 87.0, 98.0]) {
+        assert!((height(point) - place(&y, value)).abs() < 0.02, "{value}");
+    }
+    let whole = chart([86.0, 30.0, 98.0]);
+    let svg = Document::parse(whole.as_str()).unwrap();
+    let y = ticks(&svg, "end", "y", -4.0);
+    assert_eq!((y[0].0, y.last().unwrap().0), (0.0, 100.0));
+    assert!(!whole.as_str().contains("does not begin"));
+}
+
+#[test]
+fn panels_share_their_colours() {
+    let matrix = |value: f64| vec![vec![0.0, value], vec![f64::NAN, 9.0]];
+    let chart = HeatPanels::new("t", "strength", (0.0, 4.0))
+        .with_ticks([(1.0, "late".to_owned())], [(0.0, "low".to_owned()), (7.0, "outside".to_owned())])
+        .with_row([("a".to_owned(), matrix(2.0)), ("b".to_owned(), matrix(4.0))])
+        .svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    // A cell is 84 pixels wide.
+    let cells = |colour: &str| {
+        let paths = svg.descendants().filter(|node| node.attribute("fill") == Some(colour));
+        let paths = paths.filter_map(|node| node.attribute("d"));
+        paths.map(|path| path.matches("h84v84").count()).sum::<usize>()
+    };
+    assert_eq!(cells("#080618"), 2, "0 in both");
+    assert_eq!(cells("#fcf6b2"), 3, "9 in both, which is more than the last colour, and 4 in the second");
+    assert!(chart.as_str().contains(">late<") && chart.as_str().contains(">low<"));
+    assert!(!chart.as_str().contains("outside"));
+}
+
 #[test]
 fn scattered_points_are_where_the_ticks_say() {
     let points = [[0.0, 0.0], [10.0, -4.0], [f64::NAN, 1.0]];
@@ -218,10 +272,23 @@ fn every_chart(name: &str, values: &[f64]) -> Vec<Svg> {
     vec![
         line(false),
         line(true),
-        BarChart::new(name, names()).with_axes(name, name).with_bars(bars.clone()).with_bars(bars).svg(),
+        BarChart::new(name, names())
+            .with_axes(name, name)
+            .with_bars(bars.clone())
+            .with_bars(bars.clone())
+            .svg(),
+        BarChart::new(name, names()).with_axes(name, name).with_most(2.0).with_cut().with_bars(bars).svg(),
         Scatter::new(name).with_class(ScatterClass::new(name, flat)).svg(),
         Scatter3::new(name).with_axes([name; 3]).with_class(Scatter3Class::new(name, deep)).svg(),
         HeatMap::new(name, names(), names(), some.iter().map(|_| some.to_vec())).svg(),
+        HeatPanels::new(name, name, (some.first().copied().unwrap_or(0.0), 1.0))
+            .with_axes(name, name)
+            .with_ticks(
+                some.iter().map(|&x| (x, name.to_owned())),
+                some.iter().map(|&x| (x, name.to_owned())),
+            )
+            .with_row([(name.to_owned(), some.iter().map(|_| some.to_vec()).collect())])
+            .svg(),
         ConfusionMatrix::new(name, names(), some.iter().map(|_| vec![u64::MAX; some.len()])).svg(),
     ]
 }

@@ -3,7 +3,7 @@
 use super::frame::{Frame, TICK, Words};
 use super::legend::{Legend, Sample};
 use super::scale::{Extent, Scale};
-use crate::colour::Role;
+use crate::colour::{Role, marker};
 use crate::number::{fixed, short};
 use crate::svg::Letters;
 use crate::{Svg, text};
@@ -11,6 +11,8 @@ use crate::{Svg, text};
 /// A bar is at most so wide.
 const MOST_WIDTH: f64 = 62.0;
 const LABEL: f64 = 11.5;
+/// Half the width of a point.
+const POINT: f64 = 5.0;
 
 /// Bars of one colour, one in each group of a [`BarChart`].
 #[derive(Clone, Debug)]
@@ -53,6 +55,8 @@ pub struct BarChart {
     bars: Vec<Bars>,
     reference: String,
     decimals: Option<usize>,
+    most: f64,
+    may_cut: bool,
 }
 
 impl BarChart {
@@ -64,6 +68,8 @@ impl BarChart {
             bars: Vec::new(),
             reference: "the paper's number".into(),
             decimals: None,
+            most: f64::INFINITY,
+            may_cut: false,
         }
     }
 
@@ -97,15 +103,29 @@ impl BarChart {
         self
     }
 
+    /// The largest number there can be, such as 100 percent: the axis and its whiskers end there.
+    pub fn with_most(mut self, most: f64) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// If all values lie in the upper half of the axis, the lower half is left out, and the axis says so. They are
+    /// points then: the length of a bar would tell a wrong story.
+    pub fn with_cut(mut self) -> Self {
+        self.may_cut = true;
+        self
+    }
+
     fn label(&self, value: f64) -> String {
         self.decimals.map_or_else(|| short(value), |decimals| fixed(value, decimals))
     }
 
-    fn legend(&self) -> Legend {
+    fn legend(&self, cut: bool) -> Legend {
         let named = self.bars.len() > 1 || self.has_references();
         let bars = self.bars.iter().enumerate().filter(|_| named);
+        let sample = if cut { Sample::Marker } else { Sample::Square };
         let mut entries: Vec<(Sample, String)> =
-            bars.map(|(place, bars)| (Sample::Square(place), bars.name.clone())).collect();
+            bars.map(|(place, bars)| (sample(place), bars.name.clone())).collect();
         if self.has_references() {
             entries.push((Sample::Reference, self.reference.clone()));
         }
@@ -116,8 +136,8 @@ impl BarChart {
         self.bars.iter().any(|bars| bars.references.iter().any(|r| r.is_finite()))
     }
 
-    /// All heights that must fit, zero among them.
-    fn extent(&self, room: f64) -> Extent {
+    /// All heights that must fit.
+    fn heights(&self) -> Vec<f64> {
         let values = self.bars.iter().flat_map(|bars| {
             let tops = bars.values.iter().enumerate().flat_map(|(group, &value)| {
                 let room = bars.deviation(group);
@@ -125,17 +145,20 @@ impl BarChart {
             });
             tops.chain(bars.references.iter().copied())
         });
-        let values: Vec<f64> = values.filter(|value| value.is_finite()).chain([0.0]).collect();
-        // Labels stand outside the bars, so each end that has bars needs room for them.
-        let all = Extent::of(values.iter().copied(), false).padded(room);
-        let signs = [1.0, -1.0].map(|sign| values.iter().any(|value| value * sign > 0.0));
-        let keep = |value: f64| if value > 0.0 { signs[0] } else { signs[1] };
-        Extent::of(all.ends().into_iter().filter(|&end| keep(end)).chain(values), false)
+        values.filter(|value| value.is_finite()).map(|value| value.min(self.most)).collect()
+    }
+
+    /// Whether the lower half of the axis would be empty.
+    fn is_cut(&self, heights: &[f64]) -> bool {
+        let [least, most] = Extent::of(heights.iter().copied(), false).ends();
+        self.may_cut && !heights.is_empty() && least > most / 2.0
     }
 
     /// The drawing.
     pub fn svg(&self) -> Svg {
-        let legend = self.legend();
+        let heights = self.heights();
+        let cut = self.is_cut(&heights);
+        let legend = self.legend(cut);
         let slot = (self.words.width - 80.0) / self.groups.len().max(1) as f64;
         let width = (slot * 0.84 / self.bars.len().max(1) as f64).min(MOST_WIDTH);
         let values = self.bars.iter().flat_map(|bars| &bars.values).filter(|value| value.is_finite());
@@ -145,11 +168,17 @@ impl BarChart {
         let names = self.groups.iter().map(|name| text::width(name, TICK)).fold(0.0, f64::max).min(150.0);
         let slanted = names > slot - 6.0;
         let below = if slanted { names * 0.64 + 22.0 } else { 22.0 };
-        // Labels take this part of what is left for the bars; ends at round numbers may leave more.
-        let plot = (self.words.height - below - 80.0).max(2.0 * label_room);
-        let y = Scale::linear(self.extent(label_room / (plot - label_room)), true, false, 5);
-        let mut frame = Frame::new(&self.words, &legend, y.label_width(TICK) + 9.0, below);
-        let y = y.placed(frame.bottom, frame.top);
+        let below_zero = heights.iter().any(|&height| height < 0.0);
+        let base = (!cut).then_some(0.0);
+        let y = Scale::linear(Extent::of(heights.into_iter().chain(base), false), true, false, 5);
+        let mut words = self.words.clone();
+        if cut {
+            words.y.push_str("; the axis does not begin at 0");
+        }
+        let mut frame = Frame::new(&words, &legend, y.label_width(TICK) + 9.0, below);
+        // Labels stand outside the bars, so each end that has bars needs room for them.
+        let under = if below_zero { label_room } else { 0.0 };
+        let y = y.placed(frame.bottom - under, frame.top + label_room);
         frame.y_axis(&y);
         let slot = (frame.right - frame.left) / self.groups.len().max(1) as f64;
         let width = width.min(slot * 0.84 / self.bars.len().max(1) as f64);
@@ -158,11 +187,11 @@ impl BarChart {
             let start = middle - width * self.bars.len() as f64 / 2.0;
             for (place, bars) in self.bars.iter().enumerate() {
                 let left = start + place as f64 * width;
-                self.bar(&mut frame, &y, (place, bars), group, (left, width), upright);
+                self.bar(&mut frame, &y, (place, bars), group, (left, width), (upright, cut));
             }
             self.name(&mut frame, name, middle, slot, slanted);
         }
-        frame.base(y.clamped(0.0));
+        frame.base(if cut { frame.bottom } else { y.clamped(0.0) });
         if self.groups.is_empty() || self.bars.is_empty() {
             frame.empty();
         }
@@ -186,11 +215,15 @@ impl BarChart {
         (place, bars): (usize, &Bars),
         group: usize,
         (left, width): (f64, f64),
-        upright: bool,
+        (upright, cut): (bool, bool),
     ) {
         let Some(&value) = bars.values.get(group) else { return };
         let reference = bars.references.get(group).copied().filter(|r| r.is_finite());
         let (middle, zero) = (left + width / 2.0, y.clamped(0.0));
+        // A bar is crossed by its reference, a point would be hidden.
+        if cut {
+            self.mark(frame, y, reference, (left + width * 0.12, left + width * 0.88));
+        }
         if let Some(end) = y.at(value) {
             let deviation = bars.deviation(group);
             let mut hint = format!("{} {}: {}", self.groups[group], bars.name, self.label(value));
@@ -201,7 +234,7 @@ impl BarChart {
                 hint.push_str(&format!("\n{}: {}", self.reference, self.label(reference)));
             }
             let area = [left + 1.0, end.min(zero), width - 2.0, (end - zero).abs()];
-            frame.drawing.rect(area, Role::Series(place), 1.0, &hint);
+            frame.drawing.rect(area, Role::Series(place), if cut { 0.0 } else { 1.0 }, &hint);
             let up = value >= 0.0;
             let mut tip = end;
             if deviation > 0.0 {
@@ -211,6 +244,10 @@ impl BarChart {
                     frame.drawing.line((middle - 4.0, end), (middle + 4.0, end), Role::Ink, 1.2);
                 }
                 tip = if up { high } else { low };
+            }
+            if cut {
+                frame.drawing.fill(&marker(place, middle, end, POINT), Role::Series(place), 1.0);
+                tip = tip.min(end - POINT);
             }
             // A reference just outside the bar would cross the value.
             let long = if upright { text::width(&self.label(value), LABEL) + 6.0 } else { 18.0 };
@@ -229,9 +266,15 @@ impl BarChart {
             };
             frame.drawing.write(&letters.size(LABEL));
         }
+        if !cut {
+            self.mark(frame, y, reference, (left - 1.0, left + width + 1.0));
+        }
+    }
+
+    fn mark(&self, frame: &mut Frame, y: &Scale, reference: Option<f64>, (from, to): (f64, f64)) {
         if let Some(mark) = reference.and_then(|r| y.at(r)) {
-            frame.drawing.line((left - 1.0, mark), (left + width + 1.0, mark), Role::Paper, 5.0);
-            frame.drawing.line((left - 1.0, mark), (left + width + 1.0, mark), Role::Ink, 2.5);
+            frame.drawing.line((from, mark), (to, mark), Role::Paper, 5.0);
+            frame.drawing.line((from, mark), (to, mark), Role::Ink, 2.5);
         }
     }
 }

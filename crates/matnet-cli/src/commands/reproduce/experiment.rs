@@ -63,7 +63,6 @@ pub const EXPERIMENTS: &[Files] = &[
             file!("memory", "babi.toml"),
             file!("memory", "copy.toml"),
             file!("memory", "facts.toml"),
-            file!("memory", "heads.toml"),
             file!("memory", "joint.toml"),
             file!("memory", "recall.toml"),
             file!("memory", "repeat-copy.toml"),
@@ -102,6 +101,8 @@ pub struct Comparison {
     pub chosen: bool,
     /// Whether the rows are different tasks, so that their mean says something.
     pub mean: bool,
+    /// The rows that take so long that all others are trained before them.
+    late: Vec<String>,
     pub columns: Vec<Data>,
     pub rows: Vec<Net>,
     pub claims: Vec<Claim>,
@@ -114,7 +115,8 @@ pub struct Comparison {
 pub struct Data {
     pub name: String,
     pub label: String,
-    size: Size,
+    /// The size it belongs to; both if nothing is said.
+    size: Option<Size>,
     /// Whose published numbers it stands beside, if not those of its own name.
     paper: Option<String>,
     #[serde(default)]
@@ -122,7 +124,7 @@ pub struct Data {
     /// Whether it is left out where its data are not there.
     #[serde(default)]
     pub optional: bool,
-    /// The rows that take so long on these data that all others are trained before them.
+    /// The rows that take so long on these data that all others are trained before them; beside those of the table.
     #[serde(default)]
     late: Vec<String>,
 }
@@ -186,6 +188,7 @@ pub(super) struct TableDescription {
     #[serde(default)]
     set: BTreeMap<Size, Vec<String>>,
     measures: Vec<Measure>,
+    #[serde(default = "paper")]
     published: String,
     #[serde(default)]
     parameters: bool,
@@ -193,12 +196,22 @@ pub(super) struct TableDescription {
     chosen: bool,
     #[serde(default)]
     mean: bool,
+    #[serde(default)]
+    late: Vec<String>,
     column: Vec<Data>,
     row: Vec<RowDescription>,
     #[serde(default)]
     claim: Vec<Claim>,
+    /// Claims with numbers that mean something on the paper's data only.
+    #[serde(default)]
+    paper_claim: Vec<Claim>,
     #[serde(default)]
     figures: Vec<Wish>,
+}
+
+/// Where published numbers come from if nothing is said.
+fn paper() -> String {
+    "paper".to_owned()
 }
 
 /// One row, or one for each of several hidden sides.
@@ -247,6 +260,7 @@ impl RowDescription {
 
 impl TableDescription {
     pub(super) fn of_size(self, size: Size) -> Comparison {
+        let paper_claims = if size == Size::Paper { self.paper_claim } else { Vec::new() };
         Comparison {
             name: self.name,
             title: self.title,
@@ -258,9 +272,10 @@ impl TableDescription {
             parameters: self.parameters,
             chosen: self.chosen,
             mean: self.mean,
-            columns: self.column.into_iter().filter(|data| data.size == size).collect(),
+            late: self.late,
+            columns: self.column.into_iter().filter(|data| data.size.is_none_or(|of| of == size)).collect(),
             rows: self.row.into_iter().flat_map(|row| row.rows(size)).collect(),
-            claims: self.claim,
+            claims: self.claim.into_iter().chain(paper_claims).collect(),
             figures: self.figures,
         }
     }
@@ -323,8 +338,8 @@ impl Files {
         steps.sort_by_cached_key(|step| {
             let (table, column, row) = step.cell;
             let comparison = &experiment.tables[table];
-            let late = &comparison.columns[column].late;
-            let late = late.iter().any(|name| comparison.rows[row].is_called(name));
+            let mut late = comparison.late.iter().chain(&comparison.columns[column].late);
+            let late = late.any(|name| comparison.rows[row].is_called(name));
             (late, step.job.document.train().map_or(0, |train| train.seed))
         });
         Ok(steps)
@@ -354,6 +369,55 @@ mod tests {
         }
     }
 
+    #[test]
+    fn every_config_that_is_built_in_is_used() {
+        for files in EXPERIMENTS {
+            let sizes = [Size::Quick, Size::Paper].map(|size| files.experiment(size).unwrap());
+            for (name, _) in files.configs {
+                let mut tables = sizes.iter().flat_map(|experiment| &experiment.tables);
+                assert!(tables.any(|table| table.config == *name), "{}: no table takes {name}", files.name);
+            }
+        }
+    }
+
+    #[test]
+    fn columns_and_claims_without_a_size_are_in_both() {
+        let table = "
+name = 't'
+title = 't'
+config = 'c.toml'
+measures = ['wrong']
+late = ['slow']
+column = [{ name = 'a', label = 'A' }, { name = 'b', label = 'B', size = 'paper', late = ['net'] }]
+row = [{ variant = 'slow', label = 'slow' }, { variant = 'net', label = 'net' }]
+claim = [{ says = 'X', of = 'net', below = 1.0 }]
+paper_claim = [{ says = 'Y', of = 'net', below = 1.0 }]
+";
+        let of = |size| toml::from_str::<TableDescription>(table).unwrap().of_size(size);
+        let columns = |size| of(size).columns.into_iter().map(|data| data.name).collect::<Vec<_>>();
+        assert_eq!(
+            (columns(Size::Quick), columns(Size::Paper)),
+            (vec!["a".into()], vec!["a".into(), "b".into()])
+        );
+        let claims = |size| of(size).claims.into_iter().map(|claim| claim.says).collect::<Vec<_>>();
+        assert_eq!(
+            (claims(Size::Quick), claims(Size::Paper)),
+            (vec!["X".into()], vec!["X".into(), "Y".into()])
+        );
+        assert_eq!(of(Size::Quick).published, "paper");
+        let files =
+            Files { name: "x", description: "", configs: &[("c.toml", "[variant.slow]\n[variant.net]")] };
+        let (title, about) = (String::new(), String::new());
+        let experiment = Experiment { title, about, stand_in: None, seeds: 1, tables: vec![of(Size::Paper)] };
+        let steps = files.steps(&experiment, 1, &[], Path::new("x")).unwrap();
+        let order: Vec<Cell> = steps.iter().map(|step| step.cell).collect();
+        assert_eq!(
+            order,
+            [(0, 0, 1), (0, 0, 0), (0, 1, 0), (0, 1, 1)],
+            "late of the table, late of the column"
+        );
+    }
+
     /// A claim or figure that names what is not there would never be judged or drawn.
     #[test]
     fn claims_and_figures_name_what_there_is() {
@@ -364,7 +428,11 @@ mod tests {
                 let tables: Vec<&Comparison> = all().filter(|other| other.name == table.name).collect();
                 let row = |name: &str| tables.iter().any(|t| t.rows.iter().any(|net| net.is_called(name)));
                 let column = |name: &str| tables.iter().any(|t| t.columns.iter().any(|c| c.name == name));
-                for claim in &tables[0].claims {
+                for name in tables[0].late.iter().chain(tables[0].columns.iter().flat_map(|data| &data.late))
+                {
+                    assert!(row(name), "{}: {name} is late, but no row", files.name);
+                }
+                for claim in tables.iter().flat_map(|table| &table.claims) {
                     let than = claim.better_than.as_deref();
                     assert!(claim.of == ALL || row(&claim.of), "{}: {}", files.name, claim.of);
                     assert!(than.is_none_or(|name| name == "published" || row(name)), "{than:?}");

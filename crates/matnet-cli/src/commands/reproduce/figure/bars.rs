@@ -2,6 +2,7 @@
 
 use matnet_report::chart::{BarChart, Bars};
 
+use super::super::measure::Measure;
 use super::{Content, Drawn, Stage};
 
 /// Pixels that a bar should have.
@@ -19,6 +20,8 @@ pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
             .with_axes("", measure.axis())
             .with_decimals(measure.decimals())
             .with_size(width, 400)
+            .with_most(most(*measure))
+            .with_cut()
             .with_reference_name("published");
         for (row, net) in comparison.rows.iter().enumerate() {
             let found = |column: usize| stage.results.summary((stage.number, column, row), *measure);
@@ -43,4 +46,12 @@ pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
         }
     });
     charts.map(|chart| vec![chart]).collect()
+}
+
+/// The largest number that a measure can give.
+fn most(measure: Measure) -> f64 {
+    match measure {
+        Measure::Right | Measure::Wrong => 100.0,
+        _ => f64::INFINITY,
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use image::RgbImage;
 use matnet::Mode;
 use matnet_report::picture::{Colours, Grid, Range, Tile, gif, png};
 use matnet_train::data::Part;
@@ -62,52 +63,89 @@ pub fn draw(stage: &mut Stage, wish: &Wish) -> Result<Vec<Vec<Drawn>>, Failure> 
                     "{}: the last {PAST} frames given, then the frames that follow and those predicted (first seed).",
                     data.label
                 ),
-                content: Content::Png(png(&strip(sequence).draw()?)?),
+                content: Content::Png(png(&strip(sequence)?.draw()?)?),
             }]);
         }
         if let Some(sequence) = sequences.first() {
-            let names: Vec<&str> = sequence.predicted.iter().map(|(name, _)| name.as_str()).collect();
             groups.push(vec![Drawn {
                 name: stage.name(&[&data.name, "film"]),
                 caption: format!(
-                    "{}, in motion: the truth, then {}. The first {} frames are given.",
+                    "{}, in motion: the same sequences. The first {} frames are given.",
                     data.label,
-                    names.join(", "),
                     sequence.past.len()
                 ),
-                content: Content::Gif(film(sequence)?),
+                content: Content::Gif(gif(&film(&sequences)?, BETWEEN_FRAMES)?),
             }]);
         }
     }
     Ok(groups)
 }
 
-/// The end of the past and what follows, a row for each net.
-fn strip(sequence: &Sequence) -> Grid {
-    let past = &sequence.past[sequence.past.len().saturating_sub(PAST)..];
-    let blank = past.iter().map(|tile| tile.scaled(0.0));
+/// The end of the past and what follows, with their numbers, a row for each net.
+fn strip(sequence: &Sequence) -> Result<Grid, Failure> {
+    let first = sequence.past.len().saturating_sub(PAST);
+    let past = &sequence.past[first..];
+    let nothing = vec![Tile::new(0, 0, [])?; past.len()];
     let mut grid = Grid::new(Colours::Grey)
         .with_range(Range::Fixed(0.0, 1.0))
+        .with_columns((first..sequence.past.len() + sequence.truth.len()).map(|at| (at + 1).to_string()))
         .with_row("truth", past.iter().chain(&sequence.truth).cloned());
     for (name, frames) in &sequence.predicted {
-        grid = grid.with_row(name, blank.clone().chain(frames.iter().cloned()));
+        grid = grid.with_row(name, nothing.iter().chain(frames).cloned());
     }
-    grid
+    Ok(grid)
 }
 
-/// All frames one after another, the truth and every net side by side.
-fn film(sequence: &Sequence) -> Result<Vec<u8>, Failure> {
+/// All frames one after another: a column for each sequence, a row for the truth and for every net.
+fn film(sequences: &[Sequence]) -> Result<Vec<RgbImage>, Failure> {
+    let Some(first) = sequences.first() else { return Ok(Vec::new()) };
+    let past = first.past.len();
     let mut images = Vec::new();
-    for step in 0..sequence.past.len() + sequence.truth.len() {
-        let frame = |frames: &[Tile]| match step.checked_sub(sequence.past.len()) {
+    for step in 0..past + first.truth.len() {
+        let frame = |sequence: &Sequence, frames: &[Tile]| match step.checked_sub(past) {
             None => sequence.past[step].clone(),
             Some(at) => frames[at].clone(),
         };
-        let tiles = sequence.predicted.iter().map(|(_, frames)| frame(frames));
-        let grid = Grid::new(Colours::Grey)
+        let truth = sequences.iter().map(|sequence| frame(sequence, &sequence.truth));
+        let mut grid = Grid::new(Colours::Grey)
             .with_range(Range::Fixed(0.0, 1.0))
-            .with_row("", [frame(&sequence.truth)].into_iter().chain(tiles));
+            .with_columns(sequences.iter().map(|_| if step < past { "given" } else { "follows" }))
+            .with_row("truth", truth);
+        for (net, (name, _)) in first.predicted.iter().enumerate() {
+            let tiles = sequences.iter().map(|sequence| frame(sequence, &sequence.predicted[net].1));
+            grid = grid.with_row(name, tiles);
+        }
         images.push(grid.draw()?);
     }
-    Ok(gif(&images, BETWEEN_FRAMES)?)
+    Ok(images)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row for the truth and for the net, a column for each of two sequences, and the net's frames only after the past.
+    #[test]
+    fn a_film_has_a_row_for_each_net_and_says_so() {
+        let tile = |value: f32| Tile::new(64, 64, vec![value; 64 * 64]).unwrap();
+        let sequence = || Sequence {
+            past: vec![tile(0.0); 2],
+            truth: vec![tile(0.0)],
+            predicted: vec![("vector RNN 200".to_owned(), vec![tile(1.0)])],
+        };
+        let images = film(&[sequence(), sequence()]).unwrap();
+        assert_eq!(images.len(), 3);
+        let plain = Grid::new(Colours::Grey).with_row("", [tile(0.0), tile(0.0)]).draw().unwrap();
+        let room = images[0].width() - plain.width();
+        assert!(room > 60, "there is room for the names: {room}");
+        let white = |image: &RgbImage| {
+            image.enumerate_pixels().filter(|(x, _, pixel)| *x > room && pixel.0 == [255; 3]).count()
+        };
+        assert_eq!((white(&images[1]), white(&images[2])), (0, 2 * 64 * 64));
+        let letters = |image: &RgbImage| {
+            let paper = *image.get_pixel(0, 0);
+            image.enumerate_pixels().filter(|(x, _, pixel)| *x < room && **pixel != paper).count()
+        };
+        assert!(letters(&images[0]) > 200, "truth and the net are named");
+    }
 }

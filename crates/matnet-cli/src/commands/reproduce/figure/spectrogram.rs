@@ -1,59 +1,120 @@
-//! A trial as it goes into the nets: the spectrograms of four channels.
+//! Trials as they go into the nets: the spectrograms of some channels, a row for each class.
 
-use matnet_data::Target;
-use matnet_report::chart::HeatMap;
+use matnet_data::transform::stft::Value;
+use matnet_data::{Array, Target};
+use matnet_report::chart::HeatPanels;
 use matnet_train::data::Part;
+use matnet_train::task::SampleTask;
 
 use super::{Content, Drawn, Stage, Wish};
 use crate::failure::Failure;
 
 /// Channels that are shown.
 const SHOWN: usize = 4;
-/// Bins and windows from one name on an axis to the next.
-const BETWEEN: usize = 4;
+/// Decibels from the strongest number down to the first colour.
+const DEPTH: f64 = 60.0;
 
-/// The first test trial of the first column that belongs to the last class: with UCI's names, of an alcoholic subject.
+/// The first test trial of every class, of the first column, on one scale.
 pub fn draw(stage: &mut Stage, wish: &Wish) -> Result<Vec<Vec<Drawn>>, Failure> {
     let Some(&(column, data)) = stage.columns(wish).first() else { return Ok(Vec::new()) };
-    let Some((task, _)) = stage.trained(column, 0)? else { return Ok(Vec::new()) };
-    let (Some(time), Some(stft)) = (task.data.time(), task.data.preprocess.spectrogram) else {
-        return Ok(Vec::new());
-    };
-    let Target::Classes { labels, names } = &task.data.target else { return Ok(Vec::new()) };
-    let wanted = names.iter().position(|name| name.contains("alcoholic")).unwrap_or(names.len() - 1);
-    let trial = task.data.part(Part::Test).iter().find(|&&trial| labels[trial] as usize == wanted);
-    let Some(&trial) = trial else { return Ok(Vec::new()) };
-    let [channels, bins] = task.data.sides();
-    let numbers = task.data.inputs.sample(trial);
-    let least = numbers.iter().copied().fold(f32::INFINITY, f32::min);
-    let sometimes = |place: usize, name: f64, digits: usize| match place % BETWEEN {
-        0 => format!("{name:.digits$}"),
-        _ => String::new(),
-    };
-    // A window is named by its middle. The bin of frequency 0 was left out.
-    let hop = (stft.window - stft.overlap) as f64;
-    let windows = (0..time)
-        .map(|step| sometimes(step, (step as f64 * hop + stft.window as f64 / 2.0) / stft.sample_rate, 2));
-    let pitches =
-        (1..=bins).rev().map(|bin| sometimes(bin, bin as f64 * stft.sample_rate / stft.window as f64, 0));
-    let mut group = Vec::new();
-    for channel in (0..channels).step_by((channels / SHOWN).max(1)).take(SHOWN) {
-        let strength =
-            |bin: usize, step: usize| f64::from(numbers[(step * channels + channel) * bins + bin] - least);
-        let rows = (0..bins).rev().map(|bin| (0..time).map(|step| strength(bin, step)).collect());
-        let map = HeatMap::new(format!("channel {}", channel + 1), pitches.clone(), windows.clone(), rows)
-            .with_axes("time (s)", "frequency (Hz)")
-            .without_numbers();
-        group.push(Drawn {
-            name: stage.name(&["spectrogram", &(channel + 1).to_string()]),
+    for (row, _) in stage.rows(wish) {
+        let Some((task, _)) = stage.trained(column, row)? else { continue };
+        let Some(panels) = panels(&task)? else { continue };
+        return Ok(vec![vec![Drawn {
+            name: stage.name(&["spectrogram"]),
             caption: format!(
-                "{}: channel {} of a trial of class {}, as the nets read it; the weakest of all channels is 0.",
-                data.label,
-                channel + 1,
-                names[wanted]
+                "{}: {SHOWN} of the channels of a test trial of each class, before they are scaled. Decibels below the strongest number shown.",
+                data.label
             ),
-            content: Content::Chart(map.svg()),
-        });
+            content: Content::Chart(panels.svg()),
+        }]]);
     }
-    Ok(vec![group])
+    Ok(Vec::new())
+}
+
+/// Time goes to the right, frequency up.
+fn panels(task: &SampleTask) -> Result<Option<HeatPanels>, Failure> {
+    let (Some(time), Some(stft)) = (task.data.time(), task.data.preprocess.spectrogram) else {
+        return Ok(None);
+    };
+    let Target::Classes { labels, names } = &task.data.target else { return Ok(None) };
+    let [channels, bins] = task.data.sides();
+    let shown: Vec<usize> = (0..channels).step_by((channels / SHOWN).max(1)).take(SHOWN).collect();
+    let factor = if stft.value == Value::Density { 10.0 } else { 20.0 };
+    let mut rows = Vec::new();
+    for (class, name) in names.iter().enumerate() {
+        let test = task.data.part(Part::Test);
+        let Some(&trial) = test.iter().find(|&&trial| labels[trial] as usize == class) else { continue };
+        let mut trial = Array::new([1, time, channels, bins], task.data.inputs.sample(trial).to_vec())
+            .map_err(matnet_train::Error::from)?;
+        if let Some(scaler) = &task.data.preprocess.scaler {
+            scaler.undo(&mut trial).map_err(matnet_train::Error::from)?;
+        }
+        let strength = |channel: usize, bin: usize, step: usize| {
+            factor * f64::from(trial.data()[(step * channels + channel) * bins + bin]).max(0.0).log10()
+        };
+        let panel = |&channel: &usize| {
+            let line = |bin| (0..time).map(|step| strength(channel, bin, step)).collect();
+            (format!("{name}, channel {}", channel + 1), (0..bins).map(line).collect())
+        };
+        rows.push(shown.iter().map(panel).collect::<Vec<(String, Vec<Vec<f64>>)>>());
+    }
+    let numbers = rows.iter().flatten().flat_map(|(_, lines)| lines).flatten();
+    let strongest = numbers.copied().fold(f64::NEG_INFINITY, f64::max);
+    // A window is named by its middle. The bin of frequency 0 was left out.
+    let (hop, window, rate) = ((stft.window - stft.overlap) as f64, stft.window as f64, stft.sample_rate);
+    let seconds = ((time - 1) as f64 * hop + window) / rate;
+    let quarters = || (1..=4).map(|quarter| f64::from(quarter) / 4.0);
+    let across = quarters()
+        .map(|part| ((part * seconds * rate - window / 2.0) / hop, format!("{:.2}", part * seconds)));
+    let up = quarters().map(|part| (part * window / 2.0 - 1.0, format!("{:.0}", part * rate / 2.0)));
+    let mut panels = HeatPanels::new("Spectrograms", "strength (dB)", (-DEPTH, 0.0))
+        .with_axes("time (s)", "frequency (Hz)")
+        .with_ticks(across, up);
+    for row in rows {
+        panels = panels.with_row(row.into_iter().map(|(name, lines)| {
+            let below = |line: Vec<f64>| line.into_iter().map(|number| number - strongest).collect();
+            (name, lines.into_iter().map(below).collect())
+        }));
+    }
+    Ok(Some(panels))
+}
+
+#[cfg(test)]
+mod tests {
+    use matnet_data::cache::Cache;
+    use matnet_train::config::Document;
+    use matnet_train::run::Plan;
+
+    use super::*;
+
+    #[test]
+    fn both_classes_are_shown_on_one_scale() {
+        let config = "
+[data]
+source = 'simulated-eeg'
+limit = 40
+spectrogram = { window = 64, overlap = 56 }
+scale = 'standardise'
+[model]
+kind = 'sequence-classifier'
+form = 'vector'
+cell = 'lstm'
+hidden = [2]
+output = 1
+";
+        let plan = Plan::new(&Document::parse(config).unwrap(), &Cache::new("none is needed")).unwrap();
+        let Plan::Samples(work) = plan else { panic!("trials are samples") };
+        let svg = panels(&work.task).unwrap().unwrap().svg();
+        for name in work.task.data.class_names() {
+            for channel in [1, 17, 33, 49] {
+                assert!(svg.as_str().contains(&format!(">{name}, channel {channel}<")), "{name} {channel}");
+            }
+        }
+        for said in [">strength (dB)<", ">−60<", ">0.50<", ">64<"] {
+            assert!(svg.as_str().contains(said), "{said}");
+        }
+        // The strongest number of all has the last colour, in the bar and in one of the panels only.
+        assert_eq!(svg.as_str().matches("#fcf6b2").count(), 2);
+    }
 }
