@@ -111,23 +111,23 @@ impl Claim {
             }
         };
         let (nets, trained) = (own.len() + other.len(), own.iter().chain(&other).flatten().count());
-        if trained < nets {
-            return match trained {
-                0 => "not trained yet".to_owned(),
-                _ => format!("not trained yet ({trained} of {nets} nets are)"),
-            };
-        }
         let side = |rows: Vec<Option<Subject>>, name: &str| match name {
+            // The mean of some would be another than that of all.
+            ALL if rows.iter().any(Option::is_none) => Vec::new(),
             ALL => vec![Subject::mean(&rows.into_iter().flatten().collect::<Vec<_>>(), look.measure())],
             _ => rows.into_iter().flatten().collect(),
         };
         let own = side(own, &self.of);
         let other = side(other, self.better_than.as_deref().unwrap_or(&self.of));
-        self.judged(&own, &other, look.measure())
+        match self.judged(&own, &other, look.measure()) {
+            None => "not trained yet".to_owned(),
+            Some(verdict) if trained == nets => verdict,
+            Some(verdict) => format!("so far {verdict}, with {trained} of {nets} nets trained"),
+        }
     }
 
-    /// The verdict on what is trained.
-    fn judged(&self, own: &[Subject], other: &[Subject], measure: Measure) -> String {
+    /// The verdict on what is trained; `None` if that is too little for one.
+    fn judged(&self, own: &[Subject], other: &[Subject], measure: Measure) -> Option<String> {
         let best = |subjects: &'_ [Subject]| {
             let better = |a: Subject, b: Subject| if measure.beats(b.number, a.number) { b } else { a };
             subjects.iter().cloned().reduce(better)
@@ -135,11 +135,13 @@ impl Claim {
         let listed = || join(own.iter().map(|subject| subject.said(measure)));
         let all = || counted(own.iter().map(Subject::count));
         if self.better_than.is_some() || self.better_than_on.is_some() {
-            let published = || own.iter().find_map(|subject| subject.published).map(Subject::published);
-            let other =
-                if self.better_than.as_deref() == Some(PUBLISHED) { published() } else { best(other) };
-            let (Some(first), Some(second)) = (best(own), other) else {
-                return "nothing is published to compare with".to_owned();
+            let first = best(own)?;
+            let second = match self.better_than.as_deref() {
+                Some(PUBLISHED) => match own.iter().find_map(|subject| subject.published) {
+                    Some(number) => Subject::published(number),
+                    None => return Some("nothing is published to compare with".to_owned()),
+                },
+                _ => best(other)?,
             };
             let numbers = match first.number.is_finite() || second.number.is_finite() {
                 true => format!("{} against {}", first.number(measure), second.number(measure)),
@@ -149,36 +151,40 @@ impl Claim {
                 (one, other) if one == other || other == 0 => text::counted(one, "seed"),
                 (one, other) => format!("{one} and {other} seeds"),
             };
-            let (held, close) = self.compared(&[(&first, &second)], measure);
-            return said(held, close, &numbers, &seeds);
+            let (held, close) = self.compared(&[(&first, &second)], measure)?;
+            return Some(said(held, close, &numbers, &seeds));
+        }
+        if own.is_empty() {
+            return None;
         }
         if let Some(size) = self.worsens_after {
-            let given = own.iter().find(|subject| subject.units == Some(size));
+            let given = own.iter().find(|subject| subject.units == Some(size))?;
             let larger = own.iter().filter(|subject| subject.units > Some(size));
-            let pairs: Vec<_> = larger.filter_map(|subject| Some((given?, subject))).collect();
-            let (held, close) = self.compared(&pairs, measure);
-            return said(held, close, &listed(), &all());
+            let pairs: Vec<_> = larger.map(|subject| (given, subject)).collect();
+            let (held, close) = self.compared(&pairs, measure)?;
+            return Some(said(held, close, &listed(), &all()));
         }
         if let (Some(most), Some(share)) = (self.below, self.share) {
             let below = |subject: &Subject| subject.seeds.values().filter(|seed| **seed <= most).count();
             let enough = |subject: &Subject| below(subject) as f64 >= share * subject.count() as f64;
             let one =
                 |subject: &Subject| format!("{} {} of {}", subject.label, below(subject), subject.count());
-            return said(own.iter().all(enough), false, &join(own.iter().map(one)), &all());
+            return Some(said(own.iter().all(enough), false, &join(own.iter().map(one)), &all()));
         }
         if let Some(most) = self.below {
-            return said(own.iter().all(|subject| subject.number <= most), false, &listed(), &all());
+            return Some(said(own.iter().all(|subject| subject.number <= most), false, &listed(), &all()));
         }
         if let Some(least) = self.above {
-            return said(own.iter().all(|subject| subject.number > least), false, &listed(), &all());
+            return Some(said(own.iter().all(|subject| subject.number > least), false, &listed(), &all()));
         }
         let pairs: Vec<_> = own.windows(2).map(|pair| (&pair[1], &pair[0])).collect();
-        let (held, close) = self.compared(&pairs, measure);
-        said(held, close, &listed(), &all())
+        let (held, close) = self.compared(&pairs, measure)?;
+        Some(said(held, close, &listed(), &all()))
     }
 
-    /// Whether the first of every pair is better than the second, and whether other seeds might have said otherwise.
-    fn compared(&self, pairs: &[(&Subject, &Subject)], measure: Measure) -> (bool, bool) {
+    /// Whether the first of every pair is better than the second, and whether other seeds might have said otherwise; `None` if
+    /// there is no pair.
+    fn compared(&self, pairs: &[(&Subject, &Subject)], measure: Measure) -> Option<(bool, bool)> {
         // A published number is to be reached, another net to be beaten.
         let reached = self.within > 0.0 || self.better_than.as_deref() == Some(PUBLISHED);
         let better = |(first, second): &(&Subject, &Subject)| match reached {
@@ -192,10 +198,10 @@ impl Claim {
             !self.chosen
                 && standard_error(&first.seeds, &second.seeds).is_some_and(|error| ahead.abs() < 2.0 * error)
         };
-        match pairs.iter().all(better) {
+        (!pairs.is_empty()).then(|| match pairs.iter().all(better) {
             true => (true, pairs.iter().any(close)),
             false => (false, pairs.iter().filter(|pair| !better(pair)).all(close)),
-        }
+        })
     }
 }
 
@@ -333,11 +339,17 @@ row = [
         let better = sentences("of = 'net'\nbetter_than = 'small'");
         assert_eq!(
             better,
-            ["X, A: held (3.00 against 5.00; 1 seed).", "X, B: not trained yet (2 of 3 nets are)."]
+            [
+                "X, A: held (3.00 against 5.00; 1 seed).",
+                "X, B: so far did not hold (7.00 against 6.00; 1 seed), with 2 of 3 nets trained."
+            ]
         );
         assert_eq!(
             sentences("of = 'small'\nbetter_than = 'net'"),
-            ["X, A: did not hold (5.00 against 3.00; 1 seed).", "X, B: not trained yet (2 of 3 nets are)."],
+            [
+                "X, A: did not hold (5.00 against 3.00; 1 seed).",
+                "X, B: so far held (6.00 against 7.00; 1 seed), with 2 of 3 nets trained."
+            ],
             "the best of those to be beaten may be one that is missing"
         );
         assert_eq!(
@@ -350,7 +362,7 @@ row = [
         );
         assert_eq!(
             sentences("of = 'net'\nbetter_than_on = 'b'\non = ['a']"),
-            ["X, A: not trained yet (3 of 4 nets are)."]
+            ["X, A: so far held (3.00 against 7.00; 1 seed), with 3 of 4 nets trained."]
         );
         assert!(sentences("of = 'net-2'\nbetter_than_on = 'gone'").is_empty());
         assert!(sentences("of = 'net-4'\nbetter_than = 'small'").is_empty());
@@ -377,11 +389,11 @@ row = [
         );
         assert_eq!(
             sentences("of = 'all'\nbelow = 5.0\nchosen = true"),
-            ["X, A: held (all 4.67; 1 seed).", "X, B: not trained yet (2 of 3 nets are)."]
+            ["X, A: held (all 4.67; 1 seed).", "X, B: not trained yet."]
         );
         assert_eq!(
             sentences("of = 'all'\nbetter_than = 'published'"),
-            ["X, A: nothing is published to compare with.", "X, B: not trained yet (2 of 3 nets are)."]
+            ["X, A: nothing is published to compare with.", "X, B: not trained yet."]
         );
     }
 
@@ -394,6 +406,11 @@ row = [
         assert_eq!(
             on_a(worse, [(&[], 0), (&[3.0], 0), (&[], 1)]),
             "X, A: held (net 2 3.00, net 3 came to nothing; 1 seed)."
+        );
+        assert_eq!(on_a(worse, [(&[], 0), (&[3.0], 0), (&[], 0)]), "X, A: not trained yet.");
+        assert_eq!(
+            on_a("of = 'net'\nimproves = true", [(&[], 0), (&[3.0], 0), (&[], 0)]),
+            "X, A: not trained yet."
         );
         // In this size there is none of such a size, or none that is larger.
         assert!(sentences("of = 'net'\nworsens_after = 4").is_empty());

@@ -99,12 +99,15 @@ impl Drawn {
 
     /// The figure in a Markdown file.
     pub fn markdown(&self, folder: &str) -> String {
-        let end = match self.content {
-            Content::Chart(_) | Content::Png(_) => ".png",
-            Content::Gif(_) => ".gif",
-            Content::Cloud(_) => "-1.png",
+        let ends: &[&str] = match self.content {
+            Content::Chart(_) | Content::Png(_) => &[".png"],
+            Content::Gif(_) => &[".gif"],
+            Content::Cloud(_) => &["-1.png", "-2.png"],
         };
-        format!("![{}]({folder}{}{end})\n\n{}\n\n", self.caption, self.name, self.caption)
+        let (name, caption) = (&self.name, &self.caption);
+        let pictures: String =
+            ends.iter().map(|end| format!("![{caption}]({folder}{name}{end})\n")).collect();
+        format!("{pictures}\n{caption}\n\n")
     }
 
     /// Puts a group on a page, side by side.
