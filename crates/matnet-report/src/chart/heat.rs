@@ -8,9 +8,9 @@ use crate::number::short;
 use crate::svg::{Drawing, Letters};
 use crate::text;
 
-const MARGIN: f64 = 14.0;
-const TITLE: f64 = 15.0;
-const NAME: f64 = 11.5;
+pub(super) const MARGIN: f64 = 14.0;
+pub(super) const TITLE: f64 = 15.0;
+pub(super) const NAME: f64 = 11.5;
 /// Names are cut at this width, those of rows, which lie along them and may be sentences, at that.
 const MOST_NAME: f64 = 150.0;
 const MOST_ROW_NAME: f64 = 300.0;
@@ -131,14 +131,11 @@ pub(super) fn draw(map: &Cells) -> Svg {
     let (right, bottom) = (left + across as f64 * side, top + down as f64 * side);
     let below = if upright { cols + 12.0 } else { 20.0 };
     let height = bottom + below + if map.axes.0.is_empty() { 4.0 } else { 24.0 } + MARGIN / 2.0;
-    let title = text::width(map.title, TITLE * 1.06).min(600.0);
     let (low, high, meaning) = &map.ends;
-    let bar = [*meaning, low, high].map(|words| text::width(words, NAME) + 7.0).iter().sum::<f64>() + BAR;
-    let width = (right + MARGIN).max(title.max(bar) + 2.0 * MARGIN);
+    let width = (right + MARGIN).max(top_width(map.title, [meaning, low, high], BAR) + 2.0 * MARGIN);
     let mut drawing = Drawing::new(width, height, map.title);
     if !map.title.is_empty() {
-        let title = text::fitted(map.title, TITLE * 1.06, width - 2.0 * MARGIN);
-        drawing.write(&Letters::new(MARGIN, MARGIN + TITLE * 0.85, title).size(TITLE).bold());
+        heading(&mut drawing, map.title, width);
     }
     colour_bar(&mut drawing, map, top - 21.0);
     // All numbers in one size, so that a long one does not look less than a short one.
@@ -188,8 +185,26 @@ fn draw_cell(drawing: &mut Drawing, cell: &Cell, [x, y]: [f64; 2], side: f64, si
     drawing.write(&Letters::new(x, y, cell.text.as_str()).size(size).middle().role(ink));
 }
 
-fn colour_bar(drawing: &mut Drawing, map: &Cells, y: f64) {
-    let (low, high, meaning) = &map.ends;
+/// How wide the title is, or the words of the bar of colours and a bar of this width.
+pub(super) fn top_width(title: &str, words: [&str; 3], bar: f64) -> f64 {
+    let words = words.map(|words| text::width(words, NAME) + 7.0).iter().sum::<f64>();
+    text::width(title, TITLE * 1.06).min(600.0).max(words + bar)
+}
+
+/// The title of a drawing of this width.
+pub(super) fn heading(drawing: &mut Drawing, title: &str, width: f64) {
+    let title = text::fitted(title, TITLE * 1.06, width - 2.0 * MARGIN);
+    drawing.write(&Letters::new(MARGIN, MARGIN + TITLE * 0.85, title).size(TITLE).bold());
+}
+
+/// What the colours stand for and what the first of them means, then the bar, which `paint` draws from a place to where it ends,
+/// then what the last means.
+pub(super) fn bar_with_words(
+    drawing: &mut Drawing,
+    y: f64,
+    [meaning, low, high]: [&str; 3],
+    paint: impl FnOnce(&mut Drawing, f64) -> f64,
+) {
     let mut x = MARGIN;
     let say = |drawing: &mut Drawing, x: &mut f64, words: &str| {
         if !words.is_empty() {
@@ -199,15 +214,22 @@ fn colour_bar(drawing: &mut Drawing, map: &Cells, y: f64) {
     };
     say(drawing, &mut x, meaning);
     say(drawing, &mut x, low);
-    let width = BAR / f64::from(STEPS + 1);
-    for step in 0..=STEPS {
-        let part = f64::from(step) / f64::from(STEPS);
-        let shade = if map.signed { 2.0 * part - 1.0 } else { part };
-        let role = if shade < 0.0 { Role::Cold } else { Role::Warm };
-        drawing.rect([x, y, width, 12.0], Role::Rule, 0.35, "");
-        drawing.rect([x, y, width, 12.0], role, shade.abs() * 0.999, "");
-        x += width;
-    }
-    x += 7.0;
+    x = paint(drawing, x) + 7.0;
     say(drawing, &mut x, high);
+}
+
+fn colour_bar(drawing: &mut Drawing, map: &Cells, y: f64) {
+    let (low, high, meaning) = &map.ends;
+    bar_with_words(drawing, y, [meaning, low, high], |drawing, mut x| {
+        let width = BAR / f64::from(STEPS + 1);
+        for step in 0..=STEPS {
+            let part = f64::from(step) / f64::from(STEPS);
+            let shade = if map.signed { 2.0 * part - 1.0 } else { part };
+            let role = if shade < 0.0 { Role::Cold } else { Role::Warm };
+            drawing.rect([x, y, width, 12.0], Role::Rule, 0.35, "");
+            drawing.rect([x, y, width, 12.0], role, shade.abs() * 0.999, "");
+            x += width;
+        }
+        x
+    });
 }

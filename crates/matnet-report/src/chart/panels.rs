@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::heat::{MARGIN, NAME, TITLE, bar_with_words, heading, top_width};
 use crate::Svg;
 use crate::colour::Role;
 use crate::number::short;
@@ -9,9 +10,6 @@ use crate::picture::Colours;
 use crate::svg::{Drawing, Letters};
 use crate::text;
 
-const MARGIN: f64 = 14.0;
-const TITLE: f64 = 15.0;
-const NAME: f64 = 11.5;
 /// About how large a panel is.
 const SIDE: f64 = 168.0;
 const GAP: f64 = 16.0;
@@ -87,14 +85,21 @@ impl HeatPanels {
         let top = MARGIN + TITLE + 10.0 + 26.0;
         let step = [size[0] + GAP, size[1] + GAP + NAME + 6.0];
         let (low, high) = (short(self.range.0), short(self.range.1));
-        let bar = [&self.meaning, &low, &high].map(|words| text::width(words, NAME) + 7.0);
-        let title = text::width(&self.title, TITLE * 1.06).min(600.0);
-        let inner = (left + most * step[0] - GAP).max(MARGIN + title.max(bar.iter().sum::<f64>() + BAR));
+        let words = [&self.meaning[..], &low, &high];
+        let inner = (left + most * step[0] - GAP).max(MARGIN + top_width(&self.title, words, BAR));
         let bottom = top + self.rows.len().max(1) as f64 * step[1];
         let mut drawing = Drawing::new(inner + MARGIN, bottom + 30.0, &self.title);
-        let title = text::fitted(&self.title, TITLE * 1.06, inner - MARGIN);
-        drawing.write(&Letters::new(MARGIN, MARGIN + TITLE * 0.85, title).size(TITLE).bold());
-        self.bar(&mut drawing, top - 21.0, (&low, &high));
+        heading(&mut drawing, &self.title, inner + MARGIN);
+        let y = top - 21.0;
+        bar_with_words(&mut drawing, y, words, |drawing, x| {
+            // Whole pixels here as well.
+            let (x, width) = (x.ceil(), BAR / LEVELS as f64);
+            for level in 0..LEVELS {
+                let x = x + level as f64 * width;
+                drawing.paint(&format!("M{x} {y}h{width}v12h-{width}z"), colour(level));
+            }
+            x + BAR
+        });
         for (row, panels) in self.rows.iter().enumerate() {
             let y = (top + row as f64 * step[1] + NAME + 6.0).ceil();
             for (col, (name, values)) in panels.iter().enumerate() {
@@ -158,23 +163,6 @@ impl HeatPanels {
     fn level(&self, value: f64) -> Option<usize> {
         let part = (value - self.range.0) / (self.range.1 - self.range.0);
         (!part.is_nan()).then(|| (part.clamp(0.0, 1.0) * (LEVELS - 1) as f64).round() as usize)
-    }
-
-    fn bar(&self, drawing: &mut Drawing, y: f64, (low, high): (&str, &str)) {
-        let mut x = MARGIN;
-        let say = |drawing: &mut Drawing, x: &mut f64, words: &str| {
-            drawing.write(&Letters::new(*x, y + 10.0, words).size(NAME).role(Role::Soft));
-            *x = (*x + text::width(words, NAME) + 7.0).ceil();
-        };
-        say(drawing, &mut x, &self.meaning);
-        say(drawing, &mut x, low);
-        let width = BAR / LEVELS as f64;
-        for level in 0..LEVELS {
-            let x = x + level as f64 * width;
-            drawing.paint(&format!("M{x} {y}h{width}v12h-{width}z"), colour(level));
-        }
-        x += BAR + 7.0;
-        say(drawing, &mut x, high);
     }
 }
 
