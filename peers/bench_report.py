@@ -104,9 +104,10 @@ def write_table(folder: Path, data: dict) -> None:
     lines += [
         "",
         "Share of the sgemm peak (the floating-point operations of the products alone, over the time), and the most",
-        "memory held while running, in MiB, less what the idle process holds; that of `torch.compile` includes what",
-        "its compiler left behind. The last columns bound what can be had: how far ahead of PyTorch a program would be that took",
-        "no time but for these products, at that peak.",
+        "memory held while running, in MiB, less what the idle process holds and without pages of files, such as programs",
+        "and libraries; that of `torch.compile` includes what its compiler left behind. The last",
+        "columns bound what can be had: how far ahead of PyTorch a program would be that took no time but for these",
+        "products, at that peak.",
         "",
         "| | GFLOP | "
         + " | ".join(f"{name}, % of peak" for name in COLUMNS.values())

@@ -316,11 +316,16 @@ def timed(function: Callable) -> float:
     return (time.perf_counter() - start) * 1e3
 
 
-def memory(field: str) -> float:
+def held(field: str) -> float:
+    """What a field of /proc/self/status says, without the pages of files, such as those of libraries; in MiB."""
+    return status(field) - status("RssFile:")
+
+
+def status(field: str) -> float:
     """A field of /proc/self/status in MiB; 0 where there is none."""
     try:
-        with open("/proc/self/status") as status:
-            return next(int(line.split()[1]) / 1024 for line in status if line.startswith(field))
+        with open("/proc/self/status") as lines:
+            return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
     except (OSError, StopIteration):
         return 0.0
 
@@ -349,7 +354,7 @@ def limit_memory() -> None:
 def main() -> None:
     limit_memory()
     torch.set_num_threads(int(sys.argv[1]))
-    idle = memory("VmRSS:")
+    idle = held("VmRSS:")
     task = None
     # Whatever else prints, the answers stay apart from it.
     answers, sys.stdout = sys.stdout, sys.stderr
@@ -367,7 +372,7 @@ def main() -> None:
                     forget_peak()
                 case "run":
                     times = [timed(task.step) for _ in range(request["repeats"])]
-                    answer = {"ms": times, "memory": memory("VmHWM:") - idle}
+                    answer = {"ms": times, "memory": held("VmHWM:") - idle}
                 case other:
                     answer = {"error": f"no such request: {other}"}
         except Exception as error:

@@ -17,7 +17,7 @@ mod row;
 mod task;
 
 use std::io::{self, BufRead, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use burn::tensor::{Device, Tensor};
 use serde::Deserialize;
@@ -73,9 +73,7 @@ fn answer(request: Request, loaded: &mut Option<Box<dyn Task>>, idle: f64) -> Re
             let mut task = task::load(&row, variant)?;
             let loss: f32 = task.step().into_scalar();
             task.step();
-            // The allocator gives back what loading took only after a second, when something large is next freed.
-            std::thread::sleep(Duration::from_millis(1500));
-            drop(std::hint::black_box(Vec::<u8>::with_capacity(32 << 20)));
+            memory::give_back();
             (0..2).for_each(|_| drop(task.step()));
             memory::forget_peak();
             *loaded = Some(task);

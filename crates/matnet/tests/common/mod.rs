@@ -4,6 +4,7 @@
 //! parameters and its inputs).
 #![allow(dead_code)] // Each test file uses its own part of this.
 
+pub mod graph;
 pub mod reference;
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
