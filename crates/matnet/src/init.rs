@@ -105,8 +105,8 @@ pub fn gain(activation: Activation) -> f64 {
 /// Where the shift of a batch norm before this activation starts.
 ///
 /// Normalised numbers are half negative, and a ReLU that cuts off half of everything in each of 50 layers
-/// leaves nothing of the input to learn from: with a shift of 0, nets of 30 and more layers hardly learn at
-/// all. Shifted by 2, the layers start nearly linear and become as bent as they need to be; the
+/// leaves little of the input to learn from: with a shift of 0, nets of 30 and more layers learn slowly, and
+/// matrix nets of 50 hardly at all. Shifted by 2, the layers start nearly linear and become as bent as they need to be; the
 /// [module](self) has the numbers.
 pub fn norm_shift(activation: Activation) -> f64 {
     match activation {

@@ -18,6 +18,7 @@ use matnet_train::Run;
 use matnet_train::compare::{Planner, Series};
 use matnet_train::graph::NodeTask;
 use matnet_train::run::{Plan, Work};
+use matnet_train::task::Task;
 
 use super::{compare, data};
 use crate::cli::Report;
@@ -34,7 +35,8 @@ pub fn run(args: Report) -> Outcome {
             let page = match &plan {
                 Plan::Samples(work) => single::page(&run, work, &Device::flex())?,
                 Plan::Nodes(work) => {
-                    let cloud = cloud(&run, work)?;
+                    let title = format!("Hidden states of {}, by t-SNE", work.task.facts().source);
+                    let cloud = cloud(&run, work, &title)?;
                     write_angles(&cloud, &path.with_file_name("hidden"))?;
                     nodes::page(&run, work, Some(&cloud), &Device::flex())?
                 }
@@ -82,8 +84,8 @@ pub fn about_several(series: &[Series], path: PathBuf) -> Result<PathBuf, Failur
 }
 
 /// The last hidden states of a run's test nodes, placed in space.
-pub fn cloud(run: &Run, work: &Work<NodeTask>) -> Result<Scatter3, Failure> {
-    nodes::cloud(run, work, &Device::flex())
+pub fn cloud(run: &Run, work: &Work<NodeTask>, title: &str) -> Result<Scatter3, Failure> {
+    nodes::cloud(run, work, title, &Device::flex())
 }
 
 /// Points in space as pictures from two angles, NAME-1.png and NAME-2.png.

@@ -82,7 +82,7 @@ fn shown(task: &NodeTask) -> Part {
 }
 
 /// The last hidden states of the test nodes, placed in space by t-SNE from a first place that the run's seed draws.
-pub fn cloud(run: &Run, work: &Work<NodeTask>, device: &Device) -> Result<Scatter3, Failure> {
+pub fn cloud(run: &Run, work: &Work<NodeTask>, title: &str, device: &Device) -> Result<Scatter3, Failure> {
     let trained = run.trained_on_graph("best.safetensors", device)?;
     let task = &work.task;
     let mut stream = Stream::new(work.train.seed, "t-SNE");
@@ -97,10 +97,10 @@ pub fn cloud(run: &Run, work: &Work<NodeTask>, device: &Device) -> Result<Scatte
     let numbers: Vec<f32> = data.iter::<f32>().collect();
     let first = nodes.iter().map(|_| [0; 3].map(|_: i32| 1e-4 * stream.normal())).collect();
     let placed = tsne(&numbers, width, PERPLEXITY, first);
-    let mut cloud = Scatter3::new(format!("Hidden states of {}", task.facts().source));
+    let mut cloud = Scatter3::new(title);
     for (class, name) in task.class_names().iter().enumerate() {
         let points = placed.iter().zip(&classes).filter(|(_, of)| **of as usize == class);
-        cloud = cloud.with_class(Scatter3Class::new(name, points.map(|(point, _)| *point)));
+        cloud = cloud.with_class(Scatter3Class::new(name.replace('_', " "), points.map(|(point, _)| *point)));
     }
     Ok(cloud)
 }

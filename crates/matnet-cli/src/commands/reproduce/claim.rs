@@ -171,15 +171,26 @@ impl Claim {
                 |subject: &Subject| format!("{} {} of {}", subject.label, below(subject), subject.count());
             return Some(said(own.iter().all(enough), false, &join(own.iter().map(one)), &all()));
         }
-        if let Some(most) = self.below {
-            return Some(said(own.iter().all(|subject| subject.number <= most), false, &listed(), &all()));
-        }
-        if let Some(least) = self.above {
-            return Some(said(own.iter().all(|subject| subject.number > least), false, &listed(), &all()));
+        if let Some(is_so) = self.bound() {
+            let so = own.iter().filter(|subject| is_so(subject.number)).count();
+            let held = so == own.len();
+            let numbers = match held || own.len() == 1 {
+                true => listed(),
+                false => format!("{so} of {} nets: {}", own.len(), listed()),
+            };
+            return Some(said(held, false, &numbers, &all()));
         }
         let pairs: Vec<_> = own.windows(2).map(|pair| (&pair[1], &pair[0])).collect();
         let (held, close) = self.compared(&pairs, measure)?;
         Some(said(held, close, &listed(), &all()))
+    }
+
+    /// Whether a number stays at or below, or above, what the claim says.
+    fn bound(&self) -> Option<impl Fn(f64) -> bool> {
+        let (below, above) = (self.below, self.above);
+        (below.is_some() || above.is_some()).then_some(move |number: f64| {
+            below.is_none_or(|most| number <= most) && above.is_none_or(|least| number > least)
+        })
     }
 
     /// Whether the first of every pair is better than the second, and whether other seeds might have said otherwise; `None` if
@@ -373,7 +384,7 @@ row = [
         );
         assert_eq!(
             sentences("of = 'net'\nbelow = 5.0\non = ['a']"),
-            ["X, A: did not hold (net 2 6.00, net 3 3.00; 1 seed)."]
+            ["X, A: did not hold (1 of 2 nets: net 2 6.00, net 3 3.00; 1 seed)."]
         );
         assert_eq!(
             sentences("of = 'net'\nabove = 2.0\non = ['a']"),
@@ -461,7 +472,7 @@ row = [
         );
         assert_eq!(
             on_a("of = 'net'\nbelow = 9.0", fails),
-            "X, A: did not hold (net 2 came to nothing, net 3 6.00; 1 seed)."
+            "X, A: did not hold (1 of 2 nets: net 2 came to nothing, net 3 6.00; 1 seed)."
         );
         assert_eq!(
             on_a("of = 'small'\nbetter_than = 'net-2'", fails),

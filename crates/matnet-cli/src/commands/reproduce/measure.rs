@@ -1,11 +1,27 @@
 //! What is measured in the test, and which of two numbers is the better one.
 
 use matnet_report::table::Best;
+use matnet_train::Run;
 use matnet_train::compare::{Spread, least_training_loss};
+use matnet_train::data::Part;
 use matnet_train::program::{WRONG_BITS, WRONG_BITS_FAR};
 use matnet_train::run::RunResult;
 use matnet_train::task::UNDER_PATCHES;
 use serde::Deserialize;
+
+use crate::commands::report::curves::points;
+
+/// The name of the largest rise among the other numbers of a run.
+const LARGEST_RISE: &str = "largest rise";
+
+/// Notes by how many points the wrong answers in the test rise at most from one epoch to the next, where they were watched.
+pub fn note_rise(run: &Run, result: &mut RunResult) {
+    let errors: Vec<f64> = points(run, Part::Test).iter().filter_map(|point| point.error).collect();
+    let rises = errors.windows(2).map(|pair| 100.0 * (pair[1] - pair[0]));
+    if let Some(rise) = rises.reduce(f64::max) {
+        result.also.insert(LARGEST_RISE.to_owned(), rise.max(0.0));
+    }
+}
 
 /// What a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -15,6 +31,8 @@ pub enum Measure {
     Right,
     /// Wrong answers, in percent.
     Wrong,
+    /// By how many points the wrong answers rise at most from one epoch to the next.
+    Rise,
     /// The mean loss.
     Loss,
     /// The mean loss on what a patch hides.
@@ -31,6 +49,7 @@ impl Measure {
         match self {
             Self::Right => Some(100.0 * (1.0 - result.test?.error?)),
             Self::Wrong => Some(100.0 * result.test?.error?),
+            Self::Rise => result.also.get(LARGEST_RISE).copied(),
             Self::Loss => Some(result.test?.loss),
             Self::UnderPatch => result.also.get(UNDER_PATCHES).copied(),
             Self::WrongBits => result.also.get(WRONG_BITS).copied(),
@@ -43,6 +62,7 @@ impl Measure {
         match self {
             Self::Right => "right answers (%)",
             Self::Wrong => "wrong answers (%)",
+            Self::Rise => "largest rise of wrong answers (points)",
             Self::Loss => "test loss",
             Self::UnderPatch => "test loss under the patch",
             Self::WrongBits => "wrong bits per sequence",
@@ -55,6 +75,9 @@ impl Measure {
         match self {
             Self::Right => "Right answers in the test, in percent",
             Self::Wrong => "Wrong answers in the test, in percent",
+            Self::Rise => {
+                "Largest rise of the wrong answers in the test from one epoch to the next, in points"
+            }
             Self::Loss => "Loss in the test",
             Self::UnderPatch => "Loss in the test under the patch",
             Self::WrongBits => "Wrong bits per sequence in the test",
@@ -69,6 +92,7 @@ impl Measure {
         match self {
             Self::Right => "right",
             Self::Wrong => "wrong",
+            Self::Rise => "rise",
             Self::Loss => "loss",
             Self::UnderPatch => "patch",
             Self::WrongBits => "bits",
@@ -80,7 +104,7 @@ impl Measure {
     pub fn decimals(self) -> usize {
         match self {
             Self::Right => 1,
-            Self::Wrong | Self::WrongBits | Self::WrongBitsFar => 2,
+            Self::Wrong | Self::Rise | Self::WrongBits | Self::WrongBitsFar => 2,
             Self::Loss | Self::UnderPatch => 4,
         }
     }
@@ -153,25 +177,40 @@ mod tests {
 
     use super::*;
 
+    fn result(train: Option<f64>, test: f64) -> RunResult {
+        let score = |loss: f64| Score { loss, error: None, examples: 1 };
+        RunResult {
+            kind: String::new(),
+            form: String::new(),
+            parameters: 1,
+            seed: 1,
+            epochs: 1,
+            best_epoch: 1,
+            train: train.map(score),
+            valid: None,
+            test: Some(score(test)),
+            also: [].into(),
+        }
+    }
+
+    #[test]
+    fn the_largest_rise_is_between_epochs_of_the_test() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = Run::at(folder.path());
+        let mut result = result(None, 1.0);
+        note_rise(&run, &mut result);
+        assert_eq!(Measure::Rise.of(&result), None, "nothing was watched");
+        let lines =
+            ["epoch,part,loss,error", "1,test,1,0.5", "1,valid,1,0.1", "2,test,1,0.125", "3,test,1,0.25"];
+        std::fs::write(run.path("metrics.csv"), lines.join("\n")).unwrap();
+        note_rise(&run, &mut result);
+        assert_eq!(Measure::Rise.of(&result), Some(12.5));
+    }
+
     #[test]
     fn the_chosen_run_is_the_first_with_the_least_training_loss() {
         let chosen = |runs: &[(Option<f64>, f64)]| {
-            let score = |loss: f64| Score { loss, error: None, examples: 1 };
-            let results: Vec<RunResult> = runs
-                .iter()
-                .map(|(train, test)| RunResult {
-                    kind: String::new(),
-                    form: String::new(),
-                    parameters: 1,
-                    seed: 1,
-                    epochs: 1,
-                    best_epoch: 1,
-                    train: train.map(score),
-                    valid: None,
-                    test: Some(score(*test)),
-                    also: [].into(),
-                })
-                .collect();
+            let results: Vec<RunResult> = runs.iter().map(|(train, test)| result(*train, *test)).collect();
             Summary::of(Measure::Loss, results.iter()).map(|summary| summary.chosen)
         };
         assert_eq!(chosen(&[(Some(2.0), 0.1), (Some(1.0), 0.3), (Some(1.0), 0.2)]), Some(0.3));

@@ -11,8 +11,12 @@ const BAR: u32 = 24;
 /// A chart for every measure: a group of bars for each column, a colour for each row.
 pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
     let comparison = stage.comparison;
+    let columns = || 0..comparison.columns.len();
+    let trained =
+        |row: usize| columns().any(|column| stage.results.runs((stage.number, column, row)).next().is_some());
+    let rows: Vec<_> = comparison.rows.iter().enumerate().filter(|(row, _)| trained(*row)).collect();
     // Bars too thin to be told apart would be no figure.
-    let bars = comparison.columns.len() * comparison.rows.len();
+    let bars = comparison.columns.len() * rows.len();
     let width = (BAR * bars as u32 + 80).clamp(720, 1400);
     let charts = comparison.measures.iter().map(|measure| {
         let labels: Vec<&str> = comparison.columns.iter().map(|data| data.label.as_str()).collect();
@@ -23,12 +27,14 @@ pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
             .with_most(most(*measure))
             .with_cut()
             .with_reference_name("published");
-        for (row, net) in comparison.rows.iter().enumerate() {
+        let mut several = false;
+        for (row, net) in rows.iter().copied() {
             let found = |column: usize| stage.results.summary((stage.number, column, row), *measure);
-            let columns = || 0..comparison.columns.len();
             let means = columns().map(|column| found(column).map_or(f64::NAN, |found| found.spread.mean));
-            let deviations =
-                columns().map(|column| found(column).and_then(|found| found.spread.deviation).unwrap_or(0.0));
+            let deviations: Vec<Option<f64>> =
+                columns().map(|column| found(column).and_then(|found| found.spread.deviation)).collect();
+            several |= deviations.iter().any(Option::is_some);
+            let deviations = deviations.into_iter().map(Option::unwrap_or_default);
             let mut bars = Bars::new(&net.label, means).with_deviations(deviations);
             if *measure == comparison.measures[0] {
                 let published = comparison.columns.iter().map(|data| net.published(data).unwrap_or(f64::NAN));
@@ -38,10 +44,12 @@ pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
         }
         Drawn {
             name: stage.name(&["bars", measure.word()]),
-            caption: format!(
-                "{}. Means over the seeds; whiskers are one standard deviation.",
-                measure.name()
-            ),
+            caption: match several {
+                true => {
+                    format!("{}. Means over the seeds; whiskers are one standard deviation.", measure.name())
+                }
+                false => format!("{}, from one seed.", measure.name()),
+            },
             content: Content::Chart(chart.svg()),
         }
     });

@@ -19,7 +19,8 @@ pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
         }
         let mut group = Vec::new();
         for (part, title) in [(Part::Train, "Training"), (Part::Test, "Test")] {
-            let (mut chart, mut errors) = (LineChart::new(format!("{title}: {}", data.label)), false);
+            let mut chart = LineChart::new(format!("{title}: {}", data.label));
+            let (mut errors, mut several) = (false, false);
             for (row, net) in stage.rows(wish) {
                 let mut by_epoch = BTreeMap::<usize, Vec<f64>>::new();
                 for (run, _) in stage.results.runs((stage.number, column, row)) {
@@ -36,15 +37,23 @@ pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
                 if spreads.is_empty() {
                     continue;
                 }
+                several |= spreads.iter().any(|(_, spread)| spread.deviation.is_some());
                 let line = spreads.iter().map(|(epoch, spread)| (*epoch as f64, spread.mean));
                 let band = spreads.iter().map(|(_, spread)| spread.deviation.unwrap_or(0.0));
                 chart = chart.with_series(Series::new(&net.label, line).with_band(band));
             }
             let axis = if errors { "wrong answers (%)" } else { "loss" };
             let chart = chart.with_axes("epoch", axis).with_size(560, 380);
+            let what = if errors { "Wrong answers, in percent," } else { "Loss" };
+            let seeds = if several {
+                "mean over the seeds, with a band of one standard deviation"
+            } else {
+                "one seed"
+            };
+            let place = title.to_lowercase();
             group.push(Drawn {
                 name: stage.name(&[&data.name, "curves", part.name()]),
-                caption: format!("{title} after every epoch, {}; mean over the seeds.", data.label),
+                caption: format!("{what} in {place} after every epoch, {}; {seeds}.", data.label),
                 content: Content::Chart(chart.svg()),
             });
         }
