@@ -4,7 +4,7 @@ mod common;
 
 use burn::tensor::{Device, Tensor};
 use common::graph::{dense, only, random_graph};
-use common::{between, device, distance, random, shaken, tensor, with_numbers};
+use common::{device, distance, random, shaken, tensor, with_numbers};
 use matnet::graph::{
     Edges, Features, Graph, GraphError, GraphInput, LambdaMax, Linking, Links, Sampler, Sparse,
 };

@@ -25,7 +25,8 @@ const MOST_SIDE: usize = 128;
 /// The maps of a layer, as they are stored.
 pub fn maps(name: &str, named: &[(String, TensorData)]) -> Result<Vec<Figure>, ReportError> {
     let grids = map_grids(name, named, MOST_PRODUCTS)?;
-    grids.into_iter().map(|(grid, caption)| Figure::image(&grid.draw()?, caption)).collect()
+    let figure = |(grid, caption): (Grid, String)| Figure::image(&grid.draw()?, format!("{name}: {caption}"));
+    grids.into_iter().map(figure).collect()
 }
 
 /// U and V, and the products of their first columns, each with a caption.
@@ -48,13 +49,12 @@ pub fn map_grids(
             .with_row("U", rows.iter().map(|tile| tile.thinned(MOST_SIDE)))
             .with_row("V", cols.iter().map(|tile| tile.thinned(MOST_SIDE)))
             .with_paper(Paper::Light);
-        let caption = format!(
-            "{name}: U (from rows to rows) and V (from columns to columns){what}; blue below 0, red above."
-        );
+        let caption =
+            format!("U (from rows to rows) and V (from columns to columns){what}; blue below 0, red above.");
         grids.push((grid, caption));
         if let ([row], [col]) = (&rows[..], &cols[..]) {
             let caption =
-                format!("{name}: what its first units look at, the products of a column of U and one of V.");
+                "what its first units look at, the products of a column of U and one of V.".to_owned();
             grids.push((outer_products(row, col, most_products).with_paper(Paper::Light), caption));
         }
     }

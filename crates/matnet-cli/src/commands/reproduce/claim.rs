@@ -497,7 +497,7 @@ row = [
         // One of three is said, but does not outweigh the others.
         assert_eq!(
             on_a("of = 'net'\nabove = 5.0", [(&[], 0), (&[2.0, 3.0], 1), (&[6.0, 6.0, 6.0], 0)]),
-            "X, A: did not hold (net 2 2.50 without 1 of 3 that came to nothing, net 3 6.00; 3 seeds)."
+            "X, A: did not hold (1 of 2 nets: net 2 2.50 without 1 of 3 that came to nothing, net 3 6.00; 3 seeds)."
         );
     }
 

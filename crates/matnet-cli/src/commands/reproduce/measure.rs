@@ -17,9 +17,9 @@ const LARGEST_RISE: &str = "largest rise";
 /// Notes by how many points the wrong answers in the test rise at most from one epoch to the next, where they were watched.
 pub fn note_rise(run: &Run, result: &mut RunResult) {
     let errors: Vec<f64> = points(run, Part::Test).iter().filter_map(|point| point.error).collect();
-    let rises = errors.windows(2).map(|pair| 100.0 * (pair[1] - pair[0]));
-    if let Some(rise) = rises.reduce(f64::max) {
-        result.also.insert(LARGEST_RISE.to_owned(), rise.max(0.0));
+    if !errors.is_empty() {
+        let rises = errors.windows(2).map(|pair| 100.0 * (pair[1] - pair[0]));
+        result.also.insert(LARGEST_RISE.to_owned(), rises.fold(0.0, f64::max));
     }
 }
 

@@ -26,7 +26,7 @@ pub fn draw(stage: &mut Stage, wish: &Wish) -> Result<Vec<Vec<Drawn>>, Failure> 
                 }
                 group.push(Drawn {
                     name: stage.name(&[&data.name, &net.name, what]),
-                    caption: format!("{} on {}, {caption}", net.label, data.label),
+                    caption: format!("First layer of {}, {}: {caption}", net.label, data.label),
                     content: Content::Png(png(&grid.draw()?)?),
                 });
             }
