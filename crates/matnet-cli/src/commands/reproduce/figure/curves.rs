@@ -18,7 +18,8 @@ pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
             continue;
         }
         let mut group = Vec::new();
-        for (part, title) in [(Part::Train, "Training"), (Part::Test, "Test")] {
+        for (part, title, place) in [(Part::Train, "Training", "training"), (Part::Test, "Test", "the test")]
+        {
             let mut chart = LineChart::new(format!("{title}: {}", data.label));
             let (mut errors, mut several) = (false, false);
             for (row, net) in stage.rows(wish) {
@@ -50,7 +51,6 @@ pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
             } else {
                 "one seed"
             };
-            let place = title.to_lowercase();
             group.push(Drawn {
                 name: stage.name(&[&data.name, "curves", part.name()]),
                 caption: format!("{what} in {place} after every epoch, {}; {seeds}.", data.label),
