@@ -11,15 +11,19 @@ const BAR: u32 = 24;
 /// A chart for every measure: a group of bars for each column, a colour for each row.
 pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
     let comparison = stage.comparison;
-    let columns = || 0..comparison.columns.len();
-    let trained =
-        |row: usize| columns().any(|column| stage.results.runs((stage.number, column, row)).next().is_some());
-    let rows: Vec<_> = comparison.rows.iter().enumerate().filter(|(row, _)| trained(*row)).collect();
+    let trained = |column, row| stage.results.runs((stage.number, column, row)).next().is_some();
+    let rows = comparison.rows.iter().enumerate();
+    let columns = comparison.columns.iter().enumerate();
+    let shown_rows: Vec<_> =
+        rows.clone().filter(|(row, _)| columns.clone().any(|(column, _)| trained(column, *row))).collect();
+    let shown_columns: Vec<_> =
+        columns.filter(|(column, _)| rows.clone().any(|(row, _)| trained(*column, row))).collect();
+    let (rows, columns) = (shown_rows, shown_columns);
     // Bars too thin to be told apart would be no figure.
-    let bars = comparison.columns.len() * rows.len();
+    let bars = columns.len() * rows.len();
     let width = (BAR * bars as u32 + 80).clamp(720, 1400);
     let charts = comparison.measures.iter().map(|measure| {
-        let labels: Vec<&str> = comparison.columns.iter().map(|data| data.label.as_str()).collect();
+        let labels: Vec<&str> = columns.iter().map(|(_, data)| data.label.as_str()).collect();
         let mut chart = BarChart::new(&comparison.title, labels)
             .with_axes("", measure.axis())
             .with_decimals(measure.decimals())
@@ -29,15 +33,18 @@ pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
             .with_reference_name("published");
         let mut several = false;
         for (row, net) in rows.iter().copied() {
-            let found = |column: usize| stage.results.summary((stage.number, column, row), *measure);
-            let means = columns().map(|column| found(column).map_or(f64::NAN, |found| found.spread.mean));
-            let deviations: Vec<Option<f64>> =
-                columns().map(|column| found(column).and_then(|found| found.spread.deviation)).collect();
+            let found = || {
+                columns
+                    .iter()
+                    .map(|(column, _)| stage.results.summary((stage.number, *column, row), *measure))
+            };
+            let means = found().map(|found| found.map_or(f64::NAN, |found| found.spread.mean));
+            let deviations: Vec<Option<f64>> = found().map(|found| found?.spread.deviation).collect();
             several |= deviations.iter().any(Option::is_some);
             let deviations = deviations.into_iter().map(Option::unwrap_or_default);
             let mut bars = Bars::new(&net.label, means).with_deviations(deviations);
             if *measure == comparison.measures[0] {
-                let published = comparison.columns.iter().map(|data| net.published(data).unwrap_or(f64::NAN));
+                let published = columns.iter().map(|(_, data)| net.published(data).unwrap_or(f64::NAN));
                 bars = bars.with_references(published);
             }
             chart = chart.with_bars(bars);
