@@ -81,8 +81,18 @@ impl Results {
         Summary::of(measure, self.runs(cell).map(|(_, result)| result))
     }
 
+    /// Whether there is a run of a cell.
+    pub fn trained(&self, cell: Cell) -> bool {
+        self.runs(cell).next().is_some()
+    }
+
+    /// Whether a table has more than one seed anywhere.
+    pub fn several(&self, comparison: &Comparison, table: usize) -> bool {
+        (0..comparison.columns.len()).any(|column| self.seeds((table, column)) > 1)
+    }
+
     /// How many seeds the cells of a column have at most.
-    fn seeds(&self, (table, column): (usize, usize)) -> usize {
+    pub fn seeds(&self, (table, column): (usize, usize)) -> usize {
         let rows = self.done.iter().filter(|((t, c, _), ..)| (*t, *c) == (table, column));
         let mut counts = std::collections::BTreeMap::<usize, usize>::new();
         rows.for_each(|((_, _, row), ..)| *counts.entry(*row).or_default() += 1);
@@ -217,7 +227,7 @@ pub fn write(folder: &Path, experiment: &Experiment, notes: &[String], sections:
 
 fn table(comparison: &Comparison, number: usize, measure: Measure, results: &Results) -> Table {
     let cells = |column: usize, row: usize| (number, column, row);
-    let several = (0..comparison.columns.len()).any(|column| results.seeds((number, column)) > 1);
+    let several = results.several(comparison, number);
     let chosen = several && comparison.chosen;
     let published: Vec<bool> = comparison
         .columns

@@ -13,7 +13,7 @@ use matnet_train::{Error, Options, Run, train};
 use super::experiment::{Experiment, Files, Step};
 use super::figure::{self, Which};
 use super::folder;
-use super::measure::note_rise;
+use super::measure::{Measure, note_rise};
 use super::pace::{Pace, Watch};
 use super::results::{self, Earlier, Results, Section};
 use super::standing::{DIVERGED, Ended, Standing, clear, ended, other_settings};
@@ -228,12 +228,15 @@ impl Work {
 
     fn tell(&mut self, at: usize, run: Run, ended: Ended) {
         self.told[at] = true;
+        let cell = self.steps[at].cell;
         match ended {
             Ok(mut result) => {
-                note_rise(&run, &mut result);
-                self.results.add(self.steps[at].cell, run, result);
+                if self.experiment.tables[cell.0].measures.contains(&Measure::Rise) {
+                    note_rise(&run, &mut result);
+                }
+                self.results.add(cell, run, result);
             }
-            Err(what) => self.results.add_nothing(self.steps[at].cell, run, what),
+            Err(what) => self.results.add_nothing(cell, run, what),
         }
     }
 

@@ -11,7 +11,7 @@ const BAR: u32 = 24;
 /// A chart for every measure: a group of bars for each column, a colour for each row.
 pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
     let comparison = stage.comparison;
-    let trained = |column, row| stage.results.runs((stage.number, column, row)).next().is_some();
+    let trained = |column, row| stage.results.trained((stage.number, column, row));
     let rows = comparison.rows.iter().enumerate();
     let columns = comparison.columns.iter().enumerate();
     let shown_rows: Vec<_> =
@@ -19,6 +19,7 @@ pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
     let shown_columns: Vec<_> =
         columns.filter(|(column, _)| rows.clone().any(|(row, _)| trained(*column, row))).collect();
     let (rows, columns) = (shown_rows, shown_columns);
+    let several = stage.results.several(comparison, stage.number);
     // Bars too thin to be told apart would be no figure.
     let bars = columns.len() * rows.len();
     let width = (BAR * bars as u32 + 80).clamp(720, 1400);
@@ -31,7 +32,6 @@ pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
             .with_most(most(*measure))
             .with_cut()
             .with_reference_name("published");
-        let mut several = false;
         for (row, net) in rows.iter().copied() {
             let found = || {
                 columns
@@ -39,9 +39,8 @@ pub fn draw(stage: &Stage) -> Vec<Vec<Drawn>> {
                     .map(|(column, _)| stage.results.summary((stage.number, *column, row), *measure))
             };
             let means = found().map(|found| found.map_or(f64::NAN, |found| found.spread.mean));
-            let deviations: Vec<Option<f64>> = found().map(|found| found?.spread.deviation).collect();
-            several |= deviations.iter().any(Option::is_some);
-            let deviations = deviations.into_iter().map(Option::unwrap_or_default);
+            let deviations =
+                found().map(|found| found.and_then(|found| found.spread.deviation).unwrap_or(0.0));
             let mut bars = Bars::new(&net.label, means).with_deviations(deviations);
             if *measure == comparison.measures[0] {
                 let published = columns.iter().map(|(_, data)| net.published(data).unwrap_or(f64::NAN));

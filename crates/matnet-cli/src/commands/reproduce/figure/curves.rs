@@ -13,15 +13,14 @@ use crate::commands::report::curves::points;
 pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
     let mut groups = Vec::new();
     for (column, data) in stage.columns(wish) {
-        let trained = |row: usize| stage.results.runs((stage.number, column, row)).next().is_some();
+        let trained = |row: usize| stage.results.trained((stage.number, column, row));
         if !stage.rows(wish).into_iter().any(|(row, _)| trained(row)) {
             continue;
         }
         let mut group = Vec::new();
         for (part, title, place) in [(Part::Train, "Training", "training"), (Part::Test, "Test", "the test")]
         {
-            let mut chart = LineChart::new(format!("{title}: {}", data.label));
-            let (mut errors, mut several) = (false, false);
+            let (mut chart, mut errors) = (LineChart::new(format!("{title}: {}", data.label)), false);
             for (row, net) in stage.rows(wish) {
                 let mut by_epoch = BTreeMap::<usize, Vec<f64>>::new();
                 for (run, _) in stage.results.runs((stage.number, column, row)) {
@@ -38,7 +37,6 @@ pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
                 if spreads.is_empty() {
                     continue;
                 }
-                several |= spreads.iter().any(|(_, spread)| spread.deviation.is_some());
                 let line = spreads.iter().map(|(epoch, spread)| (*epoch as f64, spread.mean));
                 let band = spreads.iter().map(|(_, spread)| spread.deviation.unwrap_or(0.0));
                 chart = chart.with_series(Series::new(&net.label, line).with_band(band));
@@ -46,10 +44,9 @@ pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
             let axis = if errors { "wrong answers (%)" } else { "loss" };
             let chart = chart.with_axes("epoch", axis).with_size(560, 380);
             let what = if errors { "Wrong answers, in percent," } else { "Loss" };
-            let seeds = if several {
-                "mean over the seeds, with a band of one standard deviation"
-            } else {
-                "one seed"
+            let seeds = match stage.results.seeds((stage.number, column)) {
+                1 => "one seed",
+                _ => "mean over the seeds, with a band of one standard deviation",
             };
             group.push(Drawn {
                 name: stage.name(&[&data.name, "curves", part.name()]),

@@ -38,9 +38,13 @@ pub fn draw(stage: &Stage, wish: &Wish) -> Vec<Vec<Drawn>> {
             let band = points.iter().map(|&(_, _, deviation)| deviation);
             chart = chart.with_series(Series::new(family, line).with_band(band));
         }
+        let seeds = match stage.results.several(stage.comparison, stage.number) {
+            true => "mean over the seeds",
+            false => "one seed",
+        };
         groups.push(vec![Drawn {
             name: stage.name(&["units", measure.word()]),
-            caption: format!("{} against the number of hidden units; mean over the seeds.", measure.name()),
+            caption: format!("{} against the number of hidden units; {seeds}.", measure.name()),
             content: Content::Chart(chart.svg()),
         }]);
     }
