@@ -5,7 +5,7 @@
 use burn::module::Param;
 use burn::tensor::{Tensor, activation::sigmoid};
 use matnet::Net;
-use matnet::layer::{ClassTop, Map, Recurrent, RecurrentCell};
+use matnet::layer::{ClassHead, Map, Recurrent, RecurrentCell};
 use matnet::net::{Classifier, Seq2Seq, SequenceClassifier, StackLayer};
 use matnet::ops::{Cell, Keep, MatState, RecurrentMaps, Steps, composed};
 use matnet::vector::VecCell;
@@ -37,7 +37,7 @@ pub fn seq2seq(net: &Seq2Seq, cell: Cell, steps: usize, input: Tensor<4>) -> Ten
     output.reshape([batch, steps, rows, cols])
 }
 
-fn class_top(top: &ClassTop, state: Tensor<3>) -> Tensor<2> {
+fn class_top(top: &ClassHead, state: Tensor<3>) -> Tensor<2> {
     let state = match &top.via {
         Some(via) => map(via, state),
         None => state,

@@ -5,7 +5,7 @@ use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::graph::{Features, Graph, GraphError, GraphInput, Links};
 use matnet::net::Net;
-use matnet::prelude::{Mode, Stream};
+use matnet::prelude::{Mode, SeededRng};
 use matnet::weights;
 use matnet_data::GraphData;
 use matnet_data::cache::Cache;
@@ -89,10 +89,10 @@ impl Source {
 
 /// Edges between random nodes, the same on every machine.
 fn random(nodes: usize) -> Result<Loaded, String> {
-    let mut stream = Stream::new(3, "graph");
+    let mut rng = SeededRng::new(3, "graph");
     let edges: Vec<(u32, u32)> =
-        (0..5 * nodes).map(|_| (stream.below(nodes) as u32, stream.below(nodes) as u32)).collect();
-    let features = (0..nodes * WIDTH).map(|_| stream.uniform() as f32 - 0.5).collect();
+        (0..5 * nodes).map(|_| (rng.below(nodes) as u32, rng.below(nodes) as u32)).collect();
+    let features = (0..nodes * WIDTH).map(|_| rng.uniform() as f32 - 0.5).collect();
     let labels = (0..nodes).map(|node| Some(node as u32)).collect();
     let graph = Graph::new(nodes, &edges, false).map_err(|error| error.to_string())?;
     Ok(Loaded { graph, edges, features, width: WIDTH, labels })

@@ -1,7 +1,7 @@
 //! The rows of the table: which net, on what, and how many floating-point operations that takes.
 
 use matnet::Form;
-use matnet::layer::{CellKind, Pooling};
+use matnet::layer::{CellKind, Aggregation};
 use matnet::prelude::{
     ColumnNetConfig, FeedForwardConfig, GcnConfig, Seq2SeqConfig, SequenceClassifierConfig,
 };
@@ -131,7 +131,7 @@ impl Row {
                 let config: ColumnNetConfig = self.config()?;
                 let size = self.source()?.size()?;
                 let (nodes, edges, width) = (size.nodes as f64, size.edges as f64, config.hidden);
-                let (height, attends) = (config.height as f64, config.pooling == Pooling::Attention);
+                let (height, attends) = (config.height as f64, config.aggregation == Aggregation::Attention);
                 let heads = if attends { config.heads } else { 1 };
                 count.product(1, width, 1, size.filled as f64, false);
                 count.product(width, 2 * width, 1, height * nodes, true);

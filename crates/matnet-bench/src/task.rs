@@ -42,7 +42,7 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
         Timed::Train => Device::flex().autodiff(),
         Timed::Infer => Device::flex(),
     };
-    let stream = &mut Stream::new(1, "bench");
+    let rng = &mut SeededRng::new(1, "bench");
     let fused = variant == Variant::Fused;
     let wrong = |error: ConfigError| error.to_string();
     let optimiser = match variant {
@@ -54,7 +54,7 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
     Ok(match row.net {
         Kind::Feedforward => {
             let config: FeedForwardConfig<usize> = row.config()?;
-            let net = config.init(stream, &device).map_err(wrong)?;
+            let net = config.init(rng, &device).map_err(wrong)?;
             let input = normal([row.batch, config.input[0], config.input[1]], &device);
             let target = labels(row.batch, config.output, &device);
             let loss = CrossEntropyLossConfig::new().init(&device);
@@ -68,7 +68,7 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
         }
         Kind::SequenceClassifier => {
             let config: SequenceClassifierConfig = row.config()?;
-            let net = config.init(stream, &device).map_err(wrong)?;
+            let net = config.init(rng, &device).map_err(wrong)?;
             let cell = config.cell.with(config.activation);
             let input = normal([row.batch, row.time, config.input[0], config.input[1]], &device);
             let target = labels(row.batch, 2, &device).reshape([row.batch, 1]);
@@ -83,7 +83,7 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
         }
         Kind::Seq2seq => {
             let config: Seq2SeqConfig = row.config()?;
-            let net = config.init(stream, &device).map_err(wrong)?;
+            let net = config.init(rng, &device).map_err(wrong)?;
             let cell = config.cell.with(config.activation);
             let ([rows, cols], steps) = (config.input, config.steps);
             let input = normal([row.batch, row.time, rows, cols], &device);
@@ -105,13 +105,13 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
         }
         Kind::ColumnNet => {
             let config: ColumnNetConfig = row.config()?;
-            let net = config.init(stream, &device).map_err(wrong)?;
+            let net = config.init(rng, &device).map_err(wrong)?;
             let links = |net: &ColumnNet, graph: &Graph| net.links(graph);
             graph::task(row, optimiser, net, links, config.features, config.classes, &device)?
         }
         Kind::Gcn => {
             let config: GcnConfig = row.config()?;
-            let net = config.init(stream, &device).map_err(wrong)?;
+            let net = config.init(rng, &device).map_err(wrong)?;
             let links = |net: &Gcn, graph: &Graph| net.links(graph);
             graph::task(row, optimiser, net, links, config.features, config.classes, &device)?
         }
@@ -120,8 +120,8 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
 
 /// Numbers around 0, the same on every machine.
 fn normal<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D> {
-    let mut stream = Stream::new(2, "batch");
-    let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| 0.5 * stream.normal() as f32).collect();
+    let mut rng = SeededRng::new(2, "batch");
+    let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| 0.5 * rng.normal() as f32).collect();
     Tensor::from_data(TensorData::new(numbers, shape), device)
 }
 

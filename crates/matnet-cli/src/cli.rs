@@ -24,7 +24,7 @@ pub enum Command {
     #[command(
         after_help = "A run is a folder. The same command goes on with one that was stopped, from where it was saved, to the same \
                       bytes; on a finished one it says so.\n\nExamples:\n  matnet train digits.toml\n  \
-                      matnet train digits.toml --set model.hidden=[50,50] --set train.rate=3e-4 --out runs/wide\n  \
+                      matnet train digits.toml --set model.hidden=[50,50] --set train.learning_rate=3e-4 --out runs/wide\n  \
                       matnet train digits.toml --seeds 5"
     )]
     Train(Train),
@@ -213,7 +213,7 @@ pub struct ConfigArgs {
     #[arg(
         long,
         value_name = "KEY=VALUE",
-        help = "Change a key: model.hidden=[50,50], train.rate=3e-4 (may be given again and again)"
+        help = "Change a key: model.hidden=[50,50], train.learning_rate=3e-4 (may be given again and again)"
     )]
     pub set: Vec<String>,
 }

@@ -16,7 +16,7 @@ edge_dropout = 0.2
 split = { rule = 'random', valid = 100, test = 500 }
 [model]
 kind = 'column-net'
-pooling = 'attention'
+aggregation = 'attention'
 heads = 3
 hidden = 8
 height = 3
@@ -37,7 +37,7 @@ fn folder() -> TempDir {
 #[test]
 fn the_same_bytes_on_any_number_of_threads() {
     let folder = folder();
-    for batch in [&[][..], &["--set", "train.batch=500", "--set", "train.epochs=2"]] {
+    for batch in [&[][..], &["--set", "train.batch_size=500", "--set", "train.epochs=2"]] {
         for threads in ["1", "2", "3"] {
             let args = ["train", "papers.toml", "-q", "--fresh", "--out", threads, "--threads", threads];
             let (code, out, err) = run(folder.path(), &[&args[..], batch].concat());
@@ -53,7 +53,7 @@ fn the_same_bytes_on_any_number_of_threads() {
 fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     let folder = folder();
     // Mini-batches, so that an epoch has steps to be killed between.
-    let args = ["train", "papers.toml", "-q", "--set", "train.batch=200", "--set", "train.epochs=2"];
+    let args = ["train", "papers.toml", "-q", "--set", "train.batch_size=200", "--set", "train.epochs=2"];
     assert_eq!(run(folder.path(), &[&args[..], &["--out", "whole"]].concat()).0, 0);
     let args = [&args[..], &["--out", "killed", "--save-every", "0"]].concat();
     let kills = kill_until_done(folder.path(), &args, 60);
@@ -200,31 +200,31 @@ fn every_mistake_gets_one_clear_error() {
         ("model.relations=2", "model.relations: 2; the data have 1; leave it out"),
         ("data.directed=1", "data.directed: true, false, or a list of names of relations"),
         ("data.directed=['likes']", "data.directed: no relation is called `likes`; the edges are all of one"),
-        ("model.height=0", "model.height: 0"),
+        ("model.depth=0", "model.depth: 0"),
         ("data.limit=3", "data.limit: no such key"),
-        ("data.normalise=columns", "data.normalise: unknown variant `columns`"),
-        ("data.neighbours=0", "data.neighbours: 0; must be at least 1"),
+        ("data.normalize=columns", "data.normalize: unknown variant `columns`"),
+        ("data.num_neighbors=0", "data.num_neighbors: 0; must be at least 1"),
         ("data.edge_dropout=1.0", "data.edge_dropout: 1; must be at least 0 and below 1"),
         ("data.source=digits", "data.source: `digits` holds no graph"),
         ("data.source=citation", "data.source: `citation` is neither a dataset nor a file; did you mean"),
         ("data.edges=none.csv", "data.source: `citations`: there is no such file"),
         ("data.split.rule=publik", "data.split.rule: unknown variant `publik`"),
-        ("data.split.each=5", "data.split.each: 5; only the rule per-class uses it"),
+        ("data.split.per_class=5", "data.split.per_class: 5; only the rule per-class uses it"),
         (
             "data.split.test=5000",
             "data.split: 100 validation and 5000 test of 2708 leave nothing to train on",
         ),
         ("data.split.valid=1.5", "data.split.valid: 1.5; a fraction below 1"),
         ("train.loss=mse", "train.loss: mse; classes are learnt with \"cross-entropy\""),
-        ("train.batch=0", "train.batch: 0; must be at least 1"),
-        ("train.penalised=top", ""),
-        ("train.penalised=tip", "train.penalised: tip; no map of the net begins so"),
-        ("train.rate_factors.neighbour_map=0.3", ""),
+        ("train.batch_size=0", "train.batch_size: 0; must be at least 1"),
+        ("train.regularize_only=top", ""),
+        ("train.regularize_only=tip", "train.regularize_only: tip; no map of the net begins so"),
+        ("train.learning_rate_multipliers.neighbour_map=0.3", ""),
         (
-            "train.rate_factors.tip=0.3",
-            "train.rate_factors.tip: 0.3; no parameter has a name with this in it",
+            "train.learning_rate_multipliers.tip=0.3",
+            "train.learning_rate_multipliers.tip: 0.3; no parameter has a name with this in it",
         ),
-        ("train.rate_factors.top=-1", "train.rate_factors.top: -1; must be a number of at least 0"),
+        ("train.learning_rate_multipliers.top=-1", "train.learning_rate_multipliers.top: -1; must be a number of at least 0"),
     ] {
         let (code, out, err) = run(
             folder.path(),

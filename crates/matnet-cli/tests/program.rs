@@ -167,7 +167,7 @@ fn every_mistake_gets_one_clear_error() {
         ("data.uneven=nan", "data.uneven: NaN; must lie between 0 and 1"),
         ("data.sequences=0", "data.sequences: 0; must lie between 1 and"),
         ("data.valid_lengths=[20,0]", "data.valid_lengths: 0; must lie between 1 and"),
-        ("data.far_length=900000", "data.far_length: sequences of 1800001 steps; too long"),
+        ("data.extrapolation_length=900000", "data.extrapolation_length: sequences of 1800001 steps; too long"),
         ("data.test_length=900000", "data.test_length: sequences of 1800001 steps; too long"),
         ("model.kind=turing", "model.kind: turing; "),
         ("model.slot=3", "model.slot: no such key; did you mean `slots`?"),
@@ -177,7 +177,7 @@ fn every_mistake_gets_one_clear_error() {
         ("model.form=matrix", "model.hidden: 30; form = \"matrix\" takes 2 sides"),
         ("model.controller=gru", "model.controller: unknown variant `gru`"),
         ("train.loss=mse", "train.loss: mse; bits are learnt with \"bce\""),
-        ("train.batch=0", "train.batch: 0; must be at least 1"),
+        ("train.batch_size=0", "train.batch_size: 0; must be at least 1"),
     ] {
         let (code, out, err) = run(folder.path(), &["train", "copy.toml", "-q", "--set", change]);
         assert_eq!((code, out.as_str()), (2, ""), "{change}: {err}");

@@ -63,7 +63,7 @@ fn all_experiments_leave_reports_tables_and_figures() {
 fn the_page_about_all_tells_what_is_missing() {
     let folder = TempDir::new().unwrap();
     let only = ["--only", "layers-20/none/vector-50", "--only", "layers-20/none/vector-200"];
-    let set = ["--set", "train.epochs=3", "--set", "train.rate=1e30", "--out", "x"];
+    let set = ["--set", "train.epochs=3", "--set", "train.learning_rate=1e30", "--out", "x"];
     let (code, _, err) = run(folder.path(), &[&["reproduce", "all"][..], &only, &set].concat());
     assert_eq!(code, 0, "{err}");
     for page in ["results.md", "report.html"] {
@@ -82,11 +82,11 @@ fn a_finished_run_is_not_taken_for_one_with_other_settings() {
     let (code, again, err) = run(folder.path(), &FACES);
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(first, again);
-    let other = [&FACES[..], &["--set", "train.rate=0.002"]].concat();
+    let other = [&FACES[..], &["--set", "train.learning_rate=0.002"]].concat();
     let (code, _, err) = run(folder.path(), &other);
     assert_eq!(code, 1);
     assert!(
-        err.contains("a run with other settings stands here (train.rate = 0.001, now 0.002); --fresh trains"),
+        err.contains("a run with other settings stands here (train.learning_rate = 0.001, now 0.002); --fresh trains"),
         "{err}"
     );
     let (code, fresh, err) = run(folder.path(), &[&other[..], &["--fresh"]].concat());
@@ -109,7 +109,7 @@ fn killed_again_and_again_it_ends_in_the_same_words() {
 #[test]
 fn a_run_that_comes_to_nothing_is_named_and_the_others_go_on() {
     let folder = TempDir::new().unwrap();
-    let args = [&FACES[..], &["--set", "train.rate=1e30", "--set", "train.epochs=3"]].concat();
+    let args = [&FACES[..], &["--set", "train.learning_rate=1e30", "--set", "train.epochs=3"]].concat();
     let (code, out, err) = run(folder.path(), &args);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("24/24 ") && err.contains("came to nothing"), "{err}");
@@ -129,7 +129,7 @@ fn only_what_is_asked_for_is_trained() {
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("1 run trained in"), "{err}");
     // A run with other settings that is not asked for is left alone.
-    let other = ["--set", "train.rate=0.002", "--fresh", "--only", "layers-20/none/vector-50"];
+    let other = ["--set", "train.learning_rate=0.002", "--fresh", "--only", "layers-20/none/vector-50"];
     let (code, _, err) = run(folder.path(), &[&FACES[..], &other].concat());
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("layers-20/none/matrix-20x20/seed-1: a run with other settings"), "{err}");
@@ -359,14 +359,14 @@ fn every_mistake_gets_one_clear_error() {
         (&["reproduce", "eeg", "--set", "train.epochs"], 2, "`train.epochs`: key=value expected"),
         (&["reproduce", "eeg", "--size", "large"], 2, "invalid value 'large'"),
         (
-            &["reproduce", "faces", "--set", "data.patch=[50, 5]"],
+            &["reproduce", "faces", "--set", "data.occlusion=[50, 5]"],
             2,
-            "data.patch: a patch of 50×5 does not fit into 25×25",
+            "data.occlusion: a patch of 50×5 does not fit into 25×25",
         ),
         (
-            &["reproduce", "moving-mnist", "--set", "data.patch=[5, 5]"],
+            &["reproduce", "moving-mnist", "--set", "data.occlusion=[5, 5]"],
             2,
-            "data.patch: these data are sequences; single matrices can carry a patch",
+            "data.occlusion: these data are sequences; single matrices can carry a patch",
         ),
         (&["reproduce", "faces", "--size", "paper", "--cache", "none"], 1, "matnet data fetch frey-face"),
     ] {

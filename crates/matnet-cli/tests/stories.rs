@@ -80,7 +80,7 @@ fn a_run_killed_again_and_again_ends_in_the_same_bytes_across_its_linear_start()
 fn a_linear_start_ends_when_the_validation_loss_no_longer_falls() {
     let folder = folder();
     // So slow that nothing falls but by chance, and at once the rate is its own again.
-    let slow = ["train.linear_start=30", "train.linear_patience=1", "train.rate=0.2", "train.epochs=1"];
+    let slow = ["train.linear_start=30", "train.linear_patience=1", "train.learning_rate=0.2", "train.epochs=1"];
     let set: Vec<&str> = slow.iter().flat_map(|change| ["--set", change]).collect();
     let (code, _, err) =
         run(folder.path(), &[&["train", "tale.toml", "-q", "--out", "x"][..], &set].concat());
@@ -194,7 +194,7 @@ fn every_mistake_gets_one_clear_error() {
         ("data.split.test=0.1", "data.split.test: only stories without a test of their own use it"),
         ("train.loss=mse", "train.loss: mse; answers are learnt with \"cross-entropy\""),
         ("train.linear_start=0", "train.linear_start: 0; must be at least 1"),
-        ("train.clip_each=0", "train.clip_each: 0; must be a number above 0"),
+        ("train.grad_clip_norm_per_param=0", "train.grad_clip_norm_per_param: 0; must be a number above 0"),
     ] {
         let (code, out, err) = run(folder.path(), &["train", "tale.toml", "-q", "--set", change]);
         assert_eq!((code, out.as_str()), (2, ""), "{change}: {err}");

@@ -51,7 +51,7 @@ fn the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     let (folder, _) = folder();
-    let long = ["train", "digits.toml", "-q", "--set", "train.epochs=60", "--set", "train.average=0.9"];
+    let long = ["train", "digits.toml", "-q", "--set", "train.epochs=60", "--set", "train.ema_decay=0.9"];
     assert_eq!(run(folder.path(), &[&long[..], &["--out", "whole"]].concat()).0, 0);
     // Saving after every step makes most kills hit a save.
     let args = [&long[..], &["--out", "killed", "--save-every", "0"]].concat();
@@ -188,18 +188,18 @@ fn a_loss_that_is_no_number_stops_the_run_and_names_the_layer() {
         "--set",
         "train.optimizer=sgd",
         "--set",
-        "train.clip=1e30",
+        "train.grad_clip_norm=1e30",
     ];
     let (code, _, err) =
-        run(folder.path(), &[&args[..], &["--set", "train.rate=1e30", "--set", "train.l2=0"]].concat());
+        run(folder.path(), &[&args[..], &["--set", "train.learning_rate=1e30", "--set", "train.l2=0"]].concat());
     assert_eq!(code, 1);
     assert!(err.contains("epoch 1, step 2: the loss is"), "{err}");
     assert!(err.contains("layer."), "{err}");
-    assert!(err.contains("a smaller train.rate or train.clip would help"), "{err}");
+    assert!(err.contains("a smaller train.learning_rate or train.grad_clip_norm would help"), "{err}");
     assert!(!folder.path().join("x/last.state").exists());
     // A state that was saved before stays, and is named.
-    let slow = ["--set", "train.rate=1e30", "--set", "train.l2=0", "--save-every", "0", "--out", "y"];
-    let args = ["train", "digits.toml", "-q", "--set", "train.optimizer=sgd", "--set", "train.clip=1e30"];
+    let slow = ["--set", "train.learning_rate=1e30", "--set", "train.l2=0", "--save-every", "0", "--out", "y"];
+    let args = ["train", "digits.toml", "-q", "--set", "train.optimizer=sgd", "--set", "train.grad_clip_norm=1e30"];
     let (code, _, err) = run(folder.path(), &[&args[..], &slow].concat());
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("the last good state is y/last.state"), "{err}");
@@ -209,7 +209,7 @@ fn a_loss_that_is_no_number_stops_the_run_and_names_the_layer() {
 fn patience_ends_a_run_that_no_longer_gets_better() {
     let (folder, _) = folder();
     // A rate that moves nothing: the first epoch stays the best.
-    let still = ["--set", "train.rate=1e-30", "--set", "train.schedule=constant", "--set", "train.epochs=50"];
+    let still = ["--set", "train.learning_rate=1e-30", "--set", "train.schedule=constant", "--set", "train.epochs=50"];
     let args = ["train", "digits.toml", "-q", "--set", "train.patience=3", "--set", "model.dropout=0.0"];
     let (code, out, err) = run(folder.path(), &[&args[..], &still].concat());
     assert_eq!(code, 0, "{err}");
@@ -292,20 +292,20 @@ fn every_mistake_gets_one_clear_error() {
         ),
         (&["train", "digits.toml", "--set", "train.epochs=0"], 2, "train.epochs: 0; must be at least 1"),
         (
-            &["train", "digits.toml", "--set", "train.rate=-1.0"],
+            &["train", "digits.toml", "--set", "train.learning_rate=-1.0"],
             2,
-            "train.rate: -1; must be a number above 0",
+            "train.learning_rate: -1; must be a number above 0",
         ),
         (
-            &["train", "digits.toml", "--set", "train.average=1"],
+            &["train", "digits.toml", "--set", "train.ema_decay=1"],
             2,
-            "train.average: 1; must be above 0 and less than 1",
+            "train.ema_decay: 1; must be above 0 and less than 1",
         ),
         (&["train", "digits.toml", "--set", "train.momentum=0.9"], 2, "train.momentum: 0.9; only sgd use it"),
         (
-            &["train", "digits.toml", "--set", "train.drop=0.9"],
+            &["train", "digits.toml", "--set", "train.gamma=0.9"],
             2,
-            "train.drop: 0.9; only step schedules use it",
+            "train.gamma: 0.9; only step schedules use it",
         ),
         (
             &["train", "digits.toml", "--set", "train.loss=mse"],

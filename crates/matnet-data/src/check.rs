@@ -165,7 +165,7 @@ fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Checksum and number of the bytes left in a stream.
+/// Checksum and number of the bytes left in a rng.
 fn digest<D: Digest>(input: &mut Input) -> Result<(String, u64)> {
     let (mut state, mut count) = (D::new(), 0);
     let mut buffer = vec![0; 64 << 10];

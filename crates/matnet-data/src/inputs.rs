@@ -34,7 +34,7 @@ pub struct Inputs<'a> {
 
 enum Source<'a> {
     /// An `.npy` whose samples stand one after another.
-    Stream { input: Input<'a>, head: Header },
+    SeededRng { input: Input<'a>, head: Header },
     /// What had to be read whole.
     Whole(Array),
     /// One matrix per file; their names are those below the folder.
@@ -84,7 +84,7 @@ impl Inputs<'static> {
 }
 
 impl<'a> Inputs<'a> {
-    /// Takes samples from a stream of `.npy`.
+    /// Takes samples from a rng of `.npy`.
     pub fn npy(mut input: Input<'a>) -> Result<Self> {
         let head = npy::header(&mut input)?;
         let path = input.name().to_owned();
@@ -104,7 +104,7 @@ impl<'a> Inputs<'a> {
             return Self::whole(&path, array);
         }
         let len = head.shape[0];
-        Ok(Self { path, source: Source::Stream { input, head }, len, at: 0 })
+        Ok(Self { path, source: Source::SeededRng { input, head }, len, at: 0 })
     }
 
     fn whole(path: &Path, array: Array) -> Result<Self> {
@@ -130,7 +130,7 @@ impl<'a> Inputs<'a> {
     /// How many numbers a sample holds, where that is known before it is read.
     pub fn sample_size(&self) -> Option<usize> {
         match &self.source {
-            Source::Stream { head, .. } => Some(head.shape[1..].iter().product()),
+            Source::SeededRng { head, .. } => Some(head.shape[1..].iter().product()),
             Source::Whole(array) => Some(array.shape()[1..].iter().product()),
             Source::Files { .. } => None,
         }
@@ -140,7 +140,7 @@ impl<'a> Inputs<'a> {
     pub fn names(&self) -> Option<&[String]> {
         match &self.source {
             Source::Files { names, .. } => Some(names),
-            Source::Stream { .. } | Source::Whole(_) => None,
+            Source::SeededRng { .. } | Source::Whole(_) => None,
         }
     }
 
@@ -152,7 +152,7 @@ impl<'a> Inputs<'a> {
         }
         let last = count == self.left();
         let array = match &mut self.source {
-            Source::Stream { input, head } => {
+            Source::SeededRng { input, head } => {
                 let mut shape = head.shape.clone();
                 shape[0] = count;
                 let raw = Raw::read(input, shape, head.kind, head.big_endian, false)?;
@@ -187,7 +187,7 @@ impl<'a> Inputs<'a> {
         let sample = self.at + at / size.max(1);
         let path = match &self.source {
             Source::Files { files, .. } => &files[sample],
-            Source::Stream { .. } | Source::Whole(_) => &self.path,
+            Source::SeededRng { .. } | Source::Whole(_) => &self.path,
         };
         let what = format!("sample {sample} holds {}; finite numbers expected", array.data()[at]);
         Err(Error::format(path, what))

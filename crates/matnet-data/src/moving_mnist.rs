@@ -189,10 +189,10 @@ fn advance(position: &mut f64, velocity: &mut f64, step: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
-    fn rng(seed: u64) -> Stream {
-        Stream::new(seed, "moving-mnist")
+    fn rng(seed: u64) -> SeededRng {
+        SeededRng::new(seed, "moving-mnist")
     }
 
     /// `count` full squares of brightness 1/count, 2/count, …

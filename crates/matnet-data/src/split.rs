@@ -209,10 +209,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
-    fn rng(seed: u64) -> Stream {
-        Stream::new(seed, "split")
+    fn rng(seed: u64) -> SeededRng {
+        SeededRng::new(seed, "split")
     }
 
     fn total(split: &Split) -> usize {

@@ -13,7 +13,7 @@ fn data(folder: &str) -> Option<PathBuf> {
     let found = std::env::var_os("MATNET_DATA").map(|root| PathBuf::from(root).join(folder));
     let found = found.filter(|path| path.is_dir());
     if found.is_none() {
-        // written to the stream itself, in one go: the test harness would swallow what is printed
+        // written to the rng itself, in one go: the test harness would swallow what is printed
         let text =
             format!("\nSKIPPED: set MATNET_DATA to a folder that holds {folder}/ to test the real data\n");
         let _ = std::io::stderr().write_all(text.as_bytes());

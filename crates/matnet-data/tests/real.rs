@@ -122,7 +122,7 @@ fn every_trial_becomes_a_sequence_of_spectra() {
     assert_eq!(spectra.shape(), [1176, 25, 64, 32]);
     assert!(spectra.data().iter().all(|x| x.is_finite() && *x >= 0.0));
 
-    let mut rng = matnet_data::random::Stream::new(0, "split");
+    let mut rng = matnet_data::random::SeededRng::new(0, "split");
     let fractions = matnet_data::split::Fractions::new(0.2, 0.2).unwrap();
     let split = matnet_data::split::within_groups(&trials.groups, fractions, &mut rng).unwrap();
     split.check(1176).unwrap();
@@ -139,7 +139,7 @@ fn moving_digits_are_generated_faster_than_they_are_used() {
     };
     use matnet_data::source::mnist::{Half, load};
     let digits = load(found.folder, Half::Train).unwrap().inputs;
-    let mut rng = matnet_data::random::Stream::new(0, "moving-mnist");
+    let mut rng = matnet_data::random::SeededRng::new(0, "moving-mnist");
     let start = Instant::now();
     let moving = matnet_data::moving_mnist::Config::default().generate(digits, 10_000, &mut rng).unwrap();
     let planned = start.elapsed();

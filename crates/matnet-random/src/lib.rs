@@ -1,6 +1,6 @@
 //! Named, seeded streams of random numbers.
 //!
-//! Whatever is random in matnet (splits, first weights, dropout masks, noise) is drawn from a [`Stream`]
+//! Whatever is random in matnet (splits, first weights, dropout masks, noise) is drawn from a [`SeededRng`]
 //! that the caller hands in, never from the device or the clock. So a seed decides a run, on every
 //! device, and a run can be taken up again where it stopped.
 
@@ -10,42 +10,42 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng, TryRng};
 use serde::{Deserialize, Serialize};
 
-/// A stream of random numbers, decided by a seed and a name.
+/// A rng of random numbers, decided by a seed and a name.
 ///
 /// Streams of different names are independent of each other, so that drawing more from one does not
 /// shift another. The state is small and can be stored as text.
 ///
 /// ```
-/// use matnet_random::Stream;
+/// use matnet_random::SeededRng;
 ///
-/// let mut stream = Stream::new(42, "dropout");
-/// stream.uniform();
-/// let saved = stream.state();
-/// let next = stream.uniform();
-/// assert_eq!(Stream::from_state(&saved).uniform(), next);
-/// assert_ne!(Stream::new(42, "noise").uniform(), Stream::new(42, "dropout").uniform());
+/// let mut rng = SeededRng::new(42, "dropout");
+/// rng.uniform();
+/// let saved = rng.state();
+/// let next = rng.uniform();
+/// assert_eq!(SeededRng::from_state(&saved).uniform(), next);
+/// assert_ne!(SeededRng::new(42, "noise").uniform(), SeededRng::new(42, "dropout").uniform());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub struct SeededRng {
     seed: u64,
     name: String,
     rng: ChaCha8Rng,
 }
 
-/// Where a [`Stream`] stands.
+/// Where a [`SeededRng`] stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamState {
-    /// The seed the stream was made with.
+    /// The seed the rng was made with.
     pub seed: u64,
-    /// The name the stream was made with.
+    /// The name the rng was made with.
     pub name: String,
     /// How many 32-bit words have been drawn.
     pub position: u64,
 }
 
-impl Stream {
-    /// The stream of this name under this seed, at its beginning.
+impl SeededRng {
+    /// The rng of this name under this seed, at its beginning.
     pub fn new(seed: u64, name: &str) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -54,14 +54,14 @@ impl Stream {
         Self { seed, name: name.to_owned(), rng }
     }
 
-    /// The stream at a stored place.
+    /// The rng at a stored place.
     pub fn from_state(state: &StreamState) -> Self {
-        let mut stream = Self::new(state.seed, &state.name);
-        stream.rng.set_word_pos(state.position.into());
-        stream
+        let mut rng = Self::new(state.seed, &state.name);
+        rng.rng.set_word_pos(state.position.into());
+        rng
     }
 
-    /// Where the stream stands.
+    /// Where the rng stands.
     pub fn state(&self) -> StreamState {
         // The position passes 64 bits after 2^66 bytes; nobody draws that many.
         let position = self.rng.get_word_pos() as u64;
@@ -92,7 +92,7 @@ impl Stream {
     }
 }
 
-impl TryRng for Stream {
+impl TryRng for SeededRng {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
@@ -108,7 +108,7 @@ impl TryRng for Stream {
     }
 }
 
-/// FNV-1a: names become stream numbers, the same on every machine and in every version.
+/// FNV-1a: names become rng numbers, the same on every machine and in every version.
 fn hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -121,20 +121,20 @@ mod tests {
 
     #[test]
     fn a_stored_place_is_found_again_whatever_was_drawn() {
-        let mut stream = Stream::new(7, "x");
+        let mut rng = SeededRng::new(7, "x");
         for draws in 0..70 {
             for _ in 0..draws % 3 {
-                stream.next_u32();
+                rng.next_u32();
             }
-            let mut again = Stream::from_state(&stream.state());
-            assert_eq!(again.normal(), stream.normal());
-            assert_eq!(again.state(), stream.state());
+            let mut again = SeededRng::from_state(&rng.state());
+            assert_eq!(again.normal(), rng.normal());
+            assert_eq!(again.state(), rng.state());
         }
     }
 
     #[test]
     fn names_and_seeds_are_unrelated() {
-        let first = |seed, name| Stream::new(seed, name).next_u64();
+        let first = |seed, name| SeededRng::new(seed, name).next_u64();
         assert_eq!(first(1, "split"), first(1, "split"));
         assert_ne!(first(1, "split"), first(1, "splits"));
         assert_ne!(first(1, "split"), first(2, "split"));
@@ -145,22 +145,22 @@ mod tests {
     #[test]
     fn numbers_stay_the_same_across_versions() {
         use rand::seq::SliceRandom;
-        let mut stream = Stream::new(0, "split");
+        let mut rng = SeededRng::new(0, "split");
         let mut order: Vec<u8> = (0..10).collect();
-        order.shuffle(&mut stream);
-        assert_eq!((order, stream.next_u32()), (vec![0, 8, 9, 6, 4, 5, 7, 1, 2, 3], 3_492_521_903));
+        order.shuffle(&mut rng);
+        assert_eq!((order, rng.next_u32()), (vec![0, 8, 9, 6, 4, 5, 7, 1, 2, 3], 3_492_521_903));
     }
 
     #[test]
     fn the_numbers_have_the_right_moments() {
-        let mut stream = Stream::new(1, "moments");
+        let mut rng = SeededRng::new(1, "moments");
         let n = 200_000;
-        let normal: Vec<f64> = (0..n).map(|_| stream.normal()).collect();
+        let normal: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
         let mean = normal.iter().sum::<f64>() / n as f64;
         let variance = normal.iter().map(|x| x * x).sum::<f64>() / n as f64;
         assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
-        let hits = (0..n).filter(|_| stream.chance(0.2)).count() as f64 / n as f64;
+        let hits = (0..n).filter(|_| rng.chance(0.2)).count() as f64 / n as f64;
         assert!((hits - 0.2).abs() < 0.01, "{hits}");
-        assert!((0..1000).all(|_| stream.below(3) < 3));
+        assert!((0..1000).all(|_| rng.below(3) < 3));
     }
 }

@@ -95,12 +95,12 @@ mod tests {
 
     use super::*;
 
-    fn net(seed: u64) -> FeedForward<matnet::layer::MatrixTop> {
+    fn net(seed: u64) -> FeedForward<matnet::layer::MatrixHead> {
         let config = FeedForwardConfig::new([4, 3], [5, 2], [2, 2]);
-        config.init(&mut Stream::new(seed, "init"), &Device::flex().autodiff()).unwrap()
+        config.init(&mut SeededRng::new(seed, "init"), &Device::flex().autodiff()).unwrap()
     }
 
-    fn numbers(net: &FeedForward<matnet::layer::MatrixTop>) -> Vec<f32> {
+    fn numbers(net: &FeedForward<matnet::layer::MatrixHead>) -> Vec<f32> {
         weights::named(net).iter().flat_map(|(_, data)| data.iter::<f32>().collect::<Vec<_>>()).collect()
     }
 

@@ -96,7 +96,7 @@ impl Planner {
         match Kind::of(document) {
             Kind::Samples => {
                 let config = document.data()?;
-                let seed = of(config.split.per_run);
+                let seed = of(config.split.per_seed);
                 let load = |config: &DataConfig| Prepared::load(config, cache, train.seed);
                 let data = kept(&mut self.samples, config, seed, load)?;
                 let model = ModelConfig::read(document, &data)?;
@@ -104,7 +104,7 @@ impl Planner {
             }
             Kind::Nodes => {
                 let config = graph::data_config(document)?;
-                let seed = of(config.split.per_run);
+                let seed = of(config.split.per_seed);
                 let load = |config: &GraphDataConfig| PreparedGraph::load(config, cache, train.seed);
                 let data = kept(&mut self.graph, config, seed, load)?;
                 let model = GraphModelConfig::read(document, &data)?;
@@ -112,7 +112,7 @@ impl Planner {
             }
             Kind::Stories => {
                 let config = stories::data_config(document)?;
-                let seed = of(config.split.per_run);
+                let seed = of(config.split.per_seed);
                 let load = |config: &StoryDataConfig| PreparedStories::load(config, cache, train.seed);
                 let data = kept(&mut self.stories, config, seed, load)?;
                 let model = StoryModelConfig::read(document, &data)?;

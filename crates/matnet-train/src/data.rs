@@ -1,6 +1,6 @@
 //! Data that are ready to be learnt from: loaded, transformed, divided.
 
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet_data::cache::Cache;
 use matnet_data::named::{self, Contents, Named, Options};
 use matnet_data::source::moving::Moving;
@@ -89,7 +89,7 @@ impl Prepared {
         let mut inputs = preprocess.apply_to(inputs)?;
         if config.permute {
             let [rows, cols] = matrix_sides(inputs.shape());
-            let permutation = Permutation::random(rows, cols, &mut Stream::new(config.seed, "permute"));
+            let permutation = Permutation::random(rows, cols, &mut SeededRng::new(config.seed, "permute"));
             let mut array = inputs.into_array()?;
             permutation.apply(&mut array)?;
             inputs = Inputs::Numbers(array);
@@ -217,7 +217,7 @@ impl Found {
     fn draw(&mut self, limit: usize, seed: u64) -> Result<()> {
         let count = self.inputs.len();
         let mut order: Vec<usize> = (0..count).collect();
-        order.shuffle(&mut Stream::new(seed, "limit"));
+        order.shuffle(&mut SeededRng::new(seed, "limit"));
         order.truncate(limit);
         order.sort_unstable();
         // What is left of an official test half still stands at the end.
@@ -348,20 +348,20 @@ fn divide(
     config.split.rule = Some(rule);
     let wanted = &config.split;
     let name = if wanted.per_run { format!("split of run {seed}") } else { "split".to_owned() };
-    let mut stream = Stream::new(config.seed, &name);
+    let mut rng = SeededRng::new(config.seed, &name);
     let fractions = || Fractions::new(wanted.valid.share(count), wanted.test.share(count));
     let wrong = |error: matnet_data::Error| Error::Config(format!("data.split: {error}"));
     let split = match (rule, official) {
-        (SplitRule::Fraction, _) => split::by_fraction(count, fractions().map_err(wrong)?, &mut stream),
+        (SplitRule::Fraction, _) => split::by_fraction(count, fractions().map_err(wrong)?, &mut rng),
         (SplitRule::WithinGroups, _) => {
-            split::within_groups(groups, fractions().map_err(wrong)?, &mut stream)
+            split::within_groups(groups, fractions().map_err(wrong)?, &mut rng)
         }
         (SplitRule::BetweenGroups, _) => {
-            split::between_groups(groups, fractions().map_err(wrong)?, &mut stream)
+            split::between_groups(groups, fractions().map_err(wrong)?, &mut rng)
         }
         (SplitRule::Official, Some(half)) => {
             let valid = wanted.valid.count(count - half.len());
-            split::official_test(count, half, valid, &mut stream)
+            split::official_test(count, half, valid, &mut rng)
         }
         (SplitRule::Official, None) => Err(matnet_data::Error::Invalid(format!(
             "{} comes without a test half of its own; rule = \"fraction\" draws one",

@@ -149,7 +149,7 @@ pub fn evaluate<T: Task>(
     let mut sums = Sums::default();
     let mut confusion = task.has_errors().then(|| Confusion::new(task.class_names().to_vec()));
     let mut wrong = Vec::new();
-    for batch in examples.chunks(task.chunk(train.batch)) {
+    for batch in examples.chunks(task.chunk(train.batch_size)) {
         let output = task.forward(net, batch, &mut Mode::Eval, device);
         if let (Some(confusion), Output::Scores(scores)) = (&mut confusion, &output) {
             let right = task.classes(batch);
@@ -175,7 +175,7 @@ pub fn evaluate<T: Task>(
         sums.add_measured(task.judge(output, batch, device), batch.len());
     }
     let score = sums.score(task.has_errors());
-    let also = task.also(net, examples, Some(score), task.chunk(train.batch), device);
+    let also = task.also(net, examples, Some(score), task.chunk(train.batch_size), device);
     Evaluation { score, confusion, wrong, also }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet_data::transform::corrupt::Patch;
 use matnet_data::{Array, Levels, Split};
 
@@ -92,15 +92,15 @@ impl Patches {
         preprocess: &Preprocess,
     ) -> Result<Option<Self>> {
         let Some([height, width]) = config.patch else { return Ok(None) };
-        let wrong = |what: String| Error::Config(format!("data.patch: {what}"));
+        let wrong = |what: String| Error::Config(format!("data.occlusion: {what}"));
         let &[count, rows, cols] = shape else {
             return Err(wrong("these data are sequences; single matrices can carry a patch".to_owned()));
         };
         let black = preprocess.apply(Array::new([1, rows, cols], vec![0.0; rows * cols])?)?.into_data();
-        let mut stream = Stream::new(config.seed, "patch");
+        let mut rng = SeededRng::new(config.seed, "patch");
         let mut places = Vec::with_capacity(count);
         for _ in 0..count {
-            let place = Patch::random((rows, cols), (height, width), &mut stream);
+            let place = Patch::random((rows, cols), (height, width), &mut rng);
             places.push(Some(place.map_err(|error| wrong(error.to_string()))?));
         }
         for &at in &split.train {

@@ -191,7 +191,7 @@ fn uses(name: &str, config: &ModelConfig, time: Option<usize>) -> usize {
         // The way there and the way back.
         ModelConfig::AutoEncoder(_) => 1 + usize::from(name.starts_with("encoder")),
         ModelConfig::SequenceClasses(_) => {
-            if name.starts_with("top") {
+            if name.starts_with("head") {
                 1
             } else {
                 time
@@ -212,12 +212,12 @@ fn uses(name: &str, config: &ModelConfig, time: Option<usize>) -> usize {
 mod tests {
     use burn::tensor::Device;
     use matnet::net::{FeedForwardConfig, SequenceClassifierConfig};
-    use matnet::random::Stream;
+    use matnet::random::SeededRng;
 
     use super::*;
 
     fn parts(config: ModelConfig, time: Option<usize>) -> Vec<Layer> {
-        let net = config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap();
+        let net = config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap();
         let parts = layers(&net, &config, time);
         assert_eq!(parts.iter().map(|part| part.parameters).sum::<usize>(), weights::count(&net));
         parts
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(parts[0].shapes, Some(([28, 28], [20, 20])));
         assert_eq!(parts[0].flops, 2 * (20 * 28 * 28 + 20 * 28 * 20));
         // The vector net of as many units, built.
-        let built = ModelConfig::Classes(twin).init(&mut Stream::new(1, "init"), &Device::flex()).unwrap();
+        let built = ModelConfig::Classes(twin).init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap();
         assert_eq!(
             parts.iter().map(|part| part.vector_parameters).sum::<u64>(),
             weights::count(&built) as u64

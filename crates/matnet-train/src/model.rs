@@ -2,12 +2,12 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use matnet::layer::{ClassTop, MatrixTop};
+use matnet::layer::{ClassHead, MatrixHead};
 use matnet::net::{
     AutoEncoder, AutoEncoderConfig, FeedForward, FeedForwardConfig, Seq2Seq, Seq2SeqConfig,
     SequenceClassifier, SequenceClassifierConfig, SequenceLabeller, SequenceLabellerConfig,
 };
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet::{ConfigError, Form, Mode, Net};
 use matnet_data::Target;
 use serde::{Serialize, Serializer};
@@ -48,17 +48,17 @@ pub enum ModelConfig {
 #[derive(Module, Debug)]
 pub enum Model {
     /// A class for a matrix.
-    Classes(FeedForward<ClassTop>),
+    Classes(FeedForward<ClassHead>),
     /// A matrix for a matrix.
-    Matrices(FeedForward<MatrixTop>),
+    Matrices(FeedForward<MatrixHead>),
     /// A matrix for itself.
     AutoEncoder(AutoEncoder),
     /// A class for a sequence.
     SequenceClasses(SequenceClassifier),
     /// A class for each step.
-    StepClasses(SequenceLabeller<ClassTop>),
+    StepClasses(SequenceLabeller<ClassHead>),
     /// A matrix for each step.
-    StepMatrices(SequenceLabeller<MatrixTop>),
+    StepMatrices(SequenceLabeller<MatrixHead>),
     /// A sequence for a sequence.
     Seq2Seq(Seq2Seq),
 }
@@ -235,15 +235,15 @@ impl ModelConfig {
     }
 
     /// Draws the first values.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Model> {
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Model> {
         let model = match self {
-            Self::Classes(config) => config.init(stream, device).map(Model::Classes),
-            Self::Matrices(config) => config.init(stream, device).map(Model::Matrices),
-            Self::AutoEncoder(config) => config.init(stream, device).map(Model::AutoEncoder),
-            Self::SequenceClasses(config) => config.init(stream, device).map(Model::SequenceClasses),
-            Self::StepClasses(config) => config.init(stream, device).map(Model::StepClasses),
-            Self::StepMatrices(config) => config.init(stream, device).map(Model::StepMatrices),
-            Self::Seq2Seq(config) => config.init(stream, device).map(Model::Seq2Seq),
+            Self::Classes(config) => config.init(rng, device).map(Model::Classes),
+            Self::Matrices(config) => config.init(rng, device).map(Model::Matrices),
+            Self::AutoEncoder(config) => config.init(rng, device).map(Model::AutoEncoder),
+            Self::SequenceClasses(config) => config.init(rng, device).map(Model::SequenceClasses),
+            Self::StepClasses(config) => config.init(rng, device).map(Model::StepClasses),
+            Self::StepMatrices(config) => config.init(rng, device).map(Model::StepMatrices),
+            Self::Seq2Seq(config) => config.init(rng, device).map(Model::Seq2Seq),
         };
         model.map_err(|error| Error::key("model", error))
     }

@@ -225,10 +225,10 @@ mod tests {
 
     use super::*;
 
-    type Twin = FeedForward<matnet::layer::MatrixTop>;
+    type Twin = FeedForward<matnet::layer::MatrixHead>;
 
     fn net(device: &Device) -> Twin {
-        FeedForwardConfig::new([4, 3], [5, 2], [2, 2]).init(&mut Stream::new(3, "init"), device).unwrap()
+        FeedForwardConfig::new([4, 3], [5, 2], [2, 2]).init(&mut SeededRng::new(3, "init"), device).unwrap()
     }
 
     fn gradients(net: &Twin, device: &Device, at: usize) -> GradientsParams {

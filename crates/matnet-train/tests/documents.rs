@@ -36,7 +36,7 @@ fn a_net() -> Result<(), Box<dyn Error>> {
     // 28×28 → 30 layers of 20×20 → 10 classes
     let net = FeedForwardConfig::new([28, 28], [20, 20], 10)
         .with_depth(Some(30))
-        .init(&mut Stream::new(42, "init"), &device)?;
+        .init(&mut SeededRng::new(42, "init"), &device)?;
     let scores = net.forward(Tensor::ones([8, 28, 28], &device), &mut Mode::Eval);
     assert_eq!(scores.dims(), [8, 10]);
     Ok(())

@@ -86,7 +86,7 @@ fn compare_first_values(digits: &Digits) -> Result<(), Box<dyn Error>> {
         let config = FeedForwardConfig::new([28, 28], [20, 20], 10)
             .with_depth(Some(50))
             .with_batch_norm(true)
-            .with_norm_shift(Some(shift));
+            .with_batch_norm_bias_init(Some(shift));
         let net = learn(&format!("batch norm from {shift}"), &config, digits, SHORT)?;
         table += &format!(" {:.1} % |", 100.0 * error(&net, digits));
     }
@@ -109,7 +109,7 @@ impl Digits {
             return Err("the digits have lost their classes".into());
         };
         let mut train: Vec<usize> = (0..labels.len()).collect();
-        train.shuffle(&mut Stream::new(1, "split"));
+        train.shuffle(&mut SeededRng::new(1, "split"));
         let test = train.split_off(labels.len() - TEST);
         Ok(Self { images, labels, train, test })
     }
@@ -134,13 +134,13 @@ fn learn(
     epochs: usize,
 ) -> Result<Classifier, Box<dyn Error>> {
     let device = Device::flex().autodiff();
-    let mut net = config.init(&mut Stream::new(1, "init"), &device)?;
+    let mut net = config.init(&mut SeededRng::new(1, "init"), &device)?;
     let mut adam = AdamConfig::default().init()?;
-    let mut mode = Mode::train(Stream::new(1, "dropout"));
+    let mut mode = Mode::train(SeededRng::new(1, "dropout"));
     let criterion = CrossEntropyLossConfig::new().init(&device);
-    let (mut train, mut stream) = (digits.train.clone(), Stream::new(1, "order"));
+    let (mut train, mut rng) = (digits.train.clone(), SeededRng::new(1, "order"));
     for epoch in 1..=epochs {
-        train.shuffle(&mut stream);
+        train.shuffle(&mut rng);
         let mut total = 0.0;
         for batch in train.chunks(BATCH) {
             let (input, target) = digits.take(batch, &device);

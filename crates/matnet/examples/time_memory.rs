@@ -21,7 +21,7 @@ fn main() -> Result<(), ConfigError> {
     ] {
         let config =
             TuringMachineConfig::new([1, 10], hidden, [1, 8]).with_form(form).with_controller(controller);
-        let net = config.init(&mut Stream::new(1, "init"), &device)?;
+        let net = config.init(&mut SeededRng::new(1, "init"), &device)?;
         let input = Tensor::<4>::ones([BATCH, TIME, 1, 10], &device);
         let forward = || net.forward(input.clone(), &mut Mode::Eval).square().mean();
         println!(

@@ -16,7 +16,7 @@
 //! | matrix 20×20 | 13.7 % | 15.3 % | 35.1 % |
 //! | vector 100 | 10.3 % | 11.2 % | 27.1 % |
 //!
-//! and with 50 layers and batch norm, whose shift starts at [`norm_shift`]:
+//! and with 50 layers and batch norm, whose shift starts at [`batch_norm_bias_init`]:
 //!
 //! | net | 0 | 1 | 2 |
 //! |---|---|---|---|
@@ -31,7 +31,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use crate::ops::{Activation, Cell};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// How the first values of a map are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,19 +50,19 @@ pub enum Init {
 impl Init {
     /// The numbers of a map `[from, to]`, row after row, whose mean square is `power / from`,
     /// but for [`Glorot`](Self::Glorot).
-    pub fn draw(self, [from, to]: [usize; 2], power: f64, stream: &mut Stream) -> Vec<f32> {
+    pub fn draw(self, [from, to]: [usize; 2], power: f64, rng: &mut SeededRng) -> Vec<f32> {
         match self {
             Self::Normal => {
                 let deviation = (power / from as f64).sqrt();
-                (0..from * to).map(|_| (deviation * stream.normal()) as f32).collect()
+                (0..from * to).map(|_| (deviation * rng.normal()) as f32).collect()
             }
             Self::Glorot => {
                 let bound = (6.0 / (from + to) as f64).sqrt();
-                (0..from * to).map(|_| (bound * (2.0 * stream.uniform() - 1.0)) as f32).collect()
+                (0..from * to).map(|_| (bound * (2.0 * rng.uniform() - 1.0)) as f32).collect()
             }
             Self::Orthogonal => {
                 let (few, many) = (from.min(to), from.max(to));
-                let rows = orthonormal(few, many, stream);
+                let rows = orthonormal(few, many, rng);
                 let scale = (power * many as f64 / from as f64).sqrt();
                 let at = |i: usize, j: usize| if from <= to { rows[i][j] } else { rows[j][i] };
                 (0..from * to).map(|n| (scale * at(n / to, n % to)) as f32).collect()
@@ -75,10 +75,10 @@ impl Init {
         self,
         shape: [usize; 2],
         power: f64,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Param<Tensor<2>> {
-        parameter(self.draw(shape, power, stream), shape, device)
+        parameter(self.draw(shape, power, rng), shape, device)
     }
 
     /// Several maps, stacked.
@@ -86,10 +86,10 @@ impl Init {
         self,
         [count, from, to]: [usize; 3],
         power: f64,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Param<Tensor<3>> {
-        let numbers = (0..count).flat_map(|_| self.draw([from, to], power, stream)).collect();
+        let numbers = (0..count).flat_map(|_| self.draw([from, to], power, rng)).collect();
         parameter(numbers, [count, from, to], device)
     }
 }
@@ -108,7 +108,7 @@ pub fn gain(activation: Activation) -> f64 {
 /// leaves little of the input to learn from: with a shift of 0, nets of 30 and more layers learn slowly, and
 /// matrix nets of 50 hardly at all. Shifted by 2, the layers start nearly linear and become as bent as they need to be; the
 /// [module](self) has the numbers.
-pub fn norm_shift(activation: Activation) -> f64 {
+pub fn batch_norm_bias_init(activation: Activation) -> f64 {
     match activation {
         Activation::Relu => 2.0,
         Activation::Identity | Activation::Sigmoid | Activation::Tanh => 0.0,
@@ -136,14 +136,14 @@ pub(crate) fn gate_bias(cell: Cell, numbers: usize, forget_bias: f64) -> Vec<f32
 }
 
 /// `count` orthonormal vectors of `length` numbers, `count` ≤ `length`.
-fn orthonormal(count: usize, length: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
+fn orthonormal(count: usize, length: usize, rng: &mut SeededRng) -> Vec<Vec<f64>> {
     /// So many new vectors stay in the cache while all earlier ones pass by.
     const BLOCK: usize = 16;
     let mut done: Vec<Vec<f64>> = Vec::with_capacity(count);
     while done.len() < count {
         let size = BLOCK.min(count - done.len());
         let mut block: Vec<Vec<f64>> =
-            (0..size).map(|_| (0..length).map(|_| stream.normal()).collect()).collect();
+            (0..size).map(|_| (0..length).map(|_| rng.normal()).collect()).collect();
         for earlier in &done {
             block.iter_mut().for_each(|vector| remove(vector, earlier));
         }
@@ -187,9 +187,9 @@ mod tests {
 
     #[test]
     fn orthogonal_maps_are_orthogonal_and_of_the_right_size() {
-        let mut stream = Stream::new(3, "init");
+        let mut rng = SeededRng::new(3, "init");
         for [from, to] in [[1, 1], [7, 7], [40, 40], [20, 50], [50, 20], [1, 9], [9, 1]] {
-            let map = Init::Orthogonal.draw([from, to], 1.5, &mut stream);
+            let map = Init::Orthogonal.draw([from, to], 1.5, &mut rng);
             let mean_square = map.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / (from * to) as f64;
             assert!((mean_square * from as f64 - 1.5).abs() < 1e-5, "{from}×{to}: {mean_square}");
             let row = |i: usize, k: usize| f64::from(map[i * to + k]);
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn normal_maps_have_the_right_variance() {
-        let map = Init::Normal.draw([100, 80], 2.0, &mut Stream::new(3, "init"));
+        let map = Init::Normal.draw([100, 80], 2.0, &mut SeededRng::new(3, "init"));
         let mean_square = map.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / map.len() as f64;
         assert!((mean_square * 100.0 - 2.0).abs() < 0.1, "{mean_square}");
     }

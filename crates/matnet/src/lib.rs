@@ -11,7 +11,7 @@
 //! - [`weights`] and [`penalty()`]: the parameters of a net by name, stored, and kept small.
 //!
 //! A config is checked when it becomes a net; what is wrong comes back as a [`ConfigError`] that names the
-//! key. All that is random is drawn from a [`random::Stream`] handed in, and a [`Mode`] handed to each
+//! key. All that is random is drawn from a [`random::SeededRng`] handed in, and a [`Mode`] handed to each
 //! forward pass says whether the net is learning.
 //!
 //! ```
@@ -22,9 +22,9 @@
 //! let net = FeedForwardConfig::new([28, 28], [50, 50], 10)
 //!     .with_depth(Some(3))
 //!     .with_dropout(0.1)
-//!     .init(&mut Stream::new(42, "init"), &device)?;
+//!     .init(&mut SeededRng::new(42, "init"), &device)?;
 //!
-//! let mut mode = Mode::train(Stream::new(42, "dropout"));
+//! let mut mode = Mode::train(SeededRng::new(42, "dropout"));
 //! let digits = Tensor::ones([4, 28, 28], &device);
 //! let gradients = net.forward(digits.clone(), &mut mode).sum().backward();
 //! let scores = net.forward(digits, &mut Mode::Eval);
@@ -32,7 +32,7 @@
 //! # let _ = gradients;
 //!
 //! let wrong = FeedForwardConfig::new([28, 28], vec![[50, 50], [50, 0]], 10);
-//! let error = wrong.init(&mut Stream::new(42, "init"), &device).unwrap_err();
+//! let error = wrong.init(&mut SeededRng::new(42, "init"), &device).unwrap_err();
 //! assert_eq!(error.to_string(), "hidden: 50×0 at layer 2; every side must be at least 1");
 //! # Ok::<(), matnet::ConfigError>(())
 //! ```
@@ -73,7 +73,7 @@ pub use penalty::{penalty, penalty_below};
 pub mod prelude {
     pub use crate::graph::{Features, Graph, GraphInput, Links, Sampler};
     pub use crate::init::Init;
-    pub use crate::layer::{CellKind, Noise, Pooling, Skip};
+    pub use crate::layer::{CellKind, Noise, Aggregation, Skip};
     pub use crate::net::{
         AutoEncoder, AutoEncoderConfig, ChebyshevNet, ChebyshevNetConfig, Classifier, ColumnNet,
         ColumnNetConfig, ControllerKind, EndToEnd, EndToEndConfig, FeedForward, FeedForwardConfig, Gcn,
@@ -82,7 +82,7 @@ pub mod prelude {
         Stories, TuringMachine, TuringMachineConfig, Tying,
     };
     pub use crate::ops::Activation;
-    pub use crate::random::Stream;
+    pub use crate::random::SeededRng;
     pub use crate::{ConfigError, Form, Mode, penalty};
     pub use burn::module::Module;
 }

@@ -2,15 +2,15 @@
 
 use burn::tensor::Tensor;
 
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// Handed to every forward pass: says whether dropout, noise and batch statistics are at work, and
 /// where their random numbers come from.
 ///
 /// ```
-/// use matnet::{Mode, random::Stream};
+/// use matnet::{Mode, random::SeededRng};
 ///
-/// let mut training = Mode::train(Stream::new(42, "dropout"));
+/// let mut training = Mode::train(SeededRng::new(42, "dropout"));
 /// assert!(training.is_train());
 /// assert!(!Mode::Eval.is_train());
 /// ```
@@ -18,16 +18,16 @@ use crate::random::Stream;
 pub enum Mode {
     /// In use: nothing is random, batch norm takes its running statistics.
     Eval,
-    /// Learning: dropout and noise draw from the stream, batch norm takes the batch's statistics.
-    Train(Box<Stream>),
+    /// Learning: dropout and noise draw from the rng, batch norm takes the batch's statistics.
+    Train(Box<SeededRng>),
     /// As the mode inside, and on the watch for numbers that are none; see [`Mode::watching`].
     Watch(Box<Mode>, Option<String>),
 }
 
 impl Mode {
-    /// Learning, with random numbers from this stream.
-    pub fn train(stream: Stream) -> Self {
-        Self::Train(Box::new(stream))
+    /// Learning, with random numbers from this rng.
+    pub fn train(rng: SeededRng) -> Self {
+        Self::Train(Box::new(rng))
     }
 
     /// The same, and every net tells [`found`](Self::found) the first place whose states are not finite.
@@ -37,7 +37,7 @@ impl Mode {
     /// use matnet::prelude::*;
     ///
     /// let device = Device::flex();
-    /// let net = FeedForwardConfig::new([2, 2], [3, 3], 2).init(&mut Stream::new(1, "init"), &device)?;
+    /// let net = FeedForwardConfig::new([2, 2], [3, 3], 2).init(&mut SeededRng::new(1, "init"), &device)?;
     /// let mut mode = Mode::Eval.watching();
     /// net.forward(Tensor::full([1, 2, 2], f32::INFINITY, &device), &mut mode);
     /// assert_eq!(mode.found(), Some("layer.0"));
@@ -56,12 +56,12 @@ impl Mode {
         }
     }
 
-    /// The stream of random numbers, while learning.
-    pub fn stream(&mut self) -> Option<&mut Stream> {
+    /// The rng of random numbers, while learning.
+    pub fn rng(&mut self) -> Option<&mut SeededRng> {
         match self {
             Self::Eval => None,
-            Self::Train(stream) => Some(stream),
-            Self::Watch(mode, _) => mode.stream(),
+            Self::Train(rng) => Some(rng),
+            Self::Watch(mode, _) => mode.rng(),
         }
     }
 

@@ -16,13 +16,13 @@ use crate::error::{ConfigError, check_finite, check_rate};
 /// use burn::optim::GradientsParams;
 /// use burn::tensor::{Device, Tensor};
 /// use matnet::optim::AdamConfig;
-/// use matnet::layer::MatrixTop;
+/// use matnet::layer::MatrixHead;
 /// use matnet::prelude::*;
 ///
 /// let device = Device::flex().autodiff();
-/// let net = FeedForwardConfig::new([4, 4], [3, 3], [2, 2]).init(&mut Stream::new(1, "init"), &device)?;
+/// let net = FeedForwardConfig::new([4, 4], [3, 3], [2, 2]).init(&mut SeededRng::new(1, "init"), &device)?;
 /// let mut adam = AdamConfig::default().init()?;
-/// let loss = |net: &FeedForward<MatrixTop>| -> Tensor<1> {
+/// let loss = |net: &FeedForward<MatrixHead>| -> Tensor<1> {
 ///     let input = Tensor::ones([2, 4, 4], &device);
 ///     (net.forward(input, &mut Mode::Eval) - 1.0).square().mean()
 /// };
@@ -158,16 +158,16 @@ impl FusedAdam for Flex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
     use burn::tensor::TensorData;
 
     #[test]
     fn the_kernel_does_what_ordinary_operations_do() {
-        let mut stream = Stream::new(1, "adam");
+        let mut rng = SeededRng::new(1, "adam");
         let (device, adam) = (Device::flex(), Adam(AdamConfig::default()));
         for shape in [[1, 1], [7, 3], [300, 200]] {
             let mut draw = |size: f64| {
-                let numbers: Vec<f64> = (0..shape[0] * shape[1]).map(|_| size * stream.normal()).collect();
+                let numbers: Vec<f64> = (0..shape[0] * shape[1]).map(|_| size * rng.normal()).collect();
                 Tensor::<2>::from_data(TensorData::new(numbers, shape), (&device, DType::F64))
             };
             let mut double = (draw(1.0), None);

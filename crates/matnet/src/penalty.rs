@@ -12,11 +12,11 @@ use crate::weights::Path;
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use matnet::{layer::MatLinearConfig, penalty, random::Stream};
+/// use matnet::{layer::MatLinearConfig, penalty, random::SeededRng};
 ///
 /// let layer = MatLinearConfig::new([2, 3], [2, 3])
-///     .with_bias_start(100.0)
-///     .init(&mut Stream::new(42, "init"), &Device::flex())?;
+///     .with_bias_init(100.0)
+///     .init(&mut SeededRng::new(42, "init"), &Device::flex())?;
 /// // U and V start orthogonal: Σw² = 2 + 3.
 /// let l2 = penalty(&layer, 0.0, 0.1).unwrap().into_scalar::<f32>();
 /// assert!((l2 - 0.5).abs() < 1e-6);

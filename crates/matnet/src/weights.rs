@@ -50,9 +50,9 @@ pub enum WeightsError {
 /// use burn::tensor::Device;
 /// use matnet::prelude::*;
 ///
-/// let net = FeedForwardConfig::new([4, 3], [5, 6], 2).init(&mut Stream::new(0, "init"), &Device::flex())?;
+/// let net = FeedForwardConfig::new([4, 3], [5, 6], 2).init(&mut SeededRng::new(0, "init"), &Device::flex())?;
 /// let names: Vec<String> = matnet::weights::named(&net).into_iter().map(|(name, _)| name).collect();
-/// assert_eq!(names, ["layer.0.row_map", "layer.0.col_map", "layer.0.bias", "top.weight", "top.bias"]);
+/// assert_eq!(names, ["layer.0.row_map", "layer.0.col_map", "layer.0.bias", "head.weight", "head.bias"]);
 /// # Ok::<(), matnet::ConfigError>(())
 /// ```
 pub fn named<M: Module>(module: &M) -> Vec<(String, TensorData)> {

@@ -7,11 +7,11 @@ use burn::tensor::{Device, Tensor, TensorData};
 use matnet::graph::GraphError;
 use matnet::net::Net;
 use matnet::prelude::*;
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 
 fn input<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D> {
-    let mut stream = Stream::new(1, "input");
-    let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| stream.normal() as f32).collect();
+    let mut rng = SeededRng::new(1, "input");
+    let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| rng.normal() as f32).collect();
     Tensor::from_data(TensorData::new(numbers, shape), device)
 }
 
@@ -53,17 +53,17 @@ fn nets_give_the_same_with_and_without_kernels() {
                 .with_depth(Some(4))
                 .with_activation(Activation::Tanh)
                 .with_skip(Skip::Highway);
-            config.init(&mut Stream::new(2, "init"), device).unwrap().forward(x, &mut Mode::Eval)
+            config.init(&mut SeededRng::new(2, "init"), device).unwrap().forward(x, &mut Mode::Eval)
         });
         for cell in [CellKind::Rnn, CellKind::Lstm, CellKind::Gru] {
             same("sequence classifier", [9, 5, 6, 4], |x, device| {
                 let config =
                     SequenceClassifierConfig::new([6, 4], hidden.clone(), 3).with_form(form).with_cell(cell);
-                config.init(&mut Stream::new(2, "init"), device).unwrap().forward(x, &mut Mode::Eval)
+                config.init(&mut SeededRng::new(2, "init"), device).unwrap().forward(x, &mut Mode::Eval)
             });
             same("seq2seq", [9, 5, 6, 4], |x, device| {
                 let config = Seq2SeqConfig::new([6, 4], hidden.clone(), 3).with_form(form).with_cell(cell);
-                config.init(&mut Stream::new(2, "init"), device).unwrap().forward(x, &mut Mode::Eval)
+                config.init(&mut SeededRng::new(2, "init"), device).unwrap().forward(x, &mut Mode::Eval)
             });
         }
     }
@@ -81,25 +81,25 @@ fn nets_on_graphs_give_the_same_with_and_without_kernels() {
         let input = GraphInput { features: Features::Dense(features), links: links.unwrap() };
         net.forward(input, &mut Mode::Eval)
     }
-    for pooling in [Pooling::Mean, Pooling::Attention, Pooling::Vector] {
+    for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
         same("column net", [7, 6], |x, device| {
             let config = ColumnNetConfig {
-                pooling,
+                aggregation,
                 heads: 3,
                 height: 2,
                 neighbours: 4,
                 ..ColumnNetConfig::new(6, 5, 3)
             };
-            let net = config.init(&mut Stream::new(2, "init"), device).unwrap();
+            let net = config.init(&mut SeededRng::new(2, "init"), device).unwrap();
             run(&net, net.links(&graph), x)
         });
     }
     same("gcn", [7, 6], |x, device| {
-        let net = GcnConfig::new(6, [5], 3).init(&mut Stream::new(2, "init"), device).unwrap();
+        let net = GcnConfig::new(6, [5], 3).init(&mut SeededRng::new(2, "init"), device).unwrap();
         run(&net, net.links(&graph), x)
     });
     same("chebyshev", [7, 6], |x, device| {
-        let net = ChebyshevNetConfig::new(6, [5], 3).init(&mut Stream::new(2, "init"), device).unwrap();
+        let net = ChebyshevNetConfig::new(6, [5], 3).init(&mut SeededRng::new(2, "init"), device).unwrap();
         run(&net, net.links(&graph), x)
     });
 }

@@ -11,18 +11,18 @@ const ACTIVATIONS: [Activation; 4] =
     [Activation::Identity, Activation::Relu, Activation::Sigmoid, Activation::Tanh];
 
 /// Shapes of the states of a chain.
-fn states(stream: &mut Stream, maps: usize, most: usize) -> Vec<[usize; 2]> {
-    (0..=maps).map(|_| [between(stream, 1, most), between(stream, 1, most)]).collect()
+fn states(rng: &mut SeededRng, maps: usize, most: usize) -> Vec<[usize; 2]> {
+    (0..=maps).map(|_| [between(rng, 1, most), between(rng, 1, most)]).collect()
 }
 
 /// Numbers for X, then for U, V and B of each map, of the size that a net in training has.
-fn flat(stream: &mut Stream, batch: usize, states: &[[usize; 2]]) -> Vec<Vec<f64>> {
-    let mut all = vec![values(stream, batch * states[0][0] * states[0][1])];
+fn flat(rng: &mut SeededRng, batch: usize, states: &[[usize; 2]]) -> Vec<Vec<f64>> {
+    let mut all = vec![values(rng, batch * states[0][0] * states[0][1])];
     for pair in states.windows(2) {
         let ([r, c], [p, q]) = (pair[0], pair[1]);
         for (count, side) in [(r * p, r), (c * q, c), (p * q, 1)] {
             let scale = (side as f64).sqrt();
-            all.push(values(stream, count).into_iter().map(|v| v / scale).collect());
+            all.push(values(rng, count).into_iter().map(|v| v / scale).collect());
         }
     }
     all
@@ -67,11 +67,11 @@ fn everything(inputs: &[Vec<f64>], run: impl Fn(&[Tensor<1>]) -> Tensor<3>) -> V
 
 #[test]
 fn gradients_of_chains() {
-    let mut stream = Stream::new(1, "chain");
+    let mut rng = SeededRng::new(1, "chain");
     for _ in 0..120 {
-        let (batch, maps) = (between(&mut stream, 1, 6), between(&mut stream, 1, 6));
-        let states = states(&mut stream, maps, 5);
-        let inputs = flat(&mut stream, batch, &states);
+        let (batch, maps) = (between(&mut rng, 1, 6), between(&mut rng, 1, 6));
+        let states = states(&mut rng, maps, 5);
+        let inputs = flat(&mut rng, batch, &states);
         check_function(&format!("chain, batch {batch}, {states:?}"), &inputs, |t| {
             let (input, maps) = unflatten(t, batch, &states);
             weigh(mat1_chain(input, maps))
@@ -81,11 +81,11 @@ fn gradients_of_chains() {
 
 #[test]
 fn a_chain_gives_the_bits_of_its_maps() {
-    let mut stream = Stream::new(2, "chain bits");
+    let mut rng = SeededRng::new(2, "chain bits");
     // The last one is too long for one operation.
     for (maps, batch, most) in [(1, 3, 9), (2, 1, 20), (5, 70, 12), (9, 40, 20), (17, 8, 6), (75, 20, 7)] {
-        let states = states(&mut stream, maps, most);
-        let inputs = flat(&mut stream, batch, &states);
+        let states = states(&mut rng, maps, most);
+        let inputs = flat(&mut rng, batch, &states);
         let run = |op: &dyn Fn(Tensor<3>, Vec<Mat1Maps>) -> Tensor<3>| {
             everything(&inputs, |t| {
                 let (input, maps) = unflatten(t, batch, &states);
@@ -108,9 +108,9 @@ fn a_net_gives_the_bits_of_its_layers() {
     let device = Device::flex().autodiff();
     for (tied, depth) in [(false, 40), (true, 7), (false, 2), (false, 1)] {
         let config = FeedForwardConfig::new([6, 5], [7, 8], 3).with_depth(Some(depth)).with_tied(tied);
-        let net = config.init(&mut Stream::new(3, "init"), &device).expect("a good config");
+        let net = config.init(&mut SeededRng::new(3, "init"), &device).expect("a good config");
         let input = Tensor::<3>::from_data(
-            TensorData::new(values(&mut Stream::new(4, "input"), 20 * 30), [20, 6, 5]).convert::<f32>(),
+            TensorData::new(values(&mut SeededRng::new(4, "input"), 20 * 30), [20, 6, 5]).convert::<f32>(),
             &device,
         );
         // On the watch, every layer is alone.
@@ -142,13 +142,13 @@ fn a_net_gives_the_bits_of_its_layers() {
 #[test]
 #[should_panic(expected = "mat1_chain: row map takes 4 rows, state has 3")]
 fn what_does_not_fit_is_refused_in_words() {
-    let mut stream = Stream::new(5, "misfit");
+    let mut rng = SeededRng::new(5, "misfit");
     let mut maps = |r: usize| Mat1Maps {
-        row_map: random(&mut stream, [r, 3]),
-        col_map: random(&mut stream, [2, 2]),
+        row_map: random(&mut rng, [r, 3]),
+        col_map: random(&mut rng, [2, 2]),
         bias: None,
         activation: Activation::Relu,
     };
     let maps = vec![maps(4), maps(4)];
-    mat1_chain(random(&mut stream, [1, 4, 2]), maps);
+    mat1_chain(random(&mut rng, [1, 4, 2]), maps);
 }

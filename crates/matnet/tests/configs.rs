@@ -10,8 +10,8 @@ use matnet::ops::Cell;
 use matnet::prelude::*;
 use matnet::vector::{VecCellConfig, VecLinearConfig};
 
-fn stream() -> Stream {
-    Stream::new(0, "init")
+fn rng() -> SeededRng {
+    SeededRng::new(0, "init")
 }
 
 /// The error must name the key, show the value and say what would be right.
@@ -29,7 +29,7 @@ const HUGE: usize = usize::MAX / 2;
 fn a_wrong_feedforward_config_names_its_key() {
     let device = Device::flex();
     let base = || FeedForwardConfig::new([6, 5], [4, 3], 3);
-    let init = |config: FeedForwardConfig<usize>| config.init(&mut stream(), &device);
+    let init = |config: FeedForwardConfig<usize>| config.init(&mut rng(), &device);
     let hidden = |hidden: Vec<Vec<usize>>| FeedForwardConfig::new([6, 5], hidden, 3);
 
     wrong(init(FeedForwardConfig::new([0, 5], [4, 3], 3)), "input", "0×5", "at least 1");
@@ -50,7 +50,7 @@ fn a_wrong_feedforward_config_names_its_key() {
     wrong(init(large), "hidden", "numbers", "at most");
     let wide = FeedForwardConfig::new([6, 5], [1 << 17, 1], 3).with_depth(Some(2));
     wrong(init(wide), "hidden", "131072×131072", "at most");
-    wrong(init(base().with_norm_shift(Some(f64::NAN))), "norm_shift", "NaN", "finite");
+    wrong(init(base().with_batch_norm_bias_init(Some(f64::NAN))), "batch_norm_bias_init", "NaN", "finite");
     for skip in [Skip::Gated, Skip::Highway, Skip::Residual, Skip::Dense] {
         let word = format!("{skip:?}").to_lowercase();
         let config = hidden(vec![vec![4, 3], vec![4, 3], vec![5, 3]]).with_skip(skip);
@@ -69,14 +69,14 @@ fn a_wrong_feedforward_config_names_its_key() {
     wrong(init(FeedForwardConfig::new([6, 5], [4, 3], HUGE)), "output", &HUGE.to_string(), "between 1");
     let squashed = base().with_output_activation(Activation::Tanh);
     wrong(init(squashed), "output_activation", "Tanh", "identity");
-    let matrices = FeedForwardConfig::new([6, 5], [4, 3], [0, 2]).init(&mut stream(), &device);
+    let matrices = FeedForwardConfig::new([6, 5], [4, 3], [0, 2]).init(&mut rng(), &device);
     wrong(matrices, "output", "0×2", "at least 1");
 }
 
 #[test]
 fn the_other_nets_name_their_keys_too() {
     let device = Device::flex();
-    let auto = |config: AutoEncoderConfig| config.init(&mut stream(), &device);
+    let auto = |config: AutoEncoderConfig| config.init(&mut rng(), &device);
     for depth in [0, 1, 3, 21] {
         wrong(auto(AutoEncoderConfig::new([6, 5], [4, 3], depth)), "depth", &depth.to_string(), "even");
     }
@@ -89,7 +89,7 @@ fn the_other_nets_name_their_keys_too() {
     let noisy = AutoEncoderConfig::new([6, 5], [4, 3], 2).with_noise_ratio(f64::NAN);
     wrong(auto(noisy), "noise_ratio", "NaN", "less than 1");
 
-    let classifier = |config: SequenceClassifierConfig| config.init(&mut stream(), &device);
+    let classifier = |config: SequenceClassifierConfig| config.init(&mut rng(), &device);
     let base = || SequenceClassifierConfig::new([6, 5], [4, 3], 2);
     wrong(classifier(SequenceClassifierConfig::new([0, 5], [4, 3], 2)), "input", "0×5", "at least 1");
     wrong(classifier(SequenceClassifierConfig::new([6, 5], [4], 2)), "hidden", "4", "2 sides");
@@ -98,22 +98,22 @@ fn the_other_nets_name_their_keys_too() {
     wrong(classifier(base().with_layers(0)), "layers", "0", "between 1");
     wrong(classifier(base().with_dropout(1.0)), "dropout", "1", "less than 1");
     wrong(classifier(base().with_forget_bias(f64::NAN)), "forget_bias", "NaN", "finite");
-    wrong(classifier(base().with_via(Some(vec![2]))), "via", "2", "2 sides");
-    wrong(classifier(base().with_via(Some(vec![2, 0]))), "via", "2×0", "at least 1");
+    wrong(classifier(base().with_projection(Some(vec![2]))), "projection", "2", "2 sides");
+    wrong(classifier(base().with_projection(Some(vec![2, 0]))), "projection", "2×0", "at least 1");
     let huge = SequenceClassifierConfig::new([6, 5], [1 << 20, 1], 2);
     wrong(classifier(huge), "hidden", "1048576×1048576", "at most");
 
     let wide = SequenceClassifierConfig::new([6, 5], [1 << 16, 1], 2);
     wrong(classifier(wide.clone()), "hidden", "65536×65536", "at most");
-    let wide = SequenceClassifierConfig { hidden: vec![1 << 10, 1], via: Some(vec![1 << 22, 1]), ..wide };
-    wrong(classifier(wide), "via", "1024×4194304", "at most");
+    let wide = SequenceClassifierConfig { hidden: vec![1 << 10, 1], projection: Some(vec![1 << 22, 1]), ..wide };
+    wrong(classifier(wide), "projection", "1024×4194304", "at most");
     let tall = base().with_layers(10_000);
     let tall = SequenceClassifierConfig { hidden: vec![3000, 3000], ..tall };
     wrong(classifier(tall), "layers", "numbers", "at most");
 
     let labeller = SequenceLabellerConfig::new([6, 5], [4, 3], [2, 0]);
-    wrong(labeller.init(&mut stream(), &device), "output", "2×0", "at least 1");
-    let frames = |config: Seq2SeqConfig| config.init(&mut stream(), &device);
+    wrong(labeller.init(&mut rng(), &device), "output", "2×0", "at least 1");
+    let frames = |config: Seq2SeqConfig| config.init(&mut rng(), &device);
     wrong(frames(Seq2SeqConfig::new([6, 5], [4, 3], 0)), "steps", "0", "between 1");
     let no_rows = Seq2SeqConfig::new([6, 5], [4, 3], 2).with_output(Some([0, 1]));
     wrong(frames(no_rows), "output", "0×1", "at least 1");
@@ -124,34 +124,34 @@ fn the_other_nets_name_their_keys_too() {
 #[test]
 fn the_layers_name_their_keys_too() {
     let device = Device::flex();
-    let linear = |config: MatLinearConfig| config.init(&mut stream(), &device);
+    let linear = |config: MatLinearConfig| config.init(&mut rng(), &device);
     wrong(linear(MatLinearConfig::new([0, 1], [1, 1])), "input", "0×1", "at least 1");
     wrong(linear(MatLinearConfig::new([2, 3], [2, HUGE])), "output", "×", "at most");
     wrong(linear(MatLinearConfig::new([1 << 20, 1], [1 << 20, 1])), "output", "1048576", "at most");
     wrong(linear(MatLinearConfig::new([2, 3], [4, 3]).with_row_map(false)), "row_map", "2×3", "equal");
     wrong(linear(MatLinearConfig::new([2, 3], [2, 4]).with_col_map(false)), "col_map", "2×4", "equal");
-    let start = MatLinearConfig::new([2, 3], [2, 4]).with_bias_start(f64::INFINITY);
-    wrong(linear(start), "bias_start", "inf", "finite");
+    let start = MatLinearConfig::new([2, 3], [2, 4]).with_bias_init(f64::INFINITY);
+    wrong(linear(start), "bias_init", "inf", "finite");
     for gain in [-1.0, f64::NAN, f64::INFINITY] {
         let config = MatLinearConfig::new([2, 3], [2, 4]).with_gain(Some(gain));
         wrong(linear(config), "gain", &gain.to_string(), "at least 0");
         let config = VecLinearConfig::new(2, 3).with_gain(Some(gain));
-        wrong(config.init(&mut stream(), &device), "gain", &gain.to_string(), "at least 0");
+        wrong(config.init(&mut rng(), &device), "gain", &gain.to_string(), "at least 0");
     }
-    wrong(VecLinearConfig::new(0, 3).init(&mut stream(), &device), "input", "0", "at least 1");
-    wrong(VecLinearConfig::new(3, HUGE).init(&mut stream(), &device), "output", "", "at most");
+    wrong(VecLinearConfig::new(0, 3).init(&mut rng(), &device), "input", "0", "at least 1");
+    wrong(VecLinearConfig::new(3, HUGE).init(&mut rng(), &device), "output", "", "at most");
     wrong(MatBatchNormConfig::new([0, 3]).init(&device), "shape", "0×3", "at least 1");
     wrong(MatBatchNormConfig::new([2, 3]).with_epsilon(0.0).init(&device), "epsilon", "0", "above 0");
     wrong(MatBatchNormConfig::new([2, 3]).with_momentum(2.0).init(&device), "momentum", "2", "between 0");
-    wrong(MatCellConfig::new(Cell::Lstm, [0, 1], [2, 2]).init(&mut stream(), &device), "input", "0", "1");
-    wrong(VecCellConfig::new(Cell::Lstm, 3, 0).init(&mut stream(), &device), "hidden", "0", "1");
+    wrong(MatCellConfig::new(Cell::Lstm, [0, 1], [2, 2]).init(&mut rng(), &device), "input", "0", "1");
+    wrong(VecCellConfig::new(Cell::Lstm, 3, 0).init(&mut rng(), &device), "hidden", "0", "1");
     let chain = [UnitConfig::new(Form::Matrix, [2, 2], [2, 3])];
-    wrong(GatedSkip::residual(&chain, &mut stream(), &device), "candidate", "2×2 to 2×3", "same shape");
-    wrong(GatedSkip::highway(&[], &mut stream(), &device), "candidate", "no layer", "at least one");
+    wrong(GatedSkip::residual(&chain, &mut rng(), &device), "candidate", "2×2 to 2×3", "same shape");
+    wrong(GatedSkip::highway(&[], &mut rng(), &device), "candidate", "no layer", "at least one");
     let broken = [chain[0].clone(), UnitConfig::new(Form::Matrix, [3, 3], [2, 2])];
-    wrong(GatedSkip::gated(&broken, &mut stream(), &device), "candidate", "3×3 after 2×3", "takes");
+    wrong(GatedSkip::gated(&broken, &mut rng(), &device), "candidate", "3×3 after 2×3", "takes");
     let square = [UnitConfig::new(Form::Matrix, [2, 2], [2, 2])];
-    wrong(DenseSkip::new(&square, 0, &mut stream(), &device), "reach", "0", "between 1");
+    wrong(DenseSkip::new(&square, 0, &mut rng(), &device), "reach", "0", "between 1");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn configs_survive_text_and_unknown_keys_do_not() {
     }
     survives(FeedForwardConfig::new([28, 28], vec![[5, 5], [4, 4]], 10).with_skip(Skip::Highway));
     survives(AutoEncoderConfig::new([28, 20], [20, 20], 20).with_noise(Noise::Gaussian));
-    survives(SequenceClassifierConfig::new([64, 32], [100, 100], 1).with_via(Some(vec![10, 10])));
+    survives(SequenceClassifierConfig::new([64, 32], [100, 100], 1).with_projection(Some(vec![10, 10])));
     survives(SequenceLabellerConfig::new([6, 5], [4, 3], 2).with_cell(CellKind::Gru));
     survives(Seq2SeqConfig::new([64, 64], [200, 200], 5).with_start(Start::Encoder));
     survives(MatLinearConfig::new([6, 5], [4, 3]));
@@ -182,7 +182,7 @@ fn configs_survive_text_and_unknown_keys_do_not() {
 
 #[test]
 fn printed_layers_and_nets_show_their_sizes() {
-    let (device, mut s) = (Device::flex(), stream());
+    let (device, mut s) = (Device::flex(), rng());
     let shows = |printed: String, parts: &[&str]| {
         parts.iter().for_each(|part| assert!(printed.contains(part), "{part} in {printed}"));
     };
@@ -198,13 +198,13 @@ fn printed_layers_and_nets_show_their_sizes() {
 
     let net = FeedForwardConfig::new([28, 20], [5, 4], 10).with_depth(Some(3)).with_skip(Skip::Highway);
     let net = net.with_batch_norm(true).init(&mut s, &device).unwrap();
-    shows(net.to_string(), &["FeedForward", "28×20", "5×4", "transform", "MatBatchNorm", "top"]);
+    shows(net.to_string(), &["FeedForward", "28×20", "5×4", "transform", "MatBatchNorm", "head"]);
     let net = AutoEncoderConfig::new([28, 20], [5, 4], 4).init(&mut s, &device).unwrap();
     shows(net.to_string(), &["AutoEncoder", "encoder", "28×20", "5×4"]);
     let net = Seq2SeqConfig::new([28, 20], [5, 4], 3).init(&mut s, &device).unwrap();
     shows(net.to_string(), &["Seq2Seq", "encoder", "decoder", "28×20", "5×4"]);
     let net = SequenceClassifierConfig::new([28, 20], [5], 3).with_form(Form::Vector);
-    shows(net.init(&mut s, &device).unwrap().to_string(), &["SequenceClassifier", "560", "top"]);
+    shows(net.init(&mut s, &device).unwrap().to_string(), &["SequenceClassifier", "560", "head"]);
     let net = SequenceLabellerConfig::new([28, 20], [5, 4], 3).init(&mut s, &device).unwrap();
-    shows(net.to_string(), &["SequenceLabeller", "28×20", "top"]);
+    shows(net.to_string(), &["SequenceLabeller", "28×20", "head"]);
 }

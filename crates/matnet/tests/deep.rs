@@ -10,25 +10,25 @@ use matnet::prelude::*;
 
 /// Made-up digits: each class is a random pattern of ones, seen through noise.
 struct Patterns {
-    stream: Stream,
+    rng: SeededRng,
     patterns: Vec<Vec<f32>>,
     side: usize,
 }
 
 impl Patterns {
     fn new(classes: usize, side: usize) -> Self {
-        let mut stream = Stream::new(5, "patterns");
-        let mut pattern = || (0..side * side).map(|_| f32::from(u8::from(stream.chance(0.2)))).collect();
+        let mut rng = SeededRng::new(5, "patterns");
+        let mut pattern = || (0..side * side).map(|_| f32::from(u8::from(rng.chance(0.2)))).collect();
         let patterns = (0..classes).map(|_| pattern()).collect();
-        Self { stream, patterns, side }
+        Self { rng, patterns, side }
     }
 
     fn batch(&mut self, size: usize) -> (Tensor<3>, Tensor<1, Int>) {
         let (mut images, mut classes) = (Vec::new(), Vec::new());
         for _ in 0..size {
-            let class = self.stream.below(self.patterns.len());
-            let stream = &mut self.stream;
-            images.extend(self.patterns[class].iter().map(|&p| (p + 0.5 * stream.normal() as f32).max(0.0)));
+            let class = self.rng.below(self.patterns.len());
+            let rng = &mut self.rng;
+            images.extend(self.patterns[class].iter().map(|&p| (p + 0.5 * rng.normal() as f32).max(0.0)));
             classes.push(class as i32);
         }
         let images = TensorData::new(images, [size, self.side, self.side]);
@@ -39,9 +39,9 @@ impl Patterns {
 /// The mean loss of the first and of the last five steps.
 fn learn(config: FeedForwardConfig<usize>, steps: usize, batch: usize) -> (f32, f32) {
     let mut data = Patterns::new(config.output, config.input[0]);
-    let mut net = config.init(&mut Stream::new(1, "init"), &device()).unwrap();
+    let mut net = config.init(&mut SeededRng::new(1, "init"), &device()).unwrap();
     let mut optimiser = AdamConfig::new().init();
-    let mut mode = Mode::train(Stream::new(1, "dropout"));
+    let mut mode = Mode::train(SeededRng::new(1, "dropout"));
     let loss = CrossEntropyLossConfig::new().init(&device());
     let mut losses = Vec::new();
     for _ in 0..steps {
@@ -110,9 +110,9 @@ fn dropout_and_tying_learn() {
 fn forty_layers_of_tied_autoencoder_learn() {
     let mut data = Patterns::new(4, 12);
     let config = AutoEncoderConfig::new([12, 12], [12, 12], 40).with_output_activation(Activation::Sigmoid);
-    let mut net = config.init(&mut Stream::new(1, "init"), &device()).unwrap();
+    let mut net = config.init(&mut SeededRng::new(1, "init"), &device()).unwrap();
     let mut optimiser = AdamConfig::new().init();
-    let mut mode = Mode::train(Stream::new(1, "noise"));
+    let mut mode = Mode::train(SeededRng::new(1, "noise"));
     let mut losses = Vec::new();
     for _ in 0..80 {
         let (images, _) = data.batch(16);

@@ -12,16 +12,16 @@ use matnet::vector::{VecCellConfig, VecLinearConfig};
 
 const SHAPES: usize = 100;
 
-/// Runs a check once per random shape, with its own stream.
-fn each_shape(name: &str, mut check: impl FnMut(&str, usize, &mut Stream)) {
+/// Runs a check once per random shape, with its own rng.
+fn each_shape(name: &str, mut check: impl FnMut(&str, usize, &mut SeededRng)) {
     for index in 0..SHAPES {
-        let mut stream = Stream::new(index as u64, name);
-        check(&format!("{name}, shape {index}"), index, &mut stream);
+        let mut rng = SeededRng::new(index as u64, name);
+        check(&format!("{name}, shape {index}"), index, &mut rng);
     }
 }
 
-fn sides<const N: usize>(stream: &mut Stream, highest: usize) -> [usize; N] {
-    std::array::from_fn(|_| between(stream, 1, highest))
+fn sides<const N: usize>(rng: &mut SeededRng, highest: usize) -> [usize; N] {
+    std::array::from_fn(|_| between(rng, 1, highest))
 }
 
 fn activation(index: usize) -> Activation {
@@ -34,7 +34,7 @@ fn cell(index: usize) -> Cell {
 
 /// The modes alternate; the same random numbers at every evaluation.
 fn mode(index: usize) -> Mode {
-    if index.is_multiple_of(2) { Mode::Eval } else { Mode::train(Stream::new(index as u64, "mode")) }
+    if index.is_multiple_of(2) { Mode::Eval } else { Mode::train(SeededRng::new(index as u64, "mode")) }
 }
 
 /// A layer or net of one matrix input.
@@ -42,11 +42,11 @@ fn check_matrix<M: Module, const D: usize>(
     label: &str,
     module: M,
     shape: [usize; 3],
-    stream: &mut Stream,
+    rng: &mut SeededRng,
     forward: impl Fn(&M, Tensor<3>) -> Tensor<D>,
 ) {
-    let module = shaken(module, stream, 0.3);
-    let input = values(stream, shape.iter().product());
+    let module = shaken(module, rng, 0.3);
+    let input = values(rng, shape.iter().product());
     check_module(label, &module, &[input], |module, leaves| {
         weigh(forward(module, leaves[0].clone().reshape(shape)))
     });
@@ -57,11 +57,11 @@ fn check_sequence<M: Module, const D: usize>(
     label: &str,
     module: M,
     shape: [usize; 4],
-    stream: &mut Stream,
+    rng: &mut SeededRng,
     forward: impl Fn(&M, Tensor<4>) -> Tensor<D>,
 ) {
-    let module = shaken(module, stream, 0.3);
-    let input = values(stream, shape.iter().product());
+    let module = shaken(module, rng, 0.3);
+    let input = values(rng, shape.iter().product());
     check_module(label, &module, &[input], |module, leaves| {
         weigh(forward(module, leaves[0].clone().reshape(shape)))
     });
@@ -69,9 +69,9 @@ fn check_sequence<M: Module, const D: usize>(
 
 #[test]
 fn the_helper_agrees_with_mat1() {
-    each_shape("mat1", |label, index, stream| {
-        let [batch, r, c, r2, c2] = [4, 7, 7, 7, 7].map(|high| between(stream, 1, high));
-        let inputs = [batch * r * c, r * r2, c * c2, r2 * c2].map(|n| values(stream, n));
+    each_shape("mat1", |label, index, rng| {
+        let [batch, r, c, r2, c2] = [4, 7, 7, 7, 7].map(|high| between(rng, 1, high));
+        let inputs = [batch * r * c, r * r2, c * c2, r2 * c2].map(|n| values(rng, n));
         check_function(label, &inputs, |leaves| {
             let [x, u, v, b] = [0, 1, 2, 3].map(|i| leaves[i].clone());
             let (u, v, b) = (u.reshape([r, r2]), v.reshape([c, c2]), b.reshape([r2, c2]));
@@ -90,8 +90,8 @@ fn the_helper_finds_a_wrong_gradient() {
 
 #[test]
 fn mat_linear() {
-    each_shape("mat_linear", |label, index, stream| {
-        let (batch, [r, c, r2, c2]) = (between(stream, 1, 4), sides(stream, 7));
+    each_shape("mat_linear", |label, index, rng| {
+        let (batch, [r, c, r2, c2]) = (between(rng, 1, 4), sides(rng, 7));
         let (row_map, col_map) = (index % 5 != 1, index % 7 != 1);
         let output = [if row_map { r2 } else { r }, if col_map { c2 } else { c }];
         let layer = MatLinearConfig::new([r, c], output)
@@ -99,21 +99,21 @@ fn mat_linear() {
             .with_col_map(col_map)
             .with_bias(index % 3 != 1)
             .with_activation(activation(index))
-            .init(stream, &device())
+            .init(rng, &device())
             .unwrap();
-        check_matrix(label, layer, [batch, r, c], stream, |layer, x| layer.forward(x));
+        check_matrix(label, layer, [batch, r, c], rng, |layer, x| layer.forward(x));
     });
 }
 
 #[test]
 fn the_way_back_through_tied_maps() {
-    each_shape("transposed", |label, index, stream| {
-        let (batch, [r, c, r2, c2]) = (between(stream, 1, 4), sides(stream, 7));
+    each_shape("transposed", |label, index, rng| {
+        let (batch, [r, c, r2, c2]) = (between(rng, 1, 4), sides(rng, 7));
         let form = if index % 2 == 0 { Form::Matrix } else { Form::Vector };
         let ([r, c], [r2, c2]) = if form == Form::Vector { ([r, 1], [r2, 1]) } else { ([r, c], [r2, c2]) };
         let map = MapConfig { bias: false, ..MapConfig::new(form, [r, c], [r2, c2]) };
-        let map = shaken(map.init(stream, &device()).unwrap(), stream, 0.3);
-        let inputs = [batch * r2 * c2, r * c].map(|n| values(stream, n));
+        let map = shaken(map.init(rng, &device()).unwrap(), rng, 0.3);
+        let inputs = [batch * r2 * c2, r * c].map(|n| values(rng, n));
         check_module(label, &map, &inputs, |map, leaves| {
             let [x, bias] = [0, 1].map(|i| leaves[i].clone());
             weigh(map.transposed(x.reshape([batch, r2, c2]), bias.reshape([r, c]), activation(index)))
@@ -123,22 +123,22 @@ fn the_way_back_through_tied_maps() {
 
 #[test]
 fn vec_linear() {
-    each_shape("vec_linear", |label, index, stream| {
-        let [batch, n, m] = sides(stream, 7);
+    each_shape("vec_linear", |label, index, rng| {
+        let [batch, n, m] = sides(rng, 7);
         let layer = VecLinearConfig::new(n, m).with_activation(activation(index)).with_bias(index % 3 != 1);
-        let layer = layer.init(stream, &device()).unwrap();
-        check_matrix(label, layer, [batch, n, 1], stream, |layer, x| layer.forward(x.squeeze_dim::<2>(2)));
+        let layer = layer.init(rng, &device()).unwrap();
+        check_matrix(label, layer, [batch, n, 1], rng, |layer, x| layer.forward(x.squeeze_dim::<2>(2)));
     });
 }
 
 #[test]
 fn batch_norm_dropout_and_noise() {
-    each_shape("batch_norm", |label, index, stream| {
-        let (batch, [r, c]) = (between(stream, 1, 4), sides(stream, 7));
+    each_shape("batch_norm", |label, index, rng| {
+        let (batch, [r, c]) = (between(rng, 1, 4), sides(rng, 7));
         let norm = MatBatchNormConfig::new([r, c]).with_epsilon(0.1).init(&device()).unwrap();
-        check_matrix(label, norm, [batch, r, c], stream, |norm, x| norm.forward(x, &mode(index)));
+        check_matrix(label, norm, [batch, r, c], rng, |norm, x| norm.forward(x, &mode(index)));
         let dropout = Dropout::new("dropout", 0.4).unwrap();
-        let input = [values(stream, batch * r * c)];
+        let input = [values(rng, batch * r * c)];
         check_function(&format!("dropout: {label}"), &input, |leaves| {
             let dropped = dropout.forward(leaves[0].clone(), &mut mode(index));
             let noise = if index % 4 < 2 { Noise::Masking } else { Noise::Gaussian };
@@ -149,23 +149,23 @@ fn batch_norm_dropout_and_noise() {
 
 #[test]
 fn unit() {
-    each_shape("unit", |label, index, stream| {
-        let (batch, [r, c, r2, c2]) = (between(stream, 2, 4), sides(stream, 6));
+    each_shape("unit", |label, index, rng| {
+        let (batch, [r, c, r2, c2]) = (between(rng, 2, 4), sides(rng, 6));
         let unit = UnitConfig {
             batch_norm: index % 3 == 0,
             activation: activation(index / 2),
             dropout: Dropout::new("dropout", 0.3).unwrap(),
             ..UnitConfig::new(Form::Matrix, [r, c], [r2, c2])
         };
-        let unit = unit.init(stream, &device()).unwrap();
-        check_matrix(label, unit, [batch, r, c], stream, |unit, x| unit.forward(x, &mut mode(index)));
+        let unit = unit.init(rng, &device()).unwrap();
+        check_matrix(label, unit, [batch, r, c], rng, |unit, x| unit.forward(x, &mut mode(index)));
     });
 }
 
 #[test]
 fn gated_skips() {
-    each_shape("skip", |label, index, stream| {
-        let (batch, [r, c, r2, c2]) = (between(stream, 1, 4), sides(stream, 6));
+    each_shape("skip", |label, index, rng| {
+        let (batch, [r, c, r2, c2]) = (between(rng, 1, 4), sides(rng, 6));
         let unit = |from, to| UnitConfig {
             activation: activation(index / 3),
             ..UnitConfig::new(Form::Matrix, from, to)
@@ -176,23 +176,23 @@ fn gated_skips() {
             _ => vec![unit([r, c], [r2, c2]), unit([r2, c2], [r, c])],
         };
         let skip = match index % 3 {
-            0 => GatedSkip::gated(&chain, stream, &device()),
-            1 => GatedSkip::highway(&chain, stream, &device()),
-            _ => GatedSkip::residual(&chain, stream, &device()),
+            0 => GatedSkip::gated(&chain, rng, &device()),
+            1 => GatedSkip::highway(&chain, rng, &device()),
+            _ => GatedSkip::residual(&chain, rng, &device()),
         };
-        check_matrix(label, skip.unwrap(), [batch, r, c], stream, |skip, x| skip.forward(x, &mut Mode::Eval));
+        check_matrix(label, skip.unwrap(), [batch, r, c], rng, |skip, x| skip.forward(x, &mut Mode::Eval));
     });
 }
 
 #[test]
 fn dense_skip() {
-    each_shape("dense", |label, index, stream| {
-        let (batch, [r, c], [reach, earlier]) = (between(stream, 1, 4), sides(stream, 6), sides(stream, 4));
+    each_shape("dense", |label, index, rng| {
+        let (batch, [r, c], [reach, earlier]) = (between(rng, 1, 4), sides(rng, 6), sides(rng, 4));
         let unit =
             UnitConfig { activation: activation(index), ..UnitConfig::new(Form::Matrix, [r, c], [r, c]) };
-        let skip = DenseSkip::new(&[unit], reach, stream, &device()).unwrap();
-        let skip = shaken(skip, stream, 0.3);
-        let states: Vec<_> = (0..earlier).map(|_| values(stream, batch * r * c)).collect();
+        let skip = DenseSkip::new(&[unit], reach, rng, &device()).unwrap();
+        let skip = shaken(skip, rng, 0.3);
+        let states: Vec<_> = (0..earlier).map(|_| values(rng, batch * r * c)).collect();
         check_module(label, &skip, &states, |skip, leaves| {
             let states: Vec<_> = leaves.iter().map(|leaf| leaf.clone().reshape([batch, r, c])).collect();
             weigh(skip.forward(&states, &mut Mode::Eval))
@@ -207,11 +207,11 @@ fn check_cell(
     cell: RecurrentCell,
     kind: Cell,
     dims: [usize; 6],
-    stream: &mut Stream,
+    rng: &mut SeededRng,
 ) {
     let [batch, time, r, c, r2, c2] = dims;
-    let module = shaken(cell, stream, 0.3);
-    let inputs = [batch * time * r * c, batch * r2 * c2, batch * r2 * c2].map(|n| values(stream, n));
+    let module = shaken(cell, rng, 0.3);
+    let inputs = [batch * time * r * c, batch * r2 * c2, batch * r2 * c2].map(|n| values(rng, n));
     check_module(label, &module, &inputs, |cell, leaves| {
         let [x, h, m] = [0, 1, 2].map(|i| leaves[i].clone());
         let shape = [batch, r2, c2];
@@ -230,34 +230,34 @@ fn check_cell(
 
 #[test]
 fn matrix_cells() {
-    each_shape("mat_cell", |label, index, stream| {
-        let ([batch, time], [r, c, r2, c2]) = (sides(stream, 4), sides(stream, 6));
-        let module = MatCellConfig::new(cell(index), [r, c], [r2, c2]).init(stream, &device()).unwrap();
+    each_shape("mat_cell", |label, index, rng| {
+        let ([batch, time], [r, c, r2, c2]) = (sides(rng, 4), sides(rng, 6));
+        let module = MatCellConfig::new(cell(index), [r, c], [r2, c2]).init(rng, &device()).unwrap();
         let module = RecurrentCell::Matrix(module);
-        check_cell(label, index, module, cell(index), [batch, time, r, c, r2, c2], stream);
+        check_cell(label, index, module, cell(index), [batch, time, r, c, r2, c2], rng);
     });
 }
 
 #[test]
 fn vector_cells() {
-    each_shape("vec_cell", |label, index, stream| {
-        let ([batch, time], [n, m]) = (sides(stream, 4), sides(stream, 7));
-        let module = VecCellConfig::new(cell(index), n, m).init(stream, &device()).unwrap();
+    each_shape("vec_cell", |label, index, rng| {
+        let ([batch, time], [n, m]) = (sides(rng, 4), sides(rng, 7));
+        let module = VecCellConfig::new(cell(index), n, m).init(rng, &device()).unwrap();
         check_cell(
             label,
             index,
             RecurrentCell::Vector(module),
             cell(index),
             [batch, time, n, 1, m, 1],
-            stream,
+            rng,
         );
     });
 }
 
 #[test]
 fn recurrent_layers() {
-    each_shape("recurrent", |label, index, stream| {
-        let ([batch, time, layers], [r, c, r2, c2]) = (sides(stream, 3), sides(stream, 5));
+    each_shape("recurrent", |label, index, rng| {
+        let ([batch, time, layers], [r, c, r2, c2]) = (sides(rng, 3), sides(rng, 5));
         let (form, input, hidden) = match index % 2 {
             0 => (Form::Matrix, [r, c], vec![r2, c2]),
             _ => (Form::Vector, [r, 1], vec![r2]),
@@ -268,11 +268,11 @@ fn recurrent_layers() {
             .with_layers(layers)
             .with_bidirectional(index % 4 < 2)
             .with_dropout(0.2)
-            .init(stream, &device())
+            .init(rng, &device())
             .unwrap();
         let keep = if index % 5 == 0 { Keep::Last } else { Keep::All };
         let shape = [batch, time, input[0], input[1]];
-        check_sequence(label, module, shape, stream, |module, x| {
+        check_sequence(label, module, shape, rng, |module, x| {
             module.forward(Steps::Sequence(x), None, keep, &mut mode(index)).0
         });
     });
@@ -280,16 +280,16 @@ fn recurrent_layers() {
 
 #[test]
 fn tops() {
-    each_shape("top", |label, index, stream| {
-        let (batch, [r, c, r2, c2]) = (between(stream, 1, 4), sides(stream, 6));
+    each_shape("head", |label, index, rng| {
+        let (batch, [r, c, r2, c2]) = (between(rng, 1, 4), sides(rng, 6));
         let identity = Activation::Identity;
-        let top = [r2, c2].top(Form::Matrix, [r, c], activation(index), Init::Normal, stream, &device());
-        check_matrix(label, top.unwrap(), [batch, r, c], stream, |top, x| top.forward(x, &mut Mode::Eval));
-        let top = r2.top(Form::Matrix, [r, c], identity, Init::Normal, stream, &device());
-        check_matrix(label, top.unwrap(), [batch, r, c], stream, |top, x| top.forward(x, &mut Mode::Eval));
-        let via = MapConfig::new(Form::Matrix, [r, c], [r2, c2]);
-        let top = ClassTop::new(Some(via), [r, c], 1, Init::Normal, stream, &device());
-        check_matrix(label, top.unwrap(), [batch, r, c], stream, |top, x| top.forward(x, &mut Mode::Eval));
+        let top = [r2, c2].head(Form::Matrix, [r, c], activation(index), Init::Normal, rng, &device());
+        check_matrix(label, top.unwrap(), [batch, r, c], rng, |top, x| top.forward(x, &mut Mode::Eval));
+        let top = r2.head(Form::Matrix, [r, c], identity, Init::Normal, rng, &device());
+        check_matrix(label, top.unwrap(), [batch, r, c], rng, |top, x| top.forward(x, &mut Mode::Eval));
+        let projection = MapConfig::new(Form::Matrix, [r, c], [r2, c2]);
+        let top = ClassHead::new(Some(projection), [r, c], 1, Init::Normal, rng, &device());
+        check_matrix(label, top.unwrap(), [batch, r, c], rng, |top, x| top.forward(x, &mut Mode::Eval));
     });
 }
 
@@ -304,9 +304,9 @@ fn form_and_hidden(index: usize, [r, c]: [usize; 2]) -> (Form, Vec<usize>) {
 fn feedforward<O: Output>(
     index: usize,
     output: O,
-    stream: &mut Stream,
+    rng: &mut SeededRng,
 ) -> (FeedForwardConfig<O>, [usize; 3]) {
-    let (batch, [r, c, r2, c2], depth) = (between(stream, 2, 4), sides(stream, 5), between(stream, 1, 4));
+    let (batch, [r, c, r2, c2], depth) = (between(rng, 2, 4), sides(rng, 5), between(rng, 1, 4));
     let (form, hidden) = form_and_hidden(index, [r2, c2]);
     let skip = [Skip::None, Skip::Gated, Skip::Highway, Skip::Residual, Skip::Dense][index / 2 % 5];
     let config = FeedForwardConfig::new([r, c], hidden, output)
@@ -324,37 +324,37 @@ fn feedforward<O: Output>(
 
 #[test]
 fn feedforward_to_classes() {
-    each_shape("classes", |label, index, stream| {
-        let classes = between(stream, 1, 5);
-        let (config, shape) = feedforward(index, classes, stream);
-        let net = config.init(stream, &device()).unwrap();
-        check_matrix(label, net, shape, stream, |net, x| net.forward(x, &mut mode(index / 2)));
+    each_shape("classes", |label, index, rng| {
+        let classes = between(rng, 1, 5);
+        let (config, shape) = feedforward(index, classes, rng);
+        let net = config.init(rng, &device()).unwrap();
+        check_matrix(label, net, shape, rng, |net, x| net.forward(x, &mut mode(index / 2)));
     });
 }
 
 #[test]
 fn feedforward_to_matrices() {
-    each_shape("matrices", |label, index, stream| {
-        let output = sides::<2>(stream, 5);
-        let (config, shape) = feedforward(index, output, stream);
-        let net = config.with_output_activation(activation(index)).init(stream, &device()).unwrap();
-        check_matrix(label, net, shape, stream, |net, x| net.forward(x, &mut mode(index / 2)));
+    each_shape("matrices", |label, index, rng| {
+        let output = sides::<2>(rng, 5);
+        let (config, shape) = feedforward(index, output, rng);
+        let net = config.with_output_activation(activation(index)).init(rng, &device()).unwrap();
+        check_matrix(label, net, shape, rng, |net, x| net.forward(x, &mut mode(index / 2)));
     });
 }
 
 #[test]
 fn autoencoder() {
-    each_shape("autoencoder", |label, index, stream| {
-        let (batch, [r, c, r2, c2], half) = (between(stream, 1, 4), sides(stream, 6), between(stream, 1, 3));
+    each_shape("autoencoder", |label, index, rng| {
+        let (batch, [r, c, r2, c2], half) = (between(rng, 1, 4), sides(rng, 6), between(rng, 1, 3));
         let (form, hidden) = form_and_hidden(index, [r2, c2]);
         let net = AutoEncoderConfig::new([r, c], hidden, 2 * half)
             .with_form(form)
             .with_activation(activation(index / 2))
             .with_output_activation(activation(index / 3))
             .with_noise(if index % 3 == 0 { Noise::Gaussian } else { Noise::Masking })
-            .init(stream, &device())
+            .init(rng, &device())
             .unwrap();
-        check_matrix(label, net, [batch, r, c], stream, |net, x| {
+        check_matrix(label, net, [batch, r, c], rng, |net, x| {
             let penalty = penalty(net, 1e-2, 1e-2).expect("weights");
             net.forward(x, &mut mode(index / 2)) + penalty.reshape([1, 1, 1])
         });
@@ -363,30 +363,30 @@ fn autoencoder() {
 
 #[test]
 fn sequence_classifier() {
-    each_shape("sequence classifier", |label, index, stream| {
-        let ([batch, time], [r, c, r2, c2]) = (sides(stream, 4), sides(stream, 4));
+    each_shape("sequence classifier", |label, index, rng| {
+        let ([batch, time], [r, c, r2, c2]) = (sides(rng, 4), sides(rng, 4));
         let (form, hidden) = form_and_hidden(index, [r2, c2]);
-        let via = (index % 3 == 0).then(|| if form == Form::Matrix { vec![2, 3] } else { vec![4] });
-        let net = SequenceClassifierConfig::new([r, c], hidden, between(stream, 1, 3))
+        let projection = (index % 3 == 0).then(|| if form == Form::Matrix { vec![2, 3] } else { vec![4] });
+        let net = SequenceClassifierConfig::new([r, c], hidden, between(rng, 1, 3))
             .with_form(form)
             .with_cell([CellKind::Rnn, CellKind::Lstm, CellKind::Gru][index % 3])
             .with_activation(activation(index / 3))
             .with_layers(1 + index % 5 / 4)
             .with_bidirectional(index % 4 == 1)
-            .with_via(via)
+            .with_projection(projection)
             .with_dropout(0.2)
             .with_input_dropout(0.1)
-            .init(stream, &device())
+            .init(rng, &device())
             .unwrap();
         let shape = [batch, time, r, c];
-        check_sequence(label, net, shape, stream, |net, x| net.forward(x, &mut mode(index / 2)));
+        check_sequence(label, net, shape, rng, |net, x| net.forward(x, &mut mode(index / 2)));
     });
 }
 
 #[test]
 fn sequence_labeller() {
-    each_shape("sequence labeller", |label, index, stream| {
-        let ([batch, time], [r, c, r2, c2]) = (sides(stream, 4), sides(stream, 4));
+    each_shape("sequence labeller", |label, index, rng| {
+        let ([batch, time], [r, c, r2, c2]) = (sides(rng, 4), sides(rng, 4));
         let (form, hidden) = form_and_hidden(index, [r2, c2]);
         let kind = [CellKind::Rnn, CellKind::Lstm, CellKind::Gru][index % 3];
         let shape = [batch, time, r, c];
@@ -394,20 +394,20 @@ fn sequence_labeller() {
         if index % 5 < 3 {
             let config = SequenceLabellerConfig::new([r, c], hidden, [3, 2]).with_form(form).with_cell(kind);
             let config = config.with_bidirectional(both).with_output_activation(activation(index));
-            let net = config.init(stream, &device()).unwrap();
-            check_sequence(label, net, shape, stream, |net, x| net.forward(x, &mut mode(index / 2)));
+            let net = config.init(rng, &device()).unwrap();
+            check_sequence(label, net, shape, rng, |net, x| net.forward(x, &mut mode(index / 2)));
         } else {
             let config = SequenceLabellerConfig::new([r, c], hidden, 3).with_form(form).with_cell(kind);
-            let net = config.with_bidirectional(both).init(stream, &device()).unwrap();
-            check_sequence(label, net, shape, stream, |net, x| net.forward(x, &mut mode(index / 2)));
+            let net = config.with_bidirectional(both).init(rng, &device()).unwrap();
+            check_sequence(label, net, shape, rng, |net, x| net.forward(x, &mut mode(index / 2)));
         }
     });
 }
 
 #[test]
 fn seq2seq() {
-    each_shape("seq2seq", |label, index, stream| {
-        let ([batch, time, steps], [r, c, r2, c2]) = (sides(stream, 3), sides(stream, 4));
+    each_shape("seq2seq", |label, index, rng| {
+        let ([batch, time, steps], [r, c, r2, c2]) = (sides(rng, 3), sides(rng, 4));
         let (form, hidden) = form_and_hidden(index, [r2, c2]);
         let net = Seq2SeqConfig::new([r, c], hidden, steps)
             .with_form(form)
@@ -417,17 +417,17 @@ fn seq2seq() {
             .with_start(if index % 4 < 2 { Start::Zeros } else { Start::Encoder })
             .with_dropout(0.2)
             .with_output_activation(activation(index / 2))
-            .init(stream, &device())
+            .init(rng, &device())
             .unwrap();
         let shape = [batch, time, r, c];
-        check_sequence(label, net, shape, stream, |net, x| net.forward(x, &mut mode(index / 2)));
+        check_sequence(label, net, shape, rng, |net, x| net.forward(x, &mut mode(index / 2)));
     });
 }
 
 #[test]
 fn multi_attention() {
-    each_shape("multi-attention", |label, index, stream| {
-        let [batch, rows, cols, heads, width, output] = sides(stream, 5);
+    each_shape("multi-attention", |label, index, rng| {
+        let [batch, rows, cols, heads, width, output] = sides(rng, 5);
         let score = [Score::Bilinear, Score::Additive, Score::Dot][index % 3];
         let context = match score {
             Score::Dot => Some(heads * cols),
@@ -438,9 +438,9 @@ fn multi_attention() {
             .with_context(context)
             .with_output(index.is_multiple_of(5).then_some(output))
             .with_temperature(0.7);
-        let attention = shaken(config.init(stream, &device()).unwrap(), stream, 0.3);
-        let memory = values(stream, batch * rows * cols);
-        let asked = context.map(|width| values(stream, batch * width));
+        let attention = shaken(config.init(rng, &device()).unwrap(), rng, 0.3);
+        let memory = values(rng, batch * rows * cols);
+        let asked = context.map(|width| values(rng, batch * width));
         let inputs: Vec<Vec<f64>> = std::iter::once(memory).chain(asked).collect();
         check_module(label, &attention, &inputs, |attention, leaves| {
             let memory = leaves[0].clone().reshape([batch, rows, cols]);

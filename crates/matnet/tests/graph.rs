@@ -8,7 +8,7 @@ use common::{device, distance, random, shaken, tensor, with_numbers};
 use matnet::graph::{
     Edges, Features, Graph, GraphError, GraphInput, LambdaMax, Linking, Links, Sampler, Sparse,
 };
-use matnet::layer::{ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, GraphConvConfig, Pooling};
+use matnet::layer::{ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, GraphConvConfig, Aggregation};
 use matnet::ops::{Activation, edge_attention, mat1, sparse_product};
 use matnet::prelude::*;
 use matnet::weights;
@@ -59,10 +59,10 @@ fn what_is_no_graph_is_refused() {
     assert_eq!(sampler(Linking::Slots(0), 1, None).to_string(), "neighbours: 0; must be at least 1");
     assert!(Linking::Slots(0).links(&odd()).is_err());
     let sampler = Sampler::new(&odd(), Linking::Mean, 1, None).unwrap();
-    assert_eq!(sampler.batch(&[1, 5], &mut stream()), Err(GraphError::BatchNode { node: 5, nodes: 5 }));
-    assert_eq!(sampler.batch(&[1, 1], &mut stream()), Err(GraphError::Twice(1)));
-    assert_eq!(sampler.batch(&[], &mut stream()), Err(GraphError::Zero("nodes in a batch")));
-    assert!(sampler.batches(&[1], 0, &mut stream()).is_err());
+    assert_eq!(sampler.batch(&[1, 5], &mut rng()), Err(GraphError::BatchNode { node: 5, nodes: 5 }));
+    assert_eq!(sampler.batch(&[1, 1], &mut rng()), Err(GraphError::Twice(1)));
+    assert_eq!(sampler.batch(&[], &mut rng()), Err(GraphError::Zero("nodes in a batch")));
+    assert!(sampler.batches(&[1], 0, &mut rng()).is_err());
 }
 
 #[test]
@@ -139,9 +139,9 @@ fn relations_are_kept_apart_or_joined() {
 
 #[test]
 fn a_net_takes_as_many_relations_as_it_was_built_for() {
-    for pooling in [Pooling::Mean, Pooling::Attention, Pooling::Vector] {
-        let config = ColumnNetConfig::new(6, 5, 3).with_height(1).with_pooling(pooling).with_relations(2);
-        let net = config.init(&mut stream(), &device()).unwrap();
+    for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
+        let config = ColumnNetConfig::new(6, 5, 3).with_height(1).with_aggregation(aggregation).with_relations(2);
+        let net = config.init(&mut rng(), &device()).unwrap();
         let error = net.links(&odd()).unwrap_err();
         assert_eq!(error.to_string(), "a graph of 1 relations for a net of 2");
     }
@@ -164,10 +164,10 @@ fn double(matrix: &Sparse) -> Tensor<2> {
 
 #[test]
 fn everything_on_graphs_is_mat1_with_a_special_u() {
-    let mut stream = Stream::new(6, "mat1");
+    let mut rng = SeededRng::new(6, "mat1");
     for _ in 0..30 {
-        let graph = random_graph(&mut stream, 9, 30);
-        let x = random(&mut stream, [9, 4]);
+        let graph = random_graph(&mut rng, 9, 30);
+        let x = random(&mut rng, [9, 4]);
 
         // The mean of the neighbours: Uᵀ = D⁻¹A, V = I.
         let mean = only(Linking::Mean, &graph);
@@ -184,8 +184,8 @@ fn everything_on_graphs_is_mat1_with_a_special_u() {
         }
 
         // Attention: Uᵀ = Λ, V = I.
-        let layer = EdgeAttentionConfig::new(4, 2).init(&mut stream, &device()).unwrap();
-        let layer = shaken(layer, &mut stream, 0.5);
+        let layer = EdgeAttentionConfig::new(4, 2).init(&mut rng, &device()).unwrap();
+        let layer = shaken(layer, &mut rng, 0.5);
         let got = layer.forward(&heard, x.clone());
         for head in 0..2 {
             let w = layer.score_map.val().narrow(0, head, 1).squeeze_dim::<2>(0);
@@ -201,15 +201,15 @@ fn everything_on_graphs_is_mat1_with_a_special_u() {
         }
 
         // GCN: Uᵀ = D̃^−½ÃD̃^−½, V = Θ.
-        let layer = GraphConvConfig::new(4, 3).with_bias(false).init(&mut stream, &device()).unwrap();
-        let layer = shaken(layer, &mut stream, 0.1);
+        let layer = GraphConvConfig::new(4, 3).with_bias(false).init(&mut rng, &device()).unwrap();
+        let layer = shaken(layer, &mut rng, 0.1);
         let linked = only(Linking::Renormalised, &graph);
         let want = mat1_of(double(&linked).transpose(), x.clone(), layer.map.map.weight.val());
         assert!(distance(layer.forward(&linked, &x.clone().into()), want) < 1e-9);
 
         // Chebyshev: a sum of them, Uᵀ = Tₖ(L̃).
-        let layer = ChebyshevConfig::new(4, 3, 4).with_bias(false).init(&mut stream, &device()).unwrap();
-        let layer = shaken(layer, &mut stream, 0.1);
+        let layer = ChebyshevConfig::new(4, 3, 4).with_bias(false).init(&mut rng, &device()).unwrap();
+        let layer = shaken(layer, &mut rng, 0.1);
         let links = Linking::Laplacian(LambdaMax::Estimated).links(&graph).unwrap();
         let l = double(&links.hop(0)[0]);
         let (mut before, mut t) = (eye(9), l.clone());
@@ -225,11 +225,11 @@ fn everything_on_graphs_is_mat1_with_a_special_u() {
 
 #[test]
 fn a_mean_layer_is_a_highway_of_mat2() {
-    let mut stream = Stream::new(7, "highway");
-    let graph = random_graph(&mut stream, 9, 30);
-    let layer = ColumnLayerConfig::new(4, Pooling::Mean).init(&mut stream, &device()).unwrap();
-    let layer = shaken(layer, &mut stream, 0.3);
-    let h = random(&mut stream, [9, 4]);
+    let mut rng = SeededRng::new(7, "highway");
+    let graph = random_graph(&mut rng, 9, 30);
+    let layer = ColumnLayerConfig::new(4, Aggregation::Mean).init(&mut rng, &device()).unwrap();
+    let layer = shaken(layer, &mut rng, 0.3);
+    let h = random(&mut rng, [9, 4]);
     let mean = only(Linking::Mean, &graph);
     let heard = double(&mean).matmul(h.clone());
     let part = |index: usize| {
@@ -244,45 +244,45 @@ fn a_mean_layer_is_a_highway_of_mat2() {
 
 #[test]
 fn a_node_alone_hears_nothing() {
-    let mut stream = Stream::new(1, "alone");
+    let mut rng = SeededRng::new(1, "alone");
     let lonely = Graph::new(3, &[], false).unwrap();
-    for pooling in [Pooling::Mean, Pooling::Attention, Pooling::Vector] {
-        let config = ColumnNetConfig::new(4, 5, 2).with_pooling(pooling).with_heads(2).with_neighbours(3);
-        let net = shaken(config.init(&mut stream, &device()).unwrap(), &mut stream, 0.3);
+    for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
+        let config = ColumnNetConfig::new(4, 5, 2).with_aggregation(aggregation).with_heads(2).with_neighbours(3);
+        let net = shaken(config.init(&mut rng, &device()).unwrap(), &mut rng, 0.3);
         let zeroed = with_numbers(net.clone(), |name, shape| {
             let found = weights::named(&net).into_iter().find(|(other, _)| other == name).unwrap().1;
             let numbers: Vec<f64> = found.as_slice::<f64>().unwrap().to_vec();
             if name.ends_with("neighbour_map") { vec![0.0; shape.iter().product()] } else { numbers }
         });
-        let input = GraphInput::new(random(&mut stream, [3, 4]), &net.links(&lonely).unwrap());
+        let input = GraphInput::new(random(&mut rng, [3, 4]), &net.links(&lonely).unwrap());
         let [a, b] = [&net, &zeroed].map(|net| net.forward(input.clone(), &mut Mode::Eval));
-        assert_eq!(distance(a, b), 0.0, "{pooling:?}");
+        assert_eq!(distance(a, b), 0.0, "{aggregation:?}");
     }
 }
 
 #[test]
 fn parameters_are_counted() {
-    let mut stream = stream();
+    let mut rng = rng();
     let mut count =
-        |config: ColumnNetConfig| weights::count(&config.init(&mut stream, &Device::flex()).unwrap());
+        |config: ColumnNetConfig| weights::count(&config.init(&mut rng, &Device::flex()).unwrap());
     let cora = ColumnNetConfig::new(1433, 20, 7);
     let (ends, own) = (1433 * 20 + 20 + 20 * 7 + 7, 2 * (20 * 20 + 20));
     assert_eq!(count(cora.clone()), ends + 5 * (own + 2 * 20 * 20));
     assert_eq!(count(cora.clone().with_tied(true)), ends + own + 2 * 20 * 20);
     // Ten heads: W and b each, and ten times as much to hear.
-    let attention = cora.clone().with_pooling(Pooling::Attention);
+    let attention = cora.clone().with_aggregation(Aggregation::Attention);
     assert_eq!(count(attention), ends + 5 * (own + 2 * 200 * 20 + 10 * (20 * 20 + 20)));
-    let vector = cora.with_pooling(Pooling::Vector).with_relations(2);
+    let vector = cora.with_aggregation(Aggregation::Concat).with_relations(2);
     assert_eq!(count(vector), ends + 5 * (own + 2 * 2 * 50 * 20 * 20));
-    let gcn = GcnConfig::new(1433, [16], 7).init(&mut stream, &Device::flex()).unwrap();
+    let gcn = GcnConfig::new(1433, [16], 7).init(&mut rng, &Device::flex()).unwrap();
     assert_eq!(weights::count(&gcn), 1433 * 16 + 16 + 16 * 7 + 7);
     let chebyshev = ChebyshevNetConfig::new(1433, [16], 7).with_order(3);
-    let chebyshev = chebyshev.init(&mut stream, &Device::flex()).unwrap();
+    let chebyshev = chebyshev.init(&mut rng, &Device::flex()).unwrap();
     assert_eq!(weights::count(&chebyshev), 4 * (1433 * 16 + 16 * 7) + 16 + 7);
 }
 
-fn stream() -> Stream {
-    Stream::new(0, "init")
+fn rng() -> SeededRng {
+    SeededRng::new(0, "init")
 }
 
 fn wrong<T>(result: Result<T, ConfigError>, key: &str, value: &str, expected: &str) {
@@ -297,7 +297,7 @@ fn wrong<T>(result: Result<T, ConfigError>, key: &str, value: &str, expected: &s
 fn wrong_configs_name_their_key() {
     const HUGE: usize = usize::MAX / 2;
     let device = Device::flex();
-    let column = |config: ColumnNetConfig| config.init(&mut stream(), &device);
+    let column = |config: ColumnNetConfig| config.init(&mut rng(), &device);
     let base = || ColumnNetConfig::new(6, 5, 3);
     wrong(column(ColumnNetConfig::new(0, 5, 3)), "features", "0", "at least 1");
     wrong(column(ColumnNetConfig::new(6, 0, 3)), "hidden", "0", "at least 1");
@@ -307,10 +307,10 @@ fn wrong_configs_name_their_key() {
     wrong(column(base().with_height(0)), "height", "0", "between 1");
     wrong(column(ColumnNetConfig::new(6, 5000, 3).with_height(10_000)), "height", "numbers", "at most");
     wrong(column(base().with_heads(0)), "heads", "0", "at least 1");
-    wrong(column(base().with_pooling(Pooling::Attention).with_heads(1 << 30)), "heads", "×5", "at most");
+    wrong(column(base().with_aggregation(Aggregation::Attention).with_heads(1 << 30)), "heads", "×5", "at most");
     wrong(column(base().with_neighbours(0)), "neighbours", "0", "at least 1");
     wrong(
-        column(base().with_pooling(Pooling::Vector).with_neighbours(1 << 30)),
+        column(base().with_aggregation(Aggregation::Concat).with_neighbours(1 << 30)),
         "neighbours",
         "×5",
         "at most",
@@ -320,26 +320,26 @@ fn wrong_configs_name_their_key() {
         wrong(column(base().with_dropout(rate)), "dropout", &rate.to_string(), "less than 1");
         wrong(column(base().with_input_dropout(rate)), "input_dropout", &rate.to_string(), "less than 1");
     }
-    let gcn = |config: GcnConfig| config.init(&mut stream(), &device);
+    let gcn = |config: GcnConfig| config.init(&mut rng(), &device);
     wrong(gcn(GcnConfig::new(6, [5, 0], 3)), "hidden", "0 at layer 2", "at least 1");
     wrong(gcn(GcnConfig::new(6, vec![1; 10_000], 3)), "hidden", "10000 layers", "fewer");
     wrong(gcn(GcnConfig::new(0, [], 3)), "features", "0", "at least 1");
     wrong(gcn(GcnConfig::new(6, [1 << 20, 1 << 20], 3)), "hidden", "1048576×1048576", "at most");
     wrong(gcn(GcnConfig::new(6, [], 3).with_dropout(1.0)), "dropout", "1", "less than 1");
-    let chebyshev = |config: ChebyshevNetConfig| config.init(&mut stream(), &device);
+    let chebyshev = |config: ChebyshevNetConfig| config.init(&mut rng(), &device);
     wrong(chebyshev(ChebyshevNetConfig::new(6, [5], 3).with_order(HUGE)), "order", "", "at most");
     wrong(chebyshev(ChebyshevNetConfig::new(1 << 20, [64], 3).with_order(99)), "order", "100×", "at most");
     wrong(chebyshev(ChebyshevNetConfig::new(6, [5], 0)), "classes", "0", "between 1");
-    wrong(EdgeAttentionConfig::new(4, 0).init(&mut stream(), &device), "heads", "0", "at least 1");
-    wrong(GraphConvConfig::new(0, 2).init(&mut stream(), &device), "input", "0", "at least 1");
+    wrong(EdgeAttentionConfig::new(4, 0).init(&mut rng(), &device), "heads", "0", "at least 1");
+    wrong(GraphConvConfig::new(0, 2).init(&mut rng(), &device), "input", "0", "at least 1");
 }
 
 #[test]
 fn configs_survive_text_and_refuse_unknown_keys() {
-    let config = ColumnNetConfig::new(6, 5, 3).with_pooling(Pooling::Attention).with_tied(true);
+    let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(Aggregation::Attention).with_tied(true);
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<ColumnNetConfig>(&text).unwrap(), config);
-    let short = r#"{"features": 6, "hidden": 5, "classes": 3, "pooling": "attention", "tied": true}"#;
+    let short = r#"{"features": 6, "hidden": 5, "classes": 3, "aggregation": "attention", "tied": true}"#;
     assert_eq!(serde_json::from_str::<ColumnNetConfig>(short).unwrap(), config);
     let error = serde_json::from_str::<ColumnNetConfig>(r#"{"features": 6, "heigth": 5}"#).unwrap_err();
     assert!(error.to_string().contains("heigth"), "{error}");
@@ -352,11 +352,11 @@ fn configs_survive_text_and_refuse_unknown_keys() {
 
 #[test]
 fn names_can_be_guessed_and_sizes_are_printed() {
-    let (device, mut stream) = (Device::flex(), stream());
+    let (device, mut rng) = (Device::flex(), rng());
     let names =
         |named: Vec<(String, _)>| -> Vec<String> { named.into_iter().map(|(name, _)| name).collect() };
-    let net = ColumnNetConfig::new(6, 5, 3).with_pooling(Pooling::Attention).with_tied(true);
-    let net = net.init(&mut stream, &device).unwrap();
+    let net = ColumnNetConfig::new(6, 5, 3).with_aggregation(Aggregation::Attention).with_tied(true);
+    let net = net.init(&mut rng, &device).unwrap();
     let expected = [
         "input.weight",
         "input.bias",
@@ -365,20 +365,20 @@ fn names_can_be_guessed_and_sizes_are_printed() {
         "layer.0.bias",
         "layer.0.attention.0.score_map",
         "layer.0.attention.0.score_bias",
-        "top.weight",
-        "top.bias",
+        "head.weight",
+        "head.bias",
     ];
     assert_eq!(names(weights::named(&net)), expected);
     let printed = net.to_string();
-    for part in ["width: 5", "heard: 50", "pooling: Attention", "input: 6"] {
+    for part in ["width: 5", "heard: 50", "aggregation: Attention", "input: 6"] {
         assert!(printed.contains(part), "{part} is missing in {printed}");
     }
-    let net = GcnConfig::new(6, [5], 3).init(&mut stream, &device).unwrap();
+    let net = GcnConfig::new(6, [5], 3).init(&mut rng, &device).unwrap();
     assert_eq!(
         names(weights::named(&net)),
         ["layer.0.weight", "layer.0.bias", "layer.1.weight", "layer.1.bias"]
     );
-    let net = ChebyshevNetConfig::new(6, [5], 3).init(&mut stream, &device).unwrap();
+    let net = ChebyshevNetConfig::new(6, [5], 3).init(&mut rng, &device).unwrap();
     assert_eq!(
         names(weights::named(&net)),
         ["layer.0.weight", "layer.0.bias", "layer.1.weight", "layer.1.bias"]
@@ -387,9 +387,9 @@ fn names_can_be_guessed_and_sizes_are_printed() {
 }
 
 /// Saved and loaded into a twin of another seed, a net gives the same bits.
-fn survives<N: Net<Input = GraphInput, Output = Tensor<2>>>(build: impl Fn(&mut Stream) -> N, links: Links) {
-    let mut stream = stream();
-    let (net, other) = (build(&mut stream), build(&mut stream));
+fn survives<N: Net<Input = GraphInput, Output = Tensor<2>>>(build: impl Fn(&mut SeededRng) -> N, links: Links) {
+    let mut rng = rng();
+    let (net, other) = (build(&mut rng), build(&mut rng));
     let bytes = weights::to_safetensors(&net).unwrap();
     assert_ne!(bytes, weights::to_safetensors(&other).unwrap());
     let loaded = weights::load_safetensors(other, &bytes).unwrap();
@@ -401,29 +401,29 @@ fn survives<N: Net<Input = GraphInput, Output = Tensor<2>>>(build: impl Fn(&mut 
 #[test]
 fn save_and_load_give_the_same_bits() {
     let device = Device::flex();
-    for pooling in [Pooling::Mean, Pooling::Attention, Pooling::Vector] {
-        let config = ColumnNetConfig::new(6, 5, 3).with_pooling(pooling).with_neighbours(3);
-        let linking = config.init(&mut stream(), &device).unwrap().linking();
-        survives(|stream| config.init(stream, &device).unwrap(), linking.links(&odd()).unwrap());
+    for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
+        let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(aggregation).with_neighbours(3);
+        let linking = config.init(&mut rng(), &device).unwrap().linking();
+        survives(|rng| config.init(rng, &device).unwrap(), linking.links(&odd()).unwrap());
     }
     let config = GcnConfig::new(6, [5], 3);
-    survives(|stream| config.init(stream, &device).unwrap(), Linking::Renormalised.links(&odd()).unwrap());
+    survives(|rng| config.init(rng, &device).unwrap(), Linking::Renormalised.links(&odd()).unwrap());
     let config = ChebyshevNetConfig::new(6, [5], 3);
     let links = Linking::Laplacian(LambdaMax::Two).links(&odd()).unwrap();
-    survives(|stream| config.init(stream, &device).unwrap(), links);
+    survives(|rng| config.init(rng, &device).unwrap(), links);
 }
 
 #[test]
 fn dropout_draws_from_the_stream_for_dense_and_sparse_features() {
     let device = Device::flex();
     let net = GcnConfig::new(50, [5], 3).with_input_dropout(0.5).with_dropout(0.5);
-    let net = net.init(&mut stream(), &device).unwrap();
+    let net = net.init(&mut rng(), &device).unwrap();
     let links = net.links(&odd()).unwrap();
     let numbers: Vec<f32> = (0..250).map(|at| f32::from(u8::from(at % 7 == 0))).collect();
     let dense = Tensor::<1>::from_floats(&numbers[..], &device).reshape([5, 50]);
     for features in [Features::Dense(dense), Features::new(numbers, 50, &device).unwrap()] {
         let run = |seed: u64| {
-            let mut mode = Mode::train(Stream::new(seed, "dropout"));
+            let mut mode = Mode::train(SeededRng::new(seed, "dropout"));
             net.forward(GraphInput::new(features.clone(), &links), &mut mode).into_data()
         };
         run(1).assert_eq(&run(1), true);

@@ -8,7 +8,7 @@ use burn::tensor::{DType, Tensor, TensorData};
 use common::{between, check_function, check_module, device, distance, random, shaken, values, weigh};
 use matnet::graph::{Edges, Features, Graph, GraphInput, LambdaMax, Linking, Links, Sampler, Sparse};
 use matnet::layer::{
-    ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, FeatureMap, GraphConvConfig, Pooling,
+    ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, FeatureMap, GraphConvConfig, Aggregation,
 };
 use matnet::ops::{Activation, attention_map, composed, edge_attention, highway, slot_map, sparse_product};
 use matnet::prelude::*;
@@ -16,10 +16,10 @@ use matnet::vector::VecLinearConfig;
 
 const GRAPHS: usize = 100;
 
-fn each_graph(name: &str, check: impl Fn(&str, usize, &mut Stream)) {
+fn each_graph(name: &str, check: impl Fn(&str, usize, &mut SeededRng)) {
     for index in 0..GRAPHS {
-        let mut stream = Stream::new(index as u64, name);
-        check(&format!("{name}, graph {index}"), index, &mut stream);
+        let mut rng = SeededRng::new(index as u64, name);
+        check(&format!("{name}, graph {index}"), index, &mut rng);
     }
 }
 
@@ -27,54 +27,54 @@ fn activation(index: usize) -> Activation {
     [Activation::Relu, Activation::Tanh, Activation::Sigmoid, Activation::Identity][index % 4]
 }
 
-fn pooling(index: usize) -> Pooling {
-    [Pooling::Mean, Pooling::Attention, Pooling::Vector][index % 3]
+fn aggregation(index: usize) -> Aggregation {
+    [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat][index % 3]
 }
 
 /// Random edges: none, few or many, self loops and repeats among them.
-fn edges(stream: &mut Stream, nodes: usize) -> Vec<(u32, u32)> {
-    let count = between(stream, 0, 3 * nodes);
-    (0..count).map(|_| (stream.below(nodes) as u32, stream.below(nodes) as u32)).collect()
+fn edges(rng: &mut SeededRng, nodes: usize) -> Vec<(u32, u32)> {
+    let count = between(rng, 0, 3 * nodes);
+    (0..count).map(|_| (rng.below(nodes) as u32, rng.below(nodes) as u32)).collect()
 }
 
 /// A graph of one relation or more, directed or not.
-fn graph(stream: &mut Stream, nodes: usize, relations: usize) -> Graph {
-    let lists: Vec<_> = (0..relations).map(|_| (edges(stream, nodes), stream.below(2) == 0)).collect();
+fn graph(rng: &mut SeededRng, nodes: usize, relations: usize) -> Graph {
+    let lists: Vec<_> = (0..relations).map(|_| (edges(rng, nodes), rng.below(2) == 0)).collect();
     let relations: Vec<_> =
         lists.iter().map(|(list, directed)| Edges { list, directed: *directed }).collect();
     Graph::with_relations(nodes, &relations).unwrap()
 }
 
 /// A sparse matrix of any shape, with or without weights.
-fn matrix(stream: &mut Stream, rows: usize, cols: usize) -> Sparse {
+fn matrix(rng: &mut SeededRng, rows: usize, cols: usize) -> Sparse {
     let (mut offsets, mut columns) = (vec![0], Vec::new());
     for _ in 0..rows {
-        for _ in 0..stream.below(4) {
-            columns.push(stream.below(cols) as u32);
+        for _ in 0..rng.below(4) {
+            columns.push(rng.below(cols) as u32);
         }
         offsets.push(columns.len());
     }
-    let weights = (stream.below(2) == 0).then(|| columns.iter().map(|_| stream.normal() as f32).collect());
+    let weights = (rng.below(2) == 0).then(|| columns.iter().map(|_| rng.normal() as f32).collect());
     Sparse::new(cols, offsets, columns, weights).unwrap()
 }
 
 /// The links of a whole graph, or of a batch, and how many nodes bring features.
-fn links(stream: &mut Stream, index: usize, graph: &Graph, linking: Linking, hops: usize) -> (Links, usize) {
+fn links(rng: &mut SeededRng, index: usize, graph: &Graph, linking: Linking, hops: usize) -> (Links, usize) {
     if index % 3 != 2 {
         return (linking.links(graph).unwrap(), graph.nodes());
     }
     let nodes: Vec<u32> = (0..graph.nodes() as u32).filter(|node| node % 2 == 0).collect();
     let sampler = Sampler::new(graph, linking, hops, Some(2)).unwrap();
-    let batch = sampler.batch(&nodes, stream).unwrap();
+    let batch = sampler.batch(&nodes, rng).unwrap();
     (batch.links, batch.inputs.len())
 }
 
 #[test]
 fn sparse_products() {
-    each_graph("sparse product", |label, _, stream| {
-        let [rows, cols, width] = [7, 7, 20].map(|most| between(stream, 1, most));
-        let matrix = matrix(stream, rows, cols);
-        check_function(label, &[values(stream, cols * width)], |leaves| {
+    each_graph("sparse product", |label, _, rng| {
+        let [rows, cols, width] = [7, 7, 20].map(|most| between(rng, 1, most));
+        let matrix = matrix(rng, rows, cols);
+        check_function(label, &[values(rng, cols * width)], |leaves| {
             weigh(sparse_product(&matrix, leaves[0].clone().reshape([cols, width])))
         });
     });
@@ -82,12 +82,12 @@ fn sparse_products() {
 
 #[test]
 fn slot_maps() {
-    each_graph("slot map", |label, index, stream| {
-        let [nodes, slots, width, output] = [7, 4, 6, 5].map(|most| between(stream, 1, most));
-        let graph = graph(stream, nodes, 1);
-        let (links, others) = links(stream, index, &graph, Linking::Slots(slots), 1);
+    each_graph("slot map", |label, index, rng| {
+        let [nodes, slots, width, output] = [7, 4, 6, 5].map(|most| between(rng, 1, most));
+        let graph = graph(rng, nodes, 1);
+        let (links, others) = links(rng, index, &graph, Linking::Slots(slots), 1);
         let matrix = &links.hop(0)[0];
-        let inputs = [others * width, slots * width * output].map(|n| values(stream, n));
+        let inputs = [others * width, slots * width * output].map(|n| values(rng, n));
         let run = |op: fn(&Sparse, Tensor<2>, Tensor<2>) -> Tensor<2>, leaves: &[Tensor<1>]| {
             let map = leaves[1].clone().reshape([slots * width, output]);
             op(matrix, leaves[0].clone().reshape([others, width]), map)
@@ -102,10 +102,10 @@ fn slot_maps() {
 
 #[test]
 fn edge_attentions() {
-    each_graph("edge attention", |label, _, stream| {
-        let [rows, cols, width, heads] = [6, 6, 6, 6].map(|most| between(stream, 1, most));
-        let matrix = matrix(stream, rows, cols);
-        let inputs = [rows * width * heads, width * heads, cols * width].map(|n| values(stream, n));
+    each_graph("edge attention", |label, _, rng| {
+        let [rows, cols, width, heads] = [6, 6, 6, 6].map(|most| between(rng, 1, most));
+        let matrix = matrix(rng, rows, cols);
+        let inputs = [rows * width * heads, width * heads, cols * width].map(|n| values(rng, n));
         check_function(label, &inputs, |leaves| {
             let [query, bias, keys] = [0, 1, 2].map(|at| leaves[at].clone());
             let (query, bias) = (query.reshape([rows, width, heads]), bias.reshape([width, heads]));
@@ -116,12 +116,12 @@ fn edge_attentions() {
 
 #[test]
 fn attention_maps() {
-    each_graph("attention map", |label, _, stream| {
-        let [rows, more, width, heads, output] = [6, 4, 5, 5, 4].map(|most| between(stream, 1, most));
+    each_graph("attention map", |label, _, rng| {
+        let [rows, more, width, heads, output] = [6, 4, 5, 5, 4].map(|most| between(rng, 1, most));
         let cols = rows + more - 1;
-        let matrix = matrix(stream, rows, cols);
+        let matrix = matrix(rng, rows, cols);
         let inputs = [cols * width, width * width * heads, width * heads, width * heads * output];
-        let inputs = inputs.map(|n| values(stream, n));
+        let inputs = inputs.map(|n| values(rng, n));
         for composed in [false, true] {
             check_function(label, &inputs, |leaves| {
                 weigh(run_attention_map(composed, &matrix, leaves, width, heads))
@@ -157,10 +157,10 @@ fn run_attention_map(
 
 #[test]
 fn highways() {
-    each_graph("highway", |label, index, stream| {
-        let [nodes, width] = [7, 20].map(|most| between(stream, 1, most));
+    each_graph("highway", |label, index, rng| {
+        let [nodes, width] = [7, 20].map(|most| between(rng, 1, most));
         let inputs = [2 * nodes * width, 2 * nodes * width, 2 * width, nodes * width];
-        let inputs = inputs.map(|n| values(stream, n));
+        let inputs = inputs.map(|n| values(rng, n));
         check_function(label, &inputs, |leaves| {
             let [own, heard, bias, state] = [0, 1, 2, 3].map(|at| leaves[at].clone());
             let (own, heard) = (own.reshape([nodes, 2 * width]), heard.reshape([nodes, 2 * width]));
@@ -173,16 +173,16 @@ fn highways() {
 /// Fused and composed give the same in f32: output and gradients.
 #[test]
 fn fused_operations_do_what_composed_ones_do() {
-    let mut stream = Stream::new(1, "fused");
+    let mut rng = SeededRng::new(1, "fused");
     for index in 0..GRAPHS {
-        let [rows, cols, width] = [60, 60, 40].map(|most| between(&mut stream, 1, most));
-        let heads = between(&mut stream, 1, 20);
-        let matrix = matrix(&mut stream, rows, cols);
-        let keys = random(&mut stream, [cols, width]).cast(DType::F32);
-        let query = random(&mut stream, [rows, width, heads]).cast(DType::F32) / width as f32;
-        let bias = random(&mut stream, [width, heads]).cast(DType::F32);
-        let [own, heard] = [0, 1].map(|_| random(&mut stream, [cols, 2 * width]).cast(DType::F32));
-        let gates = random(&mut stream, [2, width]).cast(DType::F32);
+        let [rows, cols, width] = [60, 60, 40].map(|most| between(&mut rng, 1, most));
+        let heads = between(&mut rng, 1, 20);
+        let matrix = matrix(&mut rng, rows, cols);
+        let keys = random(&mut rng, [cols, width]).cast(DType::F32);
+        let query = random(&mut rng, [rows, width, heads]).cast(DType::F32) / width as f32;
+        let bias = random(&mut rng, [width, heads]).cast(DType::F32);
+        let [own, heard] = [0, 1].map(|_| random(&mut rng, [cols, 2 * width]).cast(DType::F32));
+        let gates = random(&mut rng, [2, width]).cast(DType::F32);
         let run = |fused: bool| {
             let [keys, own, heard, gates, bias] =
                 [&keys, &own, &heard, &gates, &bias].map(|tensor| tensor.clone().detach().require_grad());
@@ -233,11 +233,11 @@ fn check_nodes<M: Module>(
     label: &str,
     module: M,
     [nodes, width]: [usize; 2],
-    stream: &mut Stream,
+    rng: &mut SeededRng,
     forward: impl Fn(&M, Tensor<2>) -> Tensor<2>,
 ) {
-    let module = shaken(module, stream, 0.3);
-    let input = values(stream, nodes * width);
+    let module = shaken(module, rng, 0.3);
+    let input = values(rng, nodes * width);
     check_module(label, &module, &[input], |module, leaves| {
         weigh(forward(module, leaves[0].clone().reshape([nodes, width])))
     });
@@ -245,30 +245,30 @@ fn check_nodes<M: Module>(
 
 #[test]
 fn edge_attention_layer() {
-    each_graph("edge attention layer", |label, index, stream| {
-        let [nodes, width, heads] = [6, 5, 4].map(|most| between(stream, 1, most));
-        let graph = graph(stream, nodes, 1);
-        let (links, inputs) = links(stream, index, &graph, Linking::Heard, 1);
-        let layer = EdgeAttentionConfig::new(width, heads).init(stream, &device()).unwrap();
-        check_nodes(label, layer, [inputs, width], stream, |layer, x| layer.forward(&links.hop(0)[0], x));
+    each_graph("edge attention layer", |label, index, rng| {
+        let [nodes, width, heads] = [6, 5, 4].map(|most| between(rng, 1, most));
+        let graph = graph(rng, nodes, 1);
+        let (links, inputs) = links(rng, index, &graph, Linking::Heard, 1);
+        let layer = EdgeAttentionConfig::new(width, heads).init(rng, &device()).unwrap();
+        check_nodes(label, layer, [inputs, width], rng, |layer, x| layer.forward(&links.hop(0)[0], x));
     });
 }
 
 #[test]
 fn column_layers() {
-    each_graph("column layer", |label, index, stream| {
-        let [nodes, width, relations] = [6, 5, 2].map(|most| between(stream, 1, most));
-        let graph = graph(stream, nodes, relations);
-        let config = ColumnLayerConfig::new(width, pooling(index))
-            .with_heads(between(stream, 1, 4))
-            .with_neighbours(between(stream, 1, 4))
+    each_graph("column layer", |label, index, rng| {
+        let [nodes, width, relations] = [6, 5, 2].map(|most| between(rng, 1, most));
+        let graph = graph(rng, nodes, relations);
+        let config = ColumnLayerConfig::new(width, aggregation(index))
+            .with_heads(between(rng, 1, 4))
+            .with_neighbours(between(rng, 1, 4))
             .with_relations(relations)
             .with_activation(activation(index / 3))
             .with_dropout(0.3);
-        let (links, inputs) = links(stream, index / 3, &graph, config.linking(), 1);
-        let layer = config.init(stream, &device()).unwrap();
-        check_nodes(label, layer, [inputs, width], stream, |layer, x| {
-            let mut mode = if index % 2 == 0 { Mode::Eval } else { Mode::train(Stream::new(1, "mode")) };
+        let (links, inputs) = links(rng, index / 3, &graph, config.linking(), 1);
+        let layer = config.init(rng, &device()).unwrap();
+        check_nodes(label, layer, [inputs, width], rng, |layer, x| {
+            let mut mode = if index % 2 == 0 { Mode::Eval } else { Mode::train(SeededRng::new(1, "mode")) };
             layer.forward(links.hop(0), x, &mut mode)
         });
     });
@@ -276,15 +276,15 @@ fn column_layers() {
 
 #[test]
 fn convolutions() {
-    each_graph("convolution", |label, index, stream| {
-        let [nodes, from, to] = [7, 6, 6].map(|most| between(stream, 1, most));
-        let graph = graph(stream, nodes, 1);
+    each_graph("convolution", |label, index, rng| {
+        let [nodes, from, to] = [7, 6, 6].map(|most| between(rng, 1, most));
+        let graph = graph(rng, nodes, 1);
         let linking = if index % 2 == 0 { Linking::Renormalised } else { Linking::Symmetric };
-        let (links, inputs) = links(stream, index, &graph, linking, 1);
+        let (links, inputs) = links(rng, index, &graph, linking, 1);
         let layer =
             GraphConvConfig::new(from, to).with_activation(activation(index)).with_bias(index % 3 != 1);
-        let layer = layer.init(stream, &device()).unwrap();
-        check_nodes(label, layer, [inputs, from], stream, |layer, x| {
+        let layer = layer.init(rng, &device()).unwrap();
+        check_nodes(label, layer, [inputs, from], rng, |layer, x| {
             layer.forward(&links.hop(0)[0], &x.into())
         });
     });
@@ -292,26 +292,26 @@ fn convolutions() {
 
 #[test]
 fn chebyshev_layers() {
-    each_graph("chebyshev", |label, index, stream| {
-        let [nodes, from, to, order] = [7, 5, 5, 4].map(|most| between(stream, 1, most));
+    each_graph("chebyshev", |label, index, rng| {
+        let [nodes, from, to, order] = [7, 5, 5, 4].map(|most| between(rng, 1, most));
         let order = order - 1;
-        let graph = graph(stream, nodes, 1);
+        let graph = graph(rng, nodes, 1);
         let lambda = if index % 2 == 0 { LambdaMax::Two } else { LambdaMax::Estimated };
-        let (links, inputs) = links(stream, index, &graph, Linking::Laplacian(lambda), order.max(1));
+        let (links, inputs) = links(rng, index, &graph, Linking::Laplacian(lambda), order.max(1));
         let layer = ChebyshevConfig::new(from, to, order).with_activation(activation(index));
-        let layer = layer.init(stream, &device()).unwrap();
-        check_nodes(label, layer, [inputs, from], stream, |layer, x| layer.forward(&links, 0, &x.into()));
+        let layer = layer.init(rng, &device()).unwrap();
+        check_nodes(label, layer, [inputs, from], rng, |layer, x| layer.forward(&links, 0, &x.into()));
     });
 }
 
 /// Maps of sparse features have gradients for the weights alone.
 #[test]
 fn feature_maps() {
-    each_graph("feature map", |label, index, stream| {
-        let [nodes, from, to] = [7, 9, 6].map(|most| between(stream, 1, most));
-        let features = matrix(stream, nodes, from).into();
+    each_graph("feature map", |label, index, rng| {
+        let [nodes, from, to] = [7, 9, 6].map(|most| between(rng, 1, most));
+        let features = matrix(rng, nodes, from).into();
         let map = VecLinearConfig::new(from, to).with_activation(activation(index)).with_bias(index % 3 != 1);
-        let layer = shaken(FeatureMap { map: map.init(stream, &device()).unwrap() }, stream, 0.3);
+        let layer = shaken(FeatureMap { map: map.init(rng, &device()).unwrap() }, rng, 0.3);
         check_module(label, &layer, &[], |layer, _| weigh(layer.forward(&features)));
     });
 }
@@ -323,94 +323,94 @@ fn check_net<N: Net<Input = GraphInput, Output = Tensor<2>>>(
     net: N,
     width: usize,
     (links, inputs): (Links, usize),
-    stream: &mut Stream,
+    rng: &mut SeededRng,
 ) {
-    let mode = || if index.is_multiple_of(2) { Mode::Eval } else { Mode::train(Stream::new(1, "mode")) };
+    let mode = || if index.is_multiple_of(2) { Mode::Eval } else { Mode::train(SeededRng::new(1, "mode")) };
     if index % 5 == 4 {
-        let features: Features = matrix(stream, inputs, width).into();
-        let net = shaken(net, stream, 0.3);
+        let features: Features = matrix(rng, inputs, width).into();
+        let net = shaken(net, rng, 0.3);
         return check_module(label, &net, &[], |net, _| {
             weigh(net.forward(GraphInput::new(features.clone(), &links), &mut mode()))
         });
     }
-    check_nodes(label, net, [inputs, width], stream, |net, x| {
+    check_nodes(label, net, [inputs, width], rng, |net, x| {
         net.forward(GraphInput::new(x, &links), &mut mode())
     });
 }
 
 #[test]
 fn column_nets() {
-    each_graph("column net", |label, index, stream| {
-        let [nodes, features, hidden, classes, height] = [6, 5, 4, 3, 3].map(|most| between(stream, 1, most));
-        let relations = between(stream, 1, 2);
+    each_graph("column net", |label, index, rng| {
+        let [nodes, features, hidden, classes, height] = [6, 5, 4, 3, 3].map(|most| between(rng, 1, most));
+        let relations = between(rng, 1, 2);
         let net = ColumnNetConfig::new(features, hidden, classes)
             .with_height(height)
-            .with_pooling(pooling(index))
-            .with_heads(between(stream, 1, 3))
-            .with_neighbours(between(stream, 1, 3))
+            .with_aggregation(aggregation(index))
+            .with_heads(between(rng, 1, 3))
+            .with_neighbours(between(rng, 1, 3))
             .with_relations(relations)
             .with_tied(index % 4 < 2)
             .with_activation(activation(index / 3))
             .with_input_dropout(0.2)
             .with_dropout(0.2)
-            .init(stream, &device())
+            .init(rng, &device())
             .unwrap();
-        let graph = graph(stream, nodes, relations);
-        let links = links(stream, index / 3, &graph, net.linking(), net.hops());
-        check_net(label, index, net, features, links, stream);
+        let graph = graph(rng, nodes, relations);
+        let links = links(rng, index / 3, &graph, net.linking(), net.hops());
+        check_net(label, index, net, features, links, rng);
     });
 }
 
 #[test]
 fn gcns() {
-    each_graph("gcn", |label, index, stream| {
-        let [nodes, features, classes, depth] = [7, 6, 4, 4].map(|most| between(stream, 1, most));
-        let hidden: Vec<usize> = (1..depth).map(|_| between(stream, 1, 6)).collect();
+    each_graph("gcn", |label, index, rng| {
+        let [nodes, features, classes, depth] = [7, 6, 4, 4].map(|most| between(rng, 1, most));
+        let hidden: Vec<usize> = (1..depth).map(|_| between(rng, 1, 6)).collect();
         let net = GcnConfig::new(features, hidden, classes)
             .with_activation(activation(index))
             .with_input_dropout(0.2)
             .with_dropout(0.2)
-            .init(stream, &device())
+            .init(rng, &device())
             .unwrap();
-        let graph = graph(stream, nodes, 1 + index % 2);
-        let links = links(stream, index, &graph, net.linking(), net.hops());
-        check_net(label, index, net, features, links, stream);
+        let graph = graph(rng, nodes, 1 + index % 2);
+        let links = links(rng, index, &graph, net.linking(), net.hops());
+        check_net(label, index, net, features, links, rng);
     });
 }
 
 #[test]
 fn chebyshev_nets() {
-    each_graph("chebyshev net", |label, index, stream| {
-        let [nodes, features, classes, depth] = [7, 6, 4, 3].map(|most| between(stream, 1, most));
-        let hidden: Vec<usize> = (1..depth).map(|_| between(stream, 1, 6)).collect();
+    each_graph("chebyshev net", |label, index, rng| {
+        let [nodes, features, classes, depth] = [7, 6, 4, 3].map(|most| between(rng, 1, most));
+        let hidden: Vec<usize> = (1..depth).map(|_| between(rng, 1, 6)).collect();
         let net = ChebyshevNetConfig::new(features, hidden, classes)
             .with_order(index % 4)
             .with_lambda_max(if index % 2 == 0 { LambdaMax::Two } else { LambdaMax::Estimated })
             .with_activation(activation(index))
             .with_input_dropout(0.2)
             .with_dropout(0.2)
-            .init(stream, &device())
+            .init(rng, &device())
             .unwrap();
-        let graph = graph(stream, nodes, 1);
-        let links = links(stream, index, &graph, net.linking(), net.hops());
-        check_net(label, index, net, features, links, stream);
+        let graph = graph(rng, nodes, 1);
+        let links = links(rng, index, &graph, net.linking(), net.hops());
+        check_net(label, index, net, features, links, rng);
     });
 }
 
 /// f32 numbers as a tensor that asks for no gradient, for sparse and dense features alike.
 #[test]
 fn sparse_features_give_what_dense_ones_give() {
-    let mut stream = Stream::new(3, "features");
-    let graph = graph(&mut stream, 30, 1);
+    let mut rng = SeededRng::new(3, "features");
+    let graph = graph(&mut rng, 30, 1);
     let mut numbers = vec![0.0_f32; 30 * 50];
-    (0..60).for_each(|_| numbers[stream.below(1500)] = stream.normal() as f32);
+    (0..60).for_each(|_| numbers[rng.below(1500)] = rng.normal() as f32);
     let dense = Tensor::<2>::from_data(TensorData::new(numbers.clone(), [30, 50]), &device());
     let sparse = Features::new(numbers, 50, &device()).unwrap();
     assert!(matches!(sparse, Features::Sparse(_)));
     let picked = [4, 7, 7, 0];
-    let column = ColumnNetConfig::new(50, 8, 3).init(&mut stream, &device()).unwrap();
-    let gcn = GcnConfig::new(50, [8], 3).init(&mut stream, &device()).unwrap();
-    let chebyshev = ChebyshevNetConfig::new(50, [8], 3).init(&mut stream, &device()).unwrap();
+    let column = ColumnNetConfig::new(50, 8, 3).init(&mut rng, &device()).unwrap();
+    let gcn = GcnConfig::new(50, [8], 3).init(&mut rng, &device()).unwrap();
+    let chebyshev = ChebyshevNetConfig::new(50, [8], 3).init(&mut rng, &device()).unwrap();
     let same = |run: &dyn Fn(Features) -> Tensor<2>| {
         assert!(distance(run(dense.clone().into()), run(sparse.clone())) < 1e-5);
     };

@@ -16,7 +16,7 @@ const FOLDER: &str = "reference/graph";
 fn column_net() {
     each(FOLDER, "column_net", 7, |reference| {
         let config: ColumnNetConfig = reference.config();
-        check_net(reference, config.init(&mut stream(), &device()), ColumnNet::links);
+        check_net(reference, config.init(&mut rng(), &device()), ColumnNet::links);
     });
 }
 
@@ -24,7 +24,7 @@ fn column_net() {
 fn gcn() {
     each(FOLDER, "gcn", 3, |reference| {
         let config: GcnConfig = reference.config();
-        check_net(reference, config.init(&mut stream(), &device()), Gcn::links);
+        check_net(reference, config.init(&mut rng(), &device()), Gcn::links);
     });
 }
 
@@ -32,13 +32,13 @@ fn gcn() {
 fn chebyshev_net() {
     each(FOLDER, "chebyshev_net", 5, |reference| {
         let config: ChebyshevNetConfig = reference.config();
-        check_net(reference, config.init(&mut stream(), &device()), ChebyshevNet::links);
+        check_net(reference, config.init(&mut rng(), &device()), ChebyshevNet::links);
     });
 }
 
 /// What is drawn from it is replaced.
-fn stream() -> Stream {
-    Stream::new(0, "parity")
+fn rng() -> SeededRng {
+    SeededRng::new(0, "parity")
 }
 
 /// The edges of the reference as a graph.

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use common::graph::{dense, only, random_graph};
 use common::{device, distance, random, shaken};
 use matnet::graph::{Features, Graph, GraphInput, LambdaMax, Linking, Sampler};
-use matnet::layer::Pooling;
+use matnet::layer::Aggregation;
 use matnet::prelude::*;
 
 /// One node that hears 40 others, each of which hears only it.
@@ -17,10 +17,10 @@ fn star() -> Graph {
 
 /// How often the middle of the star hears each leaf in 2,000 draws, and how many of them at once.
 fn heard_in_the_middle(sampler: &Sampler) -> ([usize; 41], Vec<usize>) {
-    let mut stream = Stream::new(5, "sample");
+    let mut rng = SeededRng::new(5, "sample");
     let (mut counts, mut lengths) = ([0; 41], Vec::new());
     for _ in 0..2000 {
-        let links = sampler.whole(&mut stream).unwrap();
+        let links = sampler.whole(&mut rng).unwrap();
         let heard = links.hop(0)[0].row(0).0;
         assert!(heard.is_sorted());
         assert_eq!(links.hop(0)[0].row(1).0, [0], "nobody is made lonely");
@@ -36,7 +36,7 @@ fn samples_are_bounded_seeded_and_even() {
     let (counts, lengths) = heard_in_the_middle(&sampler(10));
     assert!(lengths.iter().all(|&length| length == 10));
     assert!(counts[1..].iter().all(|&count| (400..600).contains(&count)), "{counts:?}");
-    let draw = |most, seed| sampler(most).whole(&mut Stream::new(seed, "sample")).unwrap();
+    let draw = |most, seed| sampler(most).whole(&mut SeededRng::new(seed, "sample")).unwrap();
     assert!(draw(10, 1) == draw(10, 1) && draw(10, 1) != draw(10, 2));
     assert_eq!(draw(40, 1), Linking::Heard.links(&star()).unwrap());
     assert!(sampler(40).leaves_out_nobody() && !sampler(39).leaves_out_nobody());
@@ -62,8 +62,8 @@ fn dropout_leaves_out_each_neighbour_alike() {
 /// What is measured with is the mean of what is learnt with: weights are those of the whole graph, whoever is left out.
 #[test]
 fn drawn_weights_keep_their_expectation() {
-    let mut stream = Stream::new(3, "expectation");
-    let graph = random_graph(&mut stream, 12, 40);
+    let mut rng = SeededRng::new(3, "expectation");
+    let graph = random_graph(&mut rng, 12, 40);
     let laplacian = Linking::Laplacian(LambdaMax::Estimated);
     for linking in [Linking::Symmetric, Linking::Renormalised, laplacian] {
         let whole = dense(&only(linking, &graph));
@@ -73,9 +73,9 @@ fn drawn_weights_keep_their_expectation() {
             let mut mean = vec![vec![0.0; 12]; 12];
             for draw in 0..DRAWS {
                 let links = if draw % 2 == 0 {
-                    sampler.whole(&mut stream).unwrap()
+                    sampler.whole(&mut rng).unwrap()
                 } else {
-                    sampler.batch(&(0..12).collect::<Vec<_>>(), &mut stream).unwrap().links
+                    sampler.batch(&(0..12).collect::<Vec<_>>(), &mut rng).unwrap().links
                 };
                 let drawn = dense(&links.hop(0)[0]);
                 mean.iter_mut().flatten().zip(drawn.iter().flatten()).for_each(|(mean, x)| *mean += x);
@@ -93,13 +93,13 @@ fn drawn_weights_keep_their_expectation() {
 
 #[test]
 fn an_epoch_has_every_node_once() {
-    let mut stream = Stream::new(2, "epoch");
-    let graph = random_graph(&mut stream, 30, 60);
+    let mut rng = SeededRng::new(2, "epoch");
+    let graph = random_graph(&mut rng, 30, 60);
     let sampler = Sampler::new(&graph, Linking::Heard, 3, Some(2)).unwrap();
     let nodes: Vec<u32> = (0..30).collect();
     let epoch = |seed| -> Vec<_> {
-        let mut stream = Stream::new(seed, "epoch");
-        let batches = sampler.batches(&nodes, 8, &mut stream).unwrap();
+        let mut rng = SeededRng::new(seed, "epoch");
+        let batches = sampler.batches(&nodes, 8, &mut rng).unwrap();
         batches.map(Result::unwrap).collect()
     };
     let batches = epoch(1);
@@ -127,14 +127,14 @@ fn whole_and_batches<N: Net<Input = GraphInput, Output = Tensor<2>>>(
     hops: usize,
     width: usize,
 ) {
-    let mut stream = Stream::new(8, "batches");
-    let net = shaken(net, &mut stream, 0.2);
-    let features = Features::from(random(&mut stream, [graph.nodes(), width]));
+    let mut rng = SeededRng::new(8, "batches");
+    let net = shaken(net, &mut rng, 0.2);
+    let features = Features::from(random(&mut rng, [graph.nodes(), width]));
     let links = linking.links(graph).unwrap();
     let whole = net.forward(GraphInput::new(features.clone(), &links), &mut Mode::Eval);
     let sampler = Sampler::new(graph, linking, hops, None).unwrap();
     let nodes: Vec<u32> = (0..graph.nodes() as u32).collect();
-    for batch in sampler.batches(&nodes, 7, &mut stream).unwrap() {
+    for batch in sampler.batches(&nodes, 7, &mut rng).unwrap() {
         let batch = batch.unwrap();
         let input = GraphInput::new(features.select(&batch.inputs), &batch.links);
         let scores = net.forward(input, &mut Mode::Eval);
@@ -146,20 +146,20 @@ fn whole_and_batches<N: Net<Input = GraphInput, Output = Tensor<2>>>(
 
 #[test]
 fn full_batches_equal_the_whole_graph() {
-    let mut stream = Stream::new(4, "whole");
+    let mut rng = SeededRng::new(4, "whole");
     for round in 0..10 {
-        let graph = random_graph(&mut stream, 20, 50);
-        for pooling in [Pooling::Mean, Pooling::Attention, Pooling::Vector] {
-            let config = ColumnNetConfig::new(6, 5, 3).with_height(3).with_pooling(pooling).with_heads(3);
-            let net = config.with_tied(round % 2 == 0).init(&mut stream, &device()).unwrap();
+        let graph = random_graph(&mut rng, 20, 50);
+        for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
+            let config = ColumnNetConfig::new(6, 5, 3).with_height(3).with_aggregation(aggregation).with_heads(3);
+            let net = config.with_tied(round % 2 == 0).init(&mut rng, &device()).unwrap();
             let (linking, hops) = (net.linking(), net.hops());
-            whole_and_batches(&format!("{pooling:?}"), net, &graph, linking, hops, 6);
+            whole_and_batches(&format!("{aggregation:?}"), net, &graph, linking, hops, 6);
         }
-        let net = GcnConfig::new(6, [5, 7], 3).init(&mut stream, &device()).unwrap();
+        let net = GcnConfig::new(6, [5, 7], 3).init(&mut rng, &device()).unwrap();
         let (linking, hops) = (net.linking(), net.hops());
         whole_and_batches("gcn", net, &graph, linking, hops, 6);
         let net = ChebyshevNetConfig::new(6, [5], 3).with_order(round % 4);
-        let net = net.with_lambda_max(LambdaMax::Estimated).init(&mut stream, &device()).unwrap();
+        let net = net.with_lambda_max(LambdaMax::Estimated).init(&mut rng, &device()).unwrap();
         let (linking, hops) = (net.linking(), net.hops());
         whole_and_batches("chebyshev", net, &graph, linking, hops, 6);
     }

@@ -14,27 +14,27 @@ const SHAPES: usize = 100;
 const VOCABULARY: usize = 9;
 
 /// Stories of 0 to 6 sentences of 0 to 5 words, a question each.
-fn stories(stream: &mut Stream, count: usize) -> Stories {
+fn stories(rng: &mut SeededRng, count: usize) -> Stories {
     let mut all = Stories::default();
     for _ in 0..count {
-        let (sentences, question) = story(stream);
+        let (sentences, question) = story(rng);
         all.push(&sentences, &question);
     }
     all
 }
 
-fn story(stream: &mut Stream) -> (Vec<Vec<u32>>, Vec<u32>) {
+fn story(rng: &mut SeededRng) -> (Vec<Vec<u32>>, Vec<u32>) {
     let mut line = |most: usize| -> Vec<u32> {
-        let words = stream.below(most + 1);
-        (0..words).map(|_| 1 + stream.below(VOCABULARY) as u32).collect()
+        let words = rng.below(most + 1);
+        (0..words).map(|_| 1 + rng.below(VOCABULARY) as u32).collect()
     };
     let sentences = line(6).iter().map(|_| line(5)).collect();
     (sentences, line(4))
 }
 
-fn end_to_end(stream: &mut Stream, index: usize) -> EndToEndConfig {
-    EndToEndConfig::new(VOCABULARY, 5, between(stream, 1, 5))
-        .with_memory(between(stream, 1, 7))
+fn end_to_end(rng: &mut SeededRng, index: usize) -> EndToEndConfig {
+    EndToEndConfig::new(VOCABULARY, 5, between(rng, 1, 5))
+        .with_memory(between(rng, 1, 7))
         .with_hops(1 + index % 3)
         .with_heads(1 + index / 3 % 3)
         .with_tying([Tying::Adjacent, Tying::LayerWise][index / 2 % 2])
@@ -44,24 +44,24 @@ fn end_to_end(stream: &mut Stream, index: usize) -> EndToEndConfig {
         .with_noise([0.5, 0.0, 0.0][index % 3])
 }
 
-fn built(config: &EndToEndConfig, stream: &mut Stream) -> EndToEnd {
-    config.init(stream, &device()).unwrap()
+fn built(config: &EndToEndConfig, rng: &mut SeededRng) -> EndToEnd {
+    config.init(rng, &device()).unwrap()
 }
 
 /// The mode of a step that always draws the same.
 fn learning() -> Mode {
-    Mode::train(Stream::new(3, "noise"))
+    Mode::train(SeededRng::new(3, "noise"))
 }
 
 #[test]
 fn end_to_end_gradients() {
     for index in 0..SHAPES {
-        let mut stream = Stream::new(index as u64, "end to end");
-        let config = end_to_end(&mut stream, index);
-        let net = built(&config, &mut stream).with_softmax(index % 5 != 4);
-        let net = shaken(net, &mut stream, 0.4);
-        let batch = between(&mut stream, 1, 4);
-        let stories = stories(&mut stream, batch);
+        let mut rng = SeededRng::new(index as u64, "end to end");
+        let config = end_to_end(&mut rng, index);
+        let net = built(&config, &mut rng).with_softmax(index % 5 != 4);
+        let net = shaken(net, &mut rng, 0.4);
+        let batch = between(&mut rng, 1, 4);
+        let stories = stories(&mut rng, batch);
         check_module(&format!("end to end {index}"), &net, &[], |net, _| {
             weigh(net.forward(stories.clone(), &mut learning()))
         });
@@ -71,22 +71,22 @@ fn end_to_end_gradients() {
 #[test]
 fn memory_network_gradients() {
     for index in 0..SHAPES {
-        let mut stream = Stream::new(index as u64, "memory network");
-        let config = MemoryNetworkConfig::new(VOCABULARY, 5, between(&mut stream, 1, 5))
-            .with_memory(between(&mut stream, 1, 7))
+        let mut rng = SeededRng::new(index as u64, "memory network");
+        let config = MemoryNetworkConfig::new(VOCABULARY, 5, between(&mut rng, 1, 5))
+            .with_memory(between(&mut rng, 1, 7))
             .with_hops(1 + index % 3)
             .with_encoding([Encoding::Position, Encoding::Bag][index / 2 % 2])
             .with_time(!index.is_multiple_of(5))
             .with_activation([Activation::Identity, Activation::Tanh][index / 7 % 2])
             .with_noise([0.5, 0.0, 0.0][index % 3])
             .with_loss([FactLoss::Softmax, FactLoss::Margin][index / 3 % 2]);
-        let net = shaken(config.init(&mut stream, &device()).unwrap(), &mut stream, 0.4);
+        let net = shaken(config.init(&mut rng, &device()).unwrap(), &mut rng, 0.4);
         let (mut all, mut facts, mut answers) = (Stories::default(), Vec::new(), Vec::new());
-        for _ in 0..between(&mut stream, 1, 4) {
-            let (sentences, question) = story(&mut stream);
-            let count = if sentences.is_empty() { 0 } else { stream.below(4) };
-            facts.push((0..count).map(|_| stream.below(sentences.len())).collect());
-            answers.push(stream.below(VOCABULARY) as u32);
+        for _ in 0..between(&mut rng, 1, 4) {
+            let (sentences, question) = story(&mut rng);
+            let count = if sentences.is_empty() { 0 } else { rng.below(4) };
+            facts.push((0..count).map(|_| rng.below(sentences.len())).collect());
+            answers.push(rng.below(VOCABULARY) as u32);
             all.push(&sentences, &question);
         }
         check_module(&format!("memory network {index}"), &net, &[], |net, _| {
@@ -163,10 +163,10 @@ fn plain(net: &EndToEnd, config: &EndToEndConfig, sentences: &[Vec<u32>], questi
 #[test]
 fn one_head_is_the_original_written_out() {
     for index in 0..SHAPES {
-        let mut stream = Stream::new(index as u64, "original");
-        let config = end_to_end(&mut stream, index).with_heads(1);
-        let net = shaken(built(&config, &mut stream), &mut stream, 0.4);
-        let (sentences, question) = story(&mut stream);
+        let mut rng = SeededRng::new(index as u64, "original");
+        let config = end_to_end(&mut rng, index).with_heads(1);
+        let net = shaken(built(&config, &mut rng), &mut rng, 0.4);
+        let (sentences, question) = story(&mut rng);
         let mut one = Stories::default();
         one.push(&sentences, &question);
         let scores = numbers(net.forward(one, &mut Mode::Eval));
@@ -179,25 +179,25 @@ fn one_head_is_the_original_written_out() {
 
 #[test]
 fn heads_that_agree_are_one_head() {
-    let mut stream = Stream::new(1, "heads");
+    let mut rng = SeededRng::new(1, "heads");
     let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(6);
-    let single = config.clone().init(&mut stream, &Device::flex()).unwrap();
-    let several = config.with_heads(3).init(&mut stream, &Device::flex()).unwrap();
+    let single = config.clone().init(&mut rng, &Device::flex()).unwrap();
+    let several = config.with_heads(3).init(&mut rng, &Device::flex()).unwrap();
     let mut maps: std::collections::HashMap<_, _> = weights::named(&several).into_iter().collect();
     maps.extend(weights::named(&single));
     let identity: Vec<f32> = (0..4 * 12).map(|n| f32::from(u8::from(n / 12 == n % 12 % 4))).collect();
     maps.insert("heads.query_map".to_owned(), TensorData::new(identity, [4, 12]));
     let several = weights::load(several, maps).unwrap();
-    let stories = stories(&mut stream, 5);
+    let stories = stories(&mut rng, 5);
     let [a, b] = [single, several].map(|net| net.forward(stories.clone(), &mut Mode::Eval));
     assert!(distance(a, b) < 1e-6);
 }
 
 #[test]
 fn reading_is_mat1_with_attention_columns() {
-    let mut stream = Stream::new(2, "read");
+    let mut rng = SeededRng::new(2, "read");
     let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(6).with_hops(1).with_heads(3);
-    let net = config.with_encoding(Encoding::Bag).init(&mut stream, &Device::flex()).unwrap();
+    let net = config.with_encoding(Encoding::Bag).init(&mut rng, &Device::flex()).unwrap();
     let sentences: Vec<Vec<u32>> = vec![vec![1, 2], vec![3], vec![2, 4, 4]];
     let mut one = Stories::default();
     one.push(&sentences, &[5, 1]);
@@ -224,14 +224,14 @@ fn reading_is_mat1_with_attention_columns() {
 #[test]
 fn company_and_padding_change_no_bit() {
     for index in 0..20 {
-        let mut stream = Stream::new(index as u64, "company");
-        let config = end_to_end(&mut stream, index).with_memory(50);
-        let ours = config.init(&mut stream, &Device::flex()).unwrap();
+        let mut rng = SeededRng::new(index as u64, "company");
+        let config = end_to_end(&mut rng, index).with_memory(50);
+        let ours = config.init(&mut rng, &Device::flex()).unwrap();
         let theirs =
-            MemoryNetworkConfig::new(VOCABULARY, 5, 4).with_hops(2).init(&mut stream, &Device::flex());
+            MemoryNetworkConfig::new(VOCABULARY, 5, 4).with_hops(2).init(&mut rng, &Device::flex());
         let theirs = theirs.unwrap();
         let mut batch = Stories::default();
-        let all: Vec<_> = (0..7).map(|_| story(&mut stream)).collect();
+        let all: Vec<_> = (0..7).map(|_| story(&mut rng)).collect();
         all.iter().for_each(|(sentences, question)| batch.push(sentences, question));
         // One long story, so that all others are padded.
         batch.push(vec![vec![1, 2]; 40], &[3]);
@@ -266,9 +266,9 @@ fn company_and_padding_change_no_bit() {
 
 #[test]
 fn only_the_last_sentences_are_kept() {
-    let mut stream = Stream::new(4, "kept");
+    let mut rng = SeededRng::new(4, "kept");
     let net =
-        EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(2).init(&mut stream, &Device::flex()).unwrap();
+        EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(2).init(&mut rng, &Device::flex()).unwrap();
     let (mut long, mut short) = (Stories::default(), Stories::default());
     long.push([&[1, 2][..], &[3], &[4, 5], &[6]], &[7]);
     short.push([&[4, 5][..], &[6]], &[7]);
@@ -279,15 +279,15 @@ fn only_the_last_sentences_are_kept() {
 
 #[test]
 fn noise_moves_times_only_while_learning_and_keeps_their_order() {
-    let mut stream = Stream::new(5, "noise");
+    let mut rng = SeededRng::new(5, "noise");
     let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(20).with_noise(0.5);
-    let net = config.init(&mut stream, &Device::flex()).unwrap();
+    let net = config.init(&mut rng, &Device::flex()).unwrap();
     let mut one = Stories::default();
     one.push([&[1, 2][..], &[3], &[4, 5], &[6]], &[7]);
     let calm = numbers(net.forward(one.clone(), &mut Mode::Eval));
     assert_eq!(numbers(net.forward(one.clone(), &mut Mode::Eval)), calm);
     let noisy = (0..20).filter(|&seed| {
-        let mode = &mut Mode::train(Stream::new(seed, "step"));
+        let mode = &mut Mode::train(SeededRng::new(seed, "step"));
         numbers(net.forward(one.clone(), mode)) != calm
     });
     assert!((5..20).contains(&noisy.count()));
@@ -296,7 +296,7 @@ fn noise_moves_times_only_while_learning_and_keeps_their_order() {
 #[test]
 fn tied_maps_are_counted_once() {
     let count = |config: EndToEndConfig| {
-        weights::count(&config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap())
+        weights::count(&config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap())
     };
     // 30 words and 50 times in 20 numbers.
     let (words, times, d) = (30, 50, 20);
@@ -314,14 +314,14 @@ fn tied_maps_are_counted_once() {
 #[test]
 fn a_memory_network_finds_what_it_was_taught() {
     // "x is y" twice, the question names one x: found and answered after some steps by hand.
-    let mut stream = Stream::new(6, "taught");
+    let mut rng = SeededRng::new(6, "taught");
     let config = MemoryNetworkConfig::new(8, 2, 10).with_hops(2);
-    let mut net = config.init(&mut stream, &device()).unwrap();
+    let mut net = config.init(&mut rng, &device()).unwrap();
     let (mut stories, mut facts, mut answers) = (Stories::default(), Vec::new(), Vec::new());
     for _ in 0..30 {
-        let (a, b) = (1 + stream.below(3) as u32, 5 + stream.below(3) as u32);
-        let (other, its) = (1 + (a + stream.below(2) as u32) % 3, 5 + stream.below(3) as u32);
-        let first = stream.below(2);
+        let (a, b) = (1 + rng.below(3) as u32, 5 + rng.below(3) as u32);
+        let (other, its) = (1 + (a + rng.below(2) as u32) % 3, 5 + rng.below(3) as u32);
+        let first = rng.below(2);
         let lines = if first == 0 { [[a, b], [other, its]] } else { [[other, its], [a, b]] };
         stories.push(lines, &[a]);
         facts.push(vec![first]);
@@ -347,7 +347,7 @@ fn a_memory_network_finds_what_it_was_taught() {
 #[test]
 fn wrong_configs_name_their_keys() {
     let key =
-        |config: EndToEndConfig| config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap_err().key;
+        |config: EndToEndConfig| config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap_err().key;
     let config = || EndToEndConfig::new(9, 5, 4);
     assert_eq!(key(EndToEndConfig::new(0, 5, 4)), "vocabulary");
     assert_eq!(key(EndToEndConfig::new(9, 0, 4)), "words");
@@ -360,7 +360,7 @@ fn wrong_configs_name_their_keys() {
     assert_eq!(key(config().with_noise(1.0)), "noise");
     assert_eq!(key(config().with_deviation(f64::NAN)), "deviation");
     let key = |config: MemoryNetworkConfig| {
-        config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap_err().key
+        config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap_err().key
     };
     let config = || MemoryNetworkConfig::new(9, 5, 4);
     assert_eq!(key(config().with_hops(0)), "hops");
@@ -371,17 +371,17 @@ fn wrong_configs_name_their_keys() {
 #[test]
 fn a_net_is_what_was_stored_with_its_softmax() {
     let config = EndToEndConfig::new(9, 5, 4).with_heads(2).with_tying(Tying::LayerWise);
-    let net = config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap().with_softmax(false);
+    let net = config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap().with_softmax(false);
     let bytes = weights::to_safetensors(&net).unwrap();
-    let other = config.init(&mut Stream::new(2, "init"), &Device::flex()).unwrap();
+    let other = config.init(&mut SeededRng::new(2, "init"), &Device::flex()).unwrap();
     assert!(other.has_softmax());
     let other = weights::load_safetensors(other, &bytes).unwrap();
     assert!(!other.has_softmax());
-    let stories = stories(&mut Stream::new(3, "stories"), 4);
+    let stories = stories(&mut SeededRng::new(3, "stories"), 4);
     let [a, b] = [net, other].map(|net| numbers(net.forward(stories.clone(), &mut Mode::Eval)));
     assert_eq!(a, b);
     let names: Vec<String> =
-        weights::names(&config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap());
+        weights::names(&config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap());
     assert!(
         names.contains(&"embedding.0.word_map".to_owned()) && names.contains(&"heads.row_map.0".to_owned())
     );
@@ -391,8 +391,8 @@ fn a_net_is_what_was_stored_with_its_softmax() {
 
 #[test]
 fn printed_forms_show_sizes() {
-    let net = EndToEndConfig::new(9, 5, 4).init(&mut Stream::new(1, "init"), &Device::flex()).unwrap();
+    let net = EndToEndConfig::new(9, 5, 4).init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap();
     assert!(format!("{net}").contains("9 words in 4 numbers, 50 sentences, 3 hops of 1 heads"), "{net}");
-    let net = MemoryNetworkConfig::new(9, 5, 4).init(&mut Stream::new(1, "init"), &Device::flex()).unwrap();
+    let net = MemoryNetworkConfig::new(9, 5, 4).init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap();
     assert!(format!("{net}").contains("up to 1 of them found"), "{net}");
 }

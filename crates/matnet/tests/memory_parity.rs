@@ -31,7 +31,7 @@ fn compare<M: Module>(reference: &Reference, net: &M, gradients: &Gradients) {
 fn end_to_end() {
     each("reference/memory", "end_to_end", 9, |reference| {
         let config: EndToEndConfig = reference.config();
-        let net = config.init(&mut Stream::new(1, "init"), &device()).unwrap();
+        let net = config.init(&mut SeededRng::new(1, "init"), &device()).unwrap();
         let net = weights::load_safetensors(net, &weights_of(reference)).unwrap();
         let output = net.forward(stories(reference), &mut Mode::Eval);
         let gradients = reference.weigh("output", output).backward();
@@ -43,7 +43,7 @@ fn end_to_end() {
 fn memory_network() {
     each("reference/memory", "memory_network", 2, |reference| {
         let config: MemoryNetworkConfig = reference.config();
-        let net = config.init(&mut Stream::new(1, "init"), &device()).unwrap();
+        let net = config.init(&mut SeededRng::new(1, "init"), &device()).unwrap();
         let net = weights::load_safetensors(net, &weights_of(reference)).unwrap();
         let (shape, facts) = reference.numbers("input.facts").unwrap();
         let known =

@@ -8,7 +8,7 @@ use matnet::ops::{
     self, Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps, composed, mat1, mat2,
     recurrent, recurrent_mapped,
 };
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 
 const ACTIVATIONS: [Activation; 4] =
     [Activation::Identity, Activation::Relu, Activation::Sigmoid, Activation::Tanh];
@@ -22,13 +22,13 @@ const CELLS: [Cell; 5] = [
 /// How far fused may lie from composed in f32, relative to the largest number compared.
 const CLOSE: f64 = 1e-5;
 
-fn sides<const N: usize>(stream: &mut Stream, most: usize) -> [usize; N] {
-    std::array::from_fn(|_| between(stream, 1, most))
+fn sides<const N: usize>(rng: &mut SeededRng, most: usize) -> [usize; N] {
+    std::array::from_fn(|_| between(rng, 1, most))
 }
 
 /// Flat values for tensors of these shapes.
-fn flat(stream: &mut Stream, shapes: &[Vec<usize>]) -> Vec<Vec<f64>> {
-    shapes.iter().map(|shape| values(stream, shape.iter().product())).collect()
+fn flat(rng: &mut SeededRng, shapes: &[Vec<usize>]) -> Vec<Vec<f64>> {
+    shapes.iter().map(|shape| values(rng, shape.iter().product())).collect()
 }
 
 fn shape<const D: usize>(shapes: &[Vec<usize>], at: usize) -> [usize; D] {
@@ -36,14 +36,14 @@ fn shape<const D: usize>(shapes: &[Vec<usize>], at: usize) -> [usize; D] {
 }
 
 /// Shapes of X, U, V, B.
-fn mat1_shapes(stream: &mut Stream, batch: usize, most: usize) -> Vec<Vec<usize>> {
-    let [r, c, ro, co] = sides(stream, most);
+fn mat1_shapes(rng: &mut SeededRng, batch: usize, most: usize) -> Vec<Vec<usize>> {
+    let [r, c, ro, co] = sides(rng, most);
     vec![vec![batch, r, c], vec![r, ro], vec![c, co], vec![ro, co]]
 }
 
 /// Shapes of P, Up, Vp, Q, Uq, Vq, B.
-fn mat2_shapes(stream: &mut Stream, batch: usize, most: usize) -> Vec<Vec<usize>> {
-    let [r, c, s, d, ro, co] = sides(stream, most);
+fn mat2_shapes(rng: &mut SeededRng, batch: usize, most: usize) -> Vec<Vec<usize>> {
+    let [r, c, s, d, ro, co] = sides(rng, most);
     let p = [vec![batch, r, c], vec![r, ro], vec![c, co]];
     let q = [vec![batch, s, d], vec![s, ro], vec![d, co]];
     [p, q].concat().into_iter().chain([vec![ro, co]]).collect()
@@ -51,13 +51,13 @@ fn mat2_shapes(stream: &mut Stream, batch: usize, most: usize) -> Vec<Vec<usize>
 
 /// Shapes of X, H, C, Ux, Vx, Uh, Vh, B.
 fn recurrent_shapes(
-    stream: &mut Stream,
+    rng: &mut SeededRng,
     cell: Cell,
     batch: usize,
     time: Option<usize>,
     most: usize,
 ) -> Vec<Vec<usize>> {
-    let [r, c, n, m] = sides(stream, most);
+    let [r, c, n, m] = sides(rng, most);
     let g = cell.gates();
     let input = match time {
         Some(time) => vec![batch, time, r, c],
@@ -149,19 +149,19 @@ fn run_mapped(composed: bool, t: &[Tensor<1>], shapes: &[Vec<usize>], cell: Cell
 }
 
 /// Shapes as of [`recurrent_shapes`], the first that of a mapped input.
-fn mapped_shapes(stream: &mut Stream, cell: Cell, batch: usize, time: usize, most: usize) -> Vec<Vec<usize>> {
-    let mut shapes = recurrent_shapes(stream, cell, batch, None, most);
+fn mapped_shapes(rng: &mut SeededRng, cell: Cell, batch: usize, time: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut shapes = recurrent_shapes(rng, cell, batch, None, most);
     shapes[0] = vec![cell.gates(), batch, time, shapes[1][1], shapes[1][2]];
     shapes
 }
 
 #[test]
 fn gradients_of_mat1() {
-    let mut stream = Stream::new(1, "mat1");
+    let mut rng = SeededRng::new(1, "mat1");
     for case in 0..120 {
-        let batch = between(&mut stream, 1, 6);
-        let shapes = mat1_shapes(&mut stream, batch, 7);
-        let inputs = flat(&mut stream, &shapes);
+        let batch = between(&mut rng, 1, 6);
+        let shapes = mat1_shapes(&mut rng, batch, 7);
+        let inputs = flat(&mut rng, &shapes);
         let f = ACTIVATIONS[case % 4];
         check_function(&format!("mat1 {f:?} {shapes:?}"), &inputs, |t| weigh(run_mat1(false, t, &shapes, f)));
     }
@@ -169,11 +169,11 @@ fn gradients_of_mat1() {
 
 #[test]
 fn gradients_of_mat2() {
-    let mut stream = Stream::new(2, "mat2");
+    let mut rng = SeededRng::new(2, "mat2");
     for case in 0..120 {
-        let batch = between(&mut stream, 1, 6);
-        let shapes = mat2_shapes(&mut stream, batch, 6);
-        let inputs = flat(&mut stream, &shapes);
+        let batch = between(&mut rng, 1, 6);
+        let shapes = mat2_shapes(&mut rng, batch, 6);
+        let inputs = flat(&mut rng, &shapes);
         let f = ACTIVATIONS[case % 4];
         check_function(&format!("mat2 {f:?} {shapes:?}"), &inputs, |t| weigh(run_mat2(false, t, &shapes, f)));
     }
@@ -181,14 +181,14 @@ fn gradients_of_mat2() {
 
 #[test]
 fn gradients_of_recurrences() {
-    let mut stream = Stream::new(3, "recurrent");
+    let mut rng = SeededRng::new(3, "recurrent");
     for case in 0..320 {
         let cell = CELLS[case % 5];
-        let (batch, time) = (between(&mut stream, 1, 5), between(&mut stream, 1, 4));
-        let keep = if stream.below(2) == 0 { Keep::All } else { Keep::Last };
-        let sequence = stream.below(3) > 0;
-        let shapes = recurrent_shapes(&mut stream, cell, batch, sequence.then_some(time), 5);
-        let mut inputs = flat(&mut stream, &shapes);
+        let (batch, time) = (between(&mut rng, 1, 5), between(&mut rng, 1, 4));
+        let keep = if rng.below(2) == 0 { Keep::All } else { Keep::Last };
+        let sequence = rng.below(3) > 0;
+        let shapes = recurrent_shapes(&mut rng, cell, batch, sequence.then_some(time), 5);
+        let mut inputs = flat(&mut rng, &shapes);
         for weights in &mut inputs[3..] {
             weights.iter_mut().for_each(|weight| *weight *= 0.5);
         }
@@ -199,13 +199,13 @@ fn gradients_of_recurrences() {
 
 #[test]
 fn gradients_of_recurrences_over_mapped_inputs() {
-    let mut stream = Stream::new(12, "mapped");
+    let mut rng = SeededRng::new(12, "mapped");
     for case in 0..120 {
         let cell = CELLS[case % 5];
-        let (batch, time) = (between(&mut stream, 1, 5), between(&mut stream, 1, 4));
-        let keep = if stream.below(2) == 0 { Keep::All } else { Keep::Last };
-        let shapes = mapped_shapes(&mut stream, cell, batch, time, 5);
-        let mut inputs = flat(&mut stream, &shapes);
+        let (batch, time) = (between(&mut rng, 1, 5), between(&mut rng, 1, 4));
+        let keep = if rng.below(2) == 0 { Keep::All } else { Keep::Last };
+        let shapes = mapped_shapes(&mut rng, cell, batch, time, 5);
+        let mut inputs = flat(&mut rng, &shapes);
         for weights in &mut inputs[5..] {
             weights.iter_mut().for_each(|weight| *weight *= 0.5);
         }
@@ -216,14 +216,14 @@ fn gradients_of_recurrences_over_mapped_inputs() {
 
 #[test]
 fn fused_recurrences_over_mapped_inputs_equal_composed() {
-    let mut stream = Stream::new(13, "fused mapped");
+    let mut rng = SeededRng::new(13, "fused mapped");
     for case in 0..90 {
         let cell = CELLS[case % 3];
-        let (batch, most) = batch_and_most(&mut stream, case / 3);
-        let time = between(&mut stream, 1, 5);
-        let keep = if stream.below(2) == 0 { Keep::All } else { Keep::Last };
-        let shapes = mapped_shapes(&mut stream, cell, batch, time, most);
-        let mut inputs = flat(&mut stream, &shapes);
+        let (batch, most) = batch_and_most(&mut rng, case / 3);
+        let time = between(&mut rng, 1, 5);
+        let keep = if rng.below(2) == 0 { Keep::All } else { Keep::Last };
+        let shapes = mapped_shapes(&mut rng, cell, batch, time, most);
+        let mut inputs = flat(&mut rng, &shapes);
         tame(&mut inputs, &shapes, 5..7);
         let [fused, composed] = [false, true].map(|composed| {
             let mut all = everything(&inputs, |t| run_mapped(composed, t, &shapes, cell, keep));
@@ -248,7 +248,7 @@ fn everything<const D: usize>(inputs: &[Vec<f64>], run: impl Fn(&[Tensor<1>]) ->
         })
         .collect();
     let output = run(&leaves);
-    let weights = values(&mut Stream::new(4, "weights"), output.shape().num_elements());
+    let weights = values(&mut SeededRng::new(4, "weights"), output.shape().num_elements());
     let weights: Vec<f32> = weights.into_iter().map(|v| v as f32).collect();
     let weights = Tensor::<D>::from_data(TensorData::new(weights, output.dims()), &device);
     let grads = (output.clone() * weights).sum().backward();
@@ -269,11 +269,11 @@ fn assert_close(label: &str, fused: Vec<Vec<f64>>, composed: Vec<Vec<f64>>) {
 }
 
 /// Batches and sides that are and are not multiples of a vector's width.
-fn batch_and_most(stream: &mut Stream, case: usize) -> (usize, usize) {
+fn batch_and_most(rng: &mut SeededRng, case: usize) -> (usize, usize) {
     match case % 4 {
-        0 => (between(stream, 1, 9), 5),
-        1 => (between(stream, 1, 40), 20),
-        2 => (between(stream, 60, 90), 17),
+        0 => (between(rng, 1, 9), 5),
+        1 => (between(rng, 1, 40), 20),
+        2 => (between(rng, 60, 90), 17),
         _ => (8, 33),
     }
 }
@@ -288,11 +288,11 @@ fn tame(inputs: &mut [Vec<f64>], shapes: &[Vec<usize>], weights: std::ops::Range
 
 #[test]
 fn fused_mat1_equals_composed() {
-    let mut stream = Stream::new(5, "fused mat1");
+    let mut rng = SeededRng::new(5, "fused mat1");
     for case in 0..160 {
-        let (batch, most) = batch_and_most(&mut stream, case);
-        let shapes = mat1_shapes(&mut stream, batch, most);
-        let mut inputs = flat(&mut stream, &shapes);
+        let (batch, most) = batch_and_most(&mut rng, case);
+        let shapes = mat1_shapes(&mut rng, batch, most);
+        let mut inputs = flat(&mut rng, &shapes);
         tame(&mut inputs, &shapes, 1..3);
         let f = ACTIVATIONS[case / 4 % 4];
         let [fused, composed] =
@@ -303,11 +303,11 @@ fn fused_mat1_equals_composed() {
 
 #[test]
 fn fused_mat2_equals_composed() {
-    let mut stream = Stream::new(6, "fused mat2");
+    let mut rng = SeededRng::new(6, "fused mat2");
     for case in 0..160 {
-        let (batch, most) = batch_and_most(&mut stream, case);
-        let shapes = mat2_shapes(&mut stream, batch, most);
-        let mut inputs = flat(&mut stream, &shapes);
+        let (batch, most) = batch_and_most(&mut rng, case);
+        let shapes = mat2_shapes(&mut rng, batch, most);
+        let mut inputs = flat(&mut rng, &shapes);
         tame(&mut inputs, &shapes, 1..3);
         tame(&mut inputs, &shapes, 4..6);
         let f = ACTIVATIONS[case / 4 % 4];
@@ -319,15 +319,15 @@ fn fused_mat2_equals_composed() {
 
 #[test]
 fn fused_recurrences_equal_composed() {
-    let mut stream = Stream::new(7, "fused recurrent");
+    let mut rng = SeededRng::new(7, "fused recurrent");
     for case in 0..240 {
         let cell = CELLS[case % 5];
-        let (batch, most) = batch_and_most(&mut stream, case / 5);
-        let time = between(&mut stream, 1, 5);
-        let keep = if stream.below(2) == 0 { Keep::All } else { Keep::Last };
-        let sequence = stream.below(3) > 0;
-        let shapes = recurrent_shapes(&mut stream, cell, batch, sequence.then_some(time), most);
-        let mut inputs = flat(&mut stream, &shapes);
+        let (batch, most) = batch_and_most(&mut rng, case / 5);
+        let time = between(&mut rng, 1, 5);
+        let keep = if rng.below(2) == 0 { Keep::All } else { Keep::Last };
+        let sequence = rng.below(3) > 0;
+        let shapes = recurrent_shapes(&mut rng, cell, batch, sequence.then_some(time), most);
+        let mut inputs = flat(&mut rng, &shapes);
         tame(&mut inputs, &shapes, 3..7);
         let [fused, composed] = [false, true].map(|composed| {
             let mut all = everything(&inputs, |t| run_recurrent(composed, t, &shapes, cell, time, keep));
@@ -348,13 +348,13 @@ fn fused_recurrences_equal_composed() {
 
 #[test]
 fn slices_and_transposes_of_other_tensors_are_taken() {
-    let mut stream = Stream::new(8, "views");
+    let mut rng = SeededRng::new(8, "views");
     let single = |tensor: Tensor<3>| tensor.cast(DType::F32);
-    let wide = single(random(&mut stream, [9, 14, 11]));
+    let wide = single(random(&mut rng, [9, 14, 11]));
     // The middle of a larger tensor, rows and columns exchanged.
     let x = wide.slice([2..7, 3..12, 1..8]).swap_dims(1, 2);
-    let u = random(&mut stream, [5, 7]).cast(DType::F32).transpose();
-    let v = random(&mut stream, [12, 4]).cast(DType::F32).slice([1..10, 0..4]);
+    let u = random(&mut rng, [5, 7]).cast(DType::F32).transpose();
+    let v = random(&mut rng, [12, 4]).cast(DType::F32).slice([1..10, 0..4]);
     let copy = |data: TensorData| Tensor::from_data(data, &common::device());
     let (x2, u2, v2) = (copy(x.to_data()), Tensor::from_data(u.to_data(), &common::device()), v.to_data());
     let v2 = Tensor::from_data(v2, &common::device());
@@ -365,8 +365,8 @@ fn slices_and_transposes_of_other_tensors_are_taken() {
 
 #[test]
 fn a_gradient_that_is_a_view_is_taken() {
-    let mut stream = Stream::new(9, "view gradient");
-    let inputs = flat(&mut stream, &[vec![6, 5, 4], vec![5, 3], vec![4, 7], vec![3, 7]]);
+    let mut rng = SeededRng::new(9, "view gradient");
+    let inputs = flat(&mut rng, &[vec![6, 5, 4], vec![5, 3], vec![4, 7], vec![3, 7]]);
     let shapes = [vec![6, 5, 4], vec![5, 3], vec![4, 7], vec![3, 7]];
     let through_view = |composed: bool| {
         everything(&inputs, |t| {
@@ -378,10 +378,10 @@ fn a_gradient_that_is_a_view_is_taken() {
 
 #[test]
 fn a_sample_gives_the_same_bits_alone_and_in_any_batch() {
-    let mut stream = Stream::new(10, "batch");
+    let mut rng = SeededRng::new(10, "batch");
     for cell in CELLS {
-        let shapes = recurrent_shapes(&mut stream, cell, 70, Some(3), 9);
-        let mut inputs = flat(&mut stream, &shapes);
+        let shapes = recurrent_shapes(&mut rng, cell, 70, Some(3), 9);
+        let mut inputs = flat(&mut rng, &shapes);
         tame(&mut inputs, &shapes, 3..7);
         let single = |values: &Vec<f64>| {
             let data: Vec<f32> = values.iter().map(|&v| v as f32).collect();
@@ -408,11 +408,11 @@ fn a_sample_gives_the_same_bits_alone_and_in_any_batch() {
 #[test]
 fn the_paper_s_identity_holds() {
     // vec(UᵀXV) = (V⊗U)ᵀ vec(X), columns stacked
-    let mut stream = Stream::new(11, "kronecker");
+    let mut rng = SeededRng::new(11, "kronecker");
     for _ in 0..100 {
-        let [r, c, ro, co] = sides(&mut stream, 6);
+        let [r, c, ro, co] = sides(&mut rng, 6);
         let (x, u, v) =
-            (random(&mut stream, [1, r, c]), random(&mut stream, [r, ro]), random(&mut stream, [c, co]));
+            (random(&mut rng, [1, r, c]), random(&mut rng, [r, ro]), random(&mut rng, [c, co]));
         let y = mat1(x.clone(), u.clone(), v.clone(), None, Activation::Identity);
         let stack = |m: Tensor<3>, count: usize| m.swap_dims(1, 2).reshape([count, 1]);
         // (V⊗U)[(c, r), (c', r')] = V[c, c'] · U[r, r']

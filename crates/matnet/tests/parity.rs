@@ -112,10 +112,10 @@ fn feed_forward() {
     each("reference", "feedforward", 22, |reference| {
         if gives_matrices(reference) {
             let config: FeedForwardConfig<[usize; 2]> = reference.config();
-            check_net(reference, config.init(&mut stream(), &device()));
+            check_net(reference, config.init(&mut rng(), &device()));
         } else {
             let config: FeedForwardConfig<usize> = reference.config();
-            check_net(reference, config.init(&mut stream(), &device()));
+            check_net(reference, config.init(&mut rng(), &device()));
         }
     });
 }
@@ -124,7 +124,7 @@ fn feed_forward() {
 fn auto_encoder() {
     each("reference", "autoencoder", 4, |reference| {
         let config: AutoEncoderConfig = reference.config();
-        check_net(reference, config.init(&mut stream(), &device()));
+        check_net(reference, config.init(&mut rng(), &device()));
     });
 }
 
@@ -132,7 +132,7 @@ fn auto_encoder() {
 fn sequence_classifier() {
     each("reference", "sequence_classifier", 6, |reference| {
         let config: SequenceClassifierConfig = reference.config();
-        check_net(reference, config.init(&mut stream(), &device()));
+        check_net(reference, config.init(&mut rng(), &device()));
     });
 }
 
@@ -141,10 +141,10 @@ fn sequence_labeller() {
     each("reference", "sequence_labeller", 6, |reference| {
         if gives_matrices(reference) {
             let config: SequenceLabellerConfig<[usize; 2]> = reference.config();
-            check_net(reference, config.init(&mut stream(), &device()));
+            check_net(reference, config.init(&mut rng(), &device()));
         } else {
             let config: SequenceLabellerConfig<usize> = reference.config();
-            check_net(reference, config.init(&mut stream(), &device()));
+            check_net(reference, config.init(&mut rng(), &device()));
         }
     });
 }
@@ -153,7 +153,7 @@ fn sequence_labeller() {
 fn seq2seq() {
     each("reference", "seq2seq", 6, |reference| {
         let config: Seq2SeqConfig = reference.config();
-        check_net(reference, config.init(&mut stream(), &device()));
+        check_net(reference, config.init(&mut rng(), &device()));
     });
 }
 
@@ -161,7 +161,7 @@ fn seq2seq() {
 fn turing_machine() {
     each("reference", "turing_machine", 4, |reference| {
         let config: TuringMachineConfig = reference.config();
-        check_net(reference, config.init(&mut stream(), &device()));
+        check_net(reference, config.init(&mut rng(), &device()));
     });
 }
 
@@ -170,8 +170,8 @@ fn gives_matrices(reference: &Reference) -> bool {
 }
 
 /// What is drawn from it is replaced or, with no noise and no dropout, not drawn.
-fn stream() -> Stream {
-    Stream::new(0, "parity")
+fn rng() -> SeededRng {
+    SeededRng::new(0, "parity")
 }
 
 /// A net with the reference's weights: output, gradient of the input and of every parameter, and what a
@@ -183,7 +183,7 @@ where
     let net = net.unwrap_or_else(|error| panic!("{}: {error}", reference.name));
     let net = weights::load_safetensors(net, &weights_of(reference))
         .unwrap_or_else(|error| panic!("{}: {error}", reference.name));
-    let mut mode = if reference.about["mode"] == "train" { Mode::train(stream()) } else { Mode::Eval };
+    let mut mode = if reference.about["mode"] == "train" { Mode::train(rng()) } else { Mode::Eval };
     let input = reference.input::<I>("input");
     let output = net.forward(input.clone(), &mut mode);
     let gradients = reference.weigh("output", output).backward();

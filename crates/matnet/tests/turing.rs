@@ -12,25 +12,25 @@ use matnet::weights;
 
 const SHAPES: usize = 100;
 
-/// Runs a check once per random shape, with its own stream.
-fn each_shape(name: &str, mut check: impl FnMut(&str, usize, &mut Stream)) {
+/// Runs a check once per random shape, with its own rng.
+fn each_shape(name: &str, mut check: impl FnMut(&str, usize, &mut SeededRng)) {
     for index in 0..SHAPES {
-        let mut stream = Stream::new(index as u64, name);
-        check(&format!("{name}, shape {index}"), index, &mut stream);
+        let mut rng = SeededRng::new(index as u64, name);
+        check(&format!("{name}, shape {index}"), index, &mut rng);
     }
 }
 
 /// A small memory of any sizes.
-fn any_size(stream: &mut Stream) -> MemorySize {
-    let [width, reads, writes] = [6, 3, 3].map(|most| between(stream, 1, most));
-    let shift = between(stream, 0, 2);
-    MemorySize { slots: between(stream, 2 * shift + 1, 20), width, reads, writes, shift }
+fn any_size(rng: &mut SeededRng) -> MemorySize {
+    let [width, reads, writes] = [6, 3, 3].map(|most| between(rng, 1, most));
+    let shift = between(rng, 0, 2);
+    MemorySize { slots: between(rng, 2 * shift + 1, 20), width, reads, writes, shift }
 }
 
 /// Numbers for weights (before a softmax), memory, addresses and changes.
-fn inputs(stream: &mut Stream, size: &MemorySize, batch: usize) -> [Vec<f64>; 4] {
+fn inputs(rng: &mut SeededRng, size: &MemorySize, batch: usize) -> [Vec<f64>; 4] {
     [size.heads() * size.slots, size.slots * size.width, size.addresses(), size.changes()]
-        .map(|count| values(stream, batch * count))
+        .map(|count| values(rng, batch * count))
 }
 
 /// Two steps from a state of these numbers, so that gradients flow through every part of a state.
@@ -58,9 +58,9 @@ fn whole(state: &MemoryState) -> Tensor<2> {
 
 #[test]
 fn gradients_of_a_step() {
-    each_shape("memory step", |label, _, stream| {
-        let (size, batch) = (any_size(stream), between(stream, 1, 3));
-        check_function(label, &inputs(stream, &size, batch), |t| {
+    each_shape("memory step", |label, _, rng| {
+        let (size, batch) = (any_size(rng), between(rng, 1, 3));
+        check_function(label, &inputs(rng, &size, batch), |t| {
             weigh(whole(&two_steps(memory_step, size, batch, t)))
         });
     });
@@ -68,10 +68,10 @@ fn gradients_of_a_step() {
 
 #[test]
 fn gradients_of_a_composed_step() {
-    each_shape("composed memory step", |label, index, stream| {
+    each_shape("composed memory step", |label, index, rng| {
         if index % 10 == 0 {
-            let (size, batch) = (any_size(stream), between(stream, 1, 3));
-            check_function(label, &inputs(stream, &size, batch), |t| {
+            let (size, batch) = (any_size(rng), between(rng, 1, 3));
+            check_function(label, &inputs(rng, &size, batch), |t| {
                 weigh(whole(&two_steps(composed::memory_step, size, batch, t)))
             });
         }
@@ -80,13 +80,13 @@ fn gradients_of_a_composed_step() {
 
 #[test]
 fn fused_steps_equal_composed_ones() {
-    each_shape("fused memory step", |label, index, stream| {
-        let mut size = any_size(stream);
+    each_shape("fused memory step", |label, index, rng| {
+        let mut size = any_size(rng);
         if index % 10 == 0 {
             size = MemorySize { slots: 128, width: 20, ..size };
         }
-        let batch = between(stream, 1, 20);
-        let inputs = inputs(stream, &size, batch);
+        let batch = between(rng, 1, 20);
+        let inputs = inputs(rng, &size, batch);
         let run = |step, dtype: DType| {
             let leaf = |values: &Vec<f64>| {
                 let data = TensorData::new(values.clone(), [values.len()]);
@@ -112,10 +112,10 @@ fn fused_steps_equal_composed_ones() {
 
 #[test]
 fn reading_is_mat1_with_the_heads_as_columns() {
-    let mut stream = Stream::new(5, "read");
+    let mut rng = SeededRng::new(5, "read");
     let size = MemorySize { slots: 9, width: 4, reads: 3, writes: 1, shift: 1 };
     let leaves: Vec<_> =
-        inputs(&mut stream, &size, 1).into_iter().map(|x| tensor(x.clone(), [x.len()])).collect();
+        inputs(&mut rng, &size, 1).into_iter().map(|x| tensor(x.clone(), [x.len()])).collect();
     let state = two_steps(memory_step, size, 1, &leaves);
     let heads = state.weights().narrow(1, 0, 3).squeeze_dim::<2>(0).transpose();
     let eye = Tensor::<2>::eye(4, &device()).cast(DType::F64);
@@ -148,17 +148,17 @@ fn a_head_finds_moves_and_writes() {
 #[test]
 fn no_order_makes_a_number_that_is_none() {
     let size = MemorySize { slots: 16, width: 3, reads: 2, writes: 2, shift: 1 };
-    let mut stream = Stream::new(9, "extremes");
+    let mut rng = SeededRng::new(9, "extremes");
     for scale in [0.0_f32, 1.0, 1e3, 1e18, f32::MAX] {
-        let extreme = |stream: &mut Stream, count: usize| {
-            let numbers = (0..4 * count).map(|_| scale * (stream.below(3) as f32 - 1.0)).collect::<Vec<_>>();
+        let extreme = |rng: &mut SeededRng, count: usize| {
+            let numbers = (0..4 * count).map(|_| scale * (rng.below(3) as f32 - 1.0)).collect::<Vec<_>>();
             Tensor::<2>::from_data(TensorData::new(numbers, [4, count]), &device()).require_grad()
         };
         let mut state = MemoryState::start(size, 4, &device());
         let mut told = Vec::new();
         for _ in 0..30 {
             let (addresses, changes) =
-                (extreme(&mut stream, size.addresses()), extreme(&mut stream, size.changes()));
+                (extreme(&mut rng, size.addresses()), extreme(&mut rng, size.changes()));
             state = memory_step(state, addresses.clone(), changes.clone());
             told.extend([addresses, changes]);
         }
@@ -172,15 +172,15 @@ fn no_order_makes_a_number_that_is_none() {
     }
 }
 
-fn any_machine(index: usize, stream: &mut Stream) -> TuringMachineConfig {
-    let [rows, cols, out_rows, out_cols] = std::array::from_fn(|_| between(stream, 1, 3));
+fn any_machine(index: usize, rng: &mut SeededRng) -> TuringMachineConfig {
+    let [rows, cols, out_rows, out_cols] = std::array::from_fn(|_| between(rng, 1, 3));
     let (form, hidden) = match index % 2 {
-        0 => (Form::Matrix, vec![between(stream, 1, 4), between(stream, 1, 4)]),
-        _ => (Form::Vector, vec![between(stream, 1, 8)]),
+        0 => (Form::Matrix, vec![between(rng, 1, 4), between(rng, 1, 4)]),
+        _ => (Form::Vector, vec![between(rng, 1, 8)]),
     };
     let controller =
         if (index / 2).is_multiple_of(2) { ControllerKind::Lstm } else { ControllerKind::Feedforward };
-    let size = any_size(stream);
+    let size = any_size(rng);
     TuringMachineConfig::new([rows, cols], hidden, [out_rows, out_cols])
         .with_form(form)
         .with_controller(controller)
@@ -193,11 +193,11 @@ fn any_machine(index: usize, stream: &mut Stream) -> TuringMachineConfig {
 
 #[test]
 fn gradients_of_a_machine() {
-    each_shape("turing machine", |label, index, stream| {
-        let config = any_machine(index, stream);
-        let net = shaken(config.init(stream, &device()).unwrap(), stream, 0.3);
-        let shape = [between(stream, 1, 3), between(stream, 1, 4), config.input[0], config.input[1]];
-        let input = values(stream, shape.iter().product());
+    each_shape("turing machine", |label, index, rng| {
+        let config = any_machine(index, rng);
+        let net = shaken(config.init(rng, &device()).unwrap(), rng, 0.3);
+        let shape = [between(rng, 1, 3), between(rng, 1, 4), config.input[0], config.input[1]];
+        let input = values(rng, shape.iter().product());
         check_module(label, &net, &[input], |net, leaves| {
             weigh(net.forward(leaves[0].clone().reshape(shape), &mut Mode::Eval))
         });
@@ -206,11 +206,11 @@ fn gradients_of_a_machine() {
 
 #[test]
 fn a_batch_gives_what_its_sequences_give() {
-    let mut stream = Stream::new(3, "batch");
+    let mut rng = SeededRng::new(3, "batch");
     for index in 0..4 {
-        let config = any_machine(index, &mut stream);
-        let net = config.init(&mut stream, &device()).unwrap();
-        let input = random(&mut stream, [9, 6, config.input[0], config.input[1]]).cast(DType::F32);
+        let config = any_machine(index, &mut rng);
+        let net = config.init(&mut rng, &device()).unwrap();
+        let input = random(&mut rng, [9, 6, config.input[0], config.input[1]]).cast(DType::F32);
         let all = net.forward(input.clone(), &mut Mode::Eval);
         for at in 0..9 {
             let one = net.forward(input.clone().narrow(0, at, 1), &mut Mode::Eval);
@@ -225,14 +225,14 @@ fn a_batch_gives_what_its_sequences_give() {
 #[test]
 fn weights_go_into_a_file_and_back() {
     let config = TuringMachineConfig::new([1, 4], [3, 3], [1, 3]).with_slots(8).with_width(5);
-    let net = config.init(&mut Stream::new(1, "init"), &device()).unwrap();
+    let net = config.init(&mut SeededRng::new(1, "init"), &device()).unwrap();
     let names = weights::names(&net);
     assert_eq!(names[0], "entry.weight");
     assert!(names.contains(&"controller.state_row_map".to_owned()), "{names:?}");
     assert!(names.contains(&"address.row_map".to_owned()), "{names:?}");
-    let other = config.init(&mut Stream::new(2, "init"), &device()).unwrap();
+    let other = config.init(&mut SeededRng::new(2, "init"), &device()).unwrap();
     let loaded = weights::load_safetensors(other, &weights::to_safetensors(&net).unwrap()).unwrap();
-    let input = random(&mut Stream::new(3, "input"), [2, 4, 1, 4]).cast(DType::F32);
+    let input = random(&mut SeededRng::new(3, "input"), [2, 4, 1, 4]).cast(DType::F32);
     let run = |net: &TuringMachine| net.forward(input.clone(), &mut Mode::Eval);
     assert_eq!(distance(run(&net), run(&loaded)), 0.0);
 }
@@ -242,7 +242,7 @@ fn parameters_are_those_of_the_equations() {
     // A vector LSTM of 100 units that sees 10 + 20 numbers; two heads with addresses of 20 + 4 + 2; 8 bits out of h and r.
     let vector = TuringMachineConfig::new([1, 10], [100], [1, 8]).with_form(Form::Vector);
     let count = |config: &TuringMachineConfig| {
-        weights::count(&config.init(&mut Stream::new(1, "init"), &device()).unwrap())
+        weights::count(&config.init(&mut SeededRng::new(1, "init"), &device()).unwrap())
     };
     let (heads, changes) = (2 * 26, 2 * 20);
     let lstm = 4 * (30 * 100 + 100 * 100 + 100);
@@ -258,7 +258,7 @@ fn parameters_are_those_of_the_equations() {
 fn wrong_configs_name_their_keys() {
     let config = || TuringMachineConfig::new([1, 4], [3, 3], [1, 3]);
     let key =
-        |config: TuringMachineConfig| config.init(&mut Stream::new(1, "init"), &device()).unwrap_err().key;
+        |config: TuringMachineConfig| config.init(&mut SeededRng::new(1, "init"), &device()).unwrap_err().key;
     assert_eq!(key(TuringMachineConfig::new([0, 4], [3, 3], [1, 3])), "input");
     assert_eq!(key(TuringMachineConfig::new([1, 4], [3], [1, 3])), "hidden");
     assert_eq!(key(TuringMachineConfig::new([1, 4], [3, 3], [0, 3])), "output");

@@ -49,7 +49,7 @@ pub fn each(path: impl AsRef<Path>, visit: Visit) -> Result<()> {
     zip(path, rawzip::FileReader::from(file), size, &budget, visit)
 }
 
-/// Hands every file of an archive that comes as a stream to `visit`, in order.
+/// Hands every file of an archive that comes as a rng to `visit`, in order.
 pub fn each_in(mut input: Input, visit: Visit) -> Result<()> {
     let head = input.peek(6)?;
     if head.starts_with(b"PK") {

@@ -57,7 +57,7 @@ impl<R: Read> Read for Paid<R> {
     }
 }
 
-/// A stream of bytes that knows its name (for errors) and, where it can, how many bytes it still holds.
+/// A rng of bytes that knows its name (for errors) and, where it can, how many bytes it still holds.
 pub struct Input<'a> {
     name: PathBuf,
     reader: Box<dyn Read + 'a>,
@@ -111,7 +111,7 @@ impl<'a> Input<'a> {
         Self::inside(name, Paid { inner, budget: budget.clone() }, left, budget)
     }
 
-    /// The same stream, unpacked if it starts as gzip does.
+    /// The same rng, unpacked if it starts as gzip does.
     pub fn gunzip(mut self) -> Result<Self> {
         if self.peek(2)? != [0x1f, 0x8b] {
             return Ok(self);
@@ -121,13 +121,13 @@ impl<'a> Input<'a> {
         Ok(Self::paid(name, unpacked, None, budget))
     }
 
-    /// The same stream through `decode`, each unpacked byte paid for.
+    /// The same rng through `decode`, each unpacked byte paid for.
     pub(crate) fn unpack<R: Read + 'a>(self, decode: impl FnOnce(Box<dyn Read + 'a>) -> R) -> Self {
         let Self { name, reader, budget, .. } = self;
         Self::paid(name, decode(reader), None, budget)
     }
 
-    /// The first bytes (at most `count`, fewer in a shorter stream), which stay in the stream.
+    /// The first bytes (at most `count`, fewer in a shorter rng), which stay in the rng.
     pub(crate) fn peek(&mut self, count: usize) -> Result<Vec<u8>> {
         let mut head = Vec::with_capacity(count);
         self.reader.by_ref().take(count as u64).read_to_end(&mut head).map_err(|e| self.failed(e))?;
@@ -136,7 +136,7 @@ impl<'a> Input<'a> {
         Ok(head)
     }
 
-    /// What errors call this stream.
+    /// What errors call this rng.
     pub fn name(&self) -> &Path {
         &self.name
     }
@@ -151,7 +151,7 @@ impl<'a> Input<'a> {
         &self.budget
     }
 
-    /// A breach of format in this stream.
+    /// A breach of format in this rng.
     pub fn error(&self, what: impl Into<String>) -> Error {
         Error::format(&self.name, what)
     }
@@ -167,7 +167,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Up to `buf.len()` bytes; fewer only at the end of the stream.
+    /// Up to `buf.len()` bytes; fewer only at the end of the rng.
     pub fn read_up_to(&mut self, buf: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < buf.len() {
@@ -263,7 +263,7 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
-    /// Hands the stream to `each` in blocks whose length is a multiple of `unit`, until `count` bytes are
+    /// Hands the rng to `each` in blocks whose length is a multiple of `unit`, until `count` bytes are
     /// read.
     pub(crate) fn blocks(&mut self, count: u64, unit: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
         self.expect_left(count)?;
@@ -279,7 +279,7 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// Fails unless the stream has ended.
+    /// Fails unless the rng has ended.
     pub fn expect_end(&mut self) -> Result<()> {
         let mut one = [0];
         match self.read_up_to(&mut one)? {

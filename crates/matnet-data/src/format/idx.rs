@@ -11,7 +11,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Raw> {
     parse(Input::open(path)?)
 }
 
-/// Reads IDX from a stream.
+/// Reads IDX from a rng.
 pub fn parse(mut input: Input) -> Result<Raw> {
     let [zero, null, code, rank] = input.array()?;
     if (zero, null) != (0, 0) {

@@ -22,7 +22,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<(String, Raw)>> {
     parse(Input::open(path)?)
 }
 
-/// Reads MATLAB v5 from a stream.
+/// Reads MATLAB v5 from a rng.
 pub fn parse(mut input: Input) -> Result<Vec<(String, Raw)>> {
     let head: [u8; 128] = input.array()?;
     if head.starts_with(b"MATLAB 7.3") || head.starts_with(b"\x89HDF") {
@@ -57,7 +57,7 @@ pub fn parse(mut input: Input) -> Result<Vec<(String, Raw)>> {
     Ok(arrays)
 }
 
-/// The next `size` bytes as a stream of their own; the rest stays.
+/// The next `size` bytes as a rng of their own; the rest stays.
 fn part<'a>(input: &'a mut Input<'_>, size: u32) -> Input<'a> {
     let (name, budget) = (input.name().to_owned(), input.budget().clone());
     let left = input.left().map(|left| left.min(size.into()));

@@ -32,7 +32,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Raw> {
     parse(Input::open(path)?)
 }
 
-/// Reads `.npy` from a stream.
+/// Reads `.npy` from a rng.
 pub fn parse(mut input: Input) -> Result<Raw> {
     let head = header(&mut input)?;
     let raw = Raw::read(&mut input, head.shape, head.kind, head.big_endian, head.fortran)?;
@@ -40,7 +40,7 @@ pub fn parse(mut input: Input) -> Result<Raw> {
     Ok(raw)
 }
 
-/// Reads the head alone; the stream then stands at the first number.
+/// Reads the head alone; the rng then stands at the first number.
 pub fn header(input: &mut Input) -> Result<Header> {
     if input.array::<6>()? != *b"\x93NUMPY" {
         return Err(input.error("is not .npy: it does not start with \\x93NUMPY"));

@@ -104,7 +104,7 @@ pub(crate) fn byte_count(shape: &[usize], kind: Kind) -> Option<u64> {
 // `as` turns some types into themselves where one expression stands for all of them
 #[allow(clippy::unnecessary_cast)]
 impl Raw {
-    /// Reads the elements of an array of this shape from the stream, row-major or, where `fortran`, with the
+    /// Reads the elements of an array of this shape from the rng, row-major or, where `fortran`, with the
     /// first side running fastest.
     pub fn read(input: &mut Input, shape: Vec<usize>, kind: Kind, big: bool, fortran: bool) -> Result<Self> {
         let Some(bytes) = byte_count(&shape, kind) else {
@@ -238,7 +238,7 @@ macro_rules! append {
     }};
 }
 
-/// Reads `bytes` bytes as elements in stream order, in memory that follows what has arrived.
+/// Reads `bytes` bytes as elements in rng order, in memory that follows what has arrived.
 fn decode_stream(input: &mut Input, bytes: u64, kind: Kind, big: bool) -> Result<Values> {
     let known = input.left().is_some();
     input.expect_left(bytes)?;

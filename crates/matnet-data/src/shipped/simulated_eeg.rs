@@ -11,7 +11,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::{Array, Error, Result, Samples, Target};
 
 /// How much to simulate; the default has the size of the UCI set.
@@ -49,18 +49,18 @@ const BACKGROUND: [f64; 4] = [2.0, 8.0, 32.0, 128.0];
 impl SimulatedEeg {
     /// Computes the trials `[subjects · trials, 64, 256]` in microvolts, subject after subject.
     ///
-    /// Every trial has a stream of its own, so neither the number of threads nor that of trials changes it.
+    /// Every trial has a rng of its own, so neither the number of threads nor that of trials changes it.
     pub fn generate(&self, seed: u64) -> Result<Samples> {
         let count =
             self.subjects.checked_mul(self.trials).filter(|&count| count < 1 << 20).ok_or_else(|| {
                 Error::Invalid(format!("{} subjects of {} trials: too many", self.subjects, self.trials))
             })?;
-        let reach = reach(&mut Stream::new(seed, "simulated-eeg/cap"));
+        let reach = reach(&mut SeededRng::new(seed, "simulated-eeg/cap"));
         let subjects: Vec<Subject> = (0..self.subjects).map(|subject| Subject::new(subject, seed)).collect();
         let mut data = vec![0.0; count * CHANNELS * SAMPLES];
         data.par_chunks_mut(CHANNELS * SAMPLES).enumerate().for_each(|(index, out)| {
             let (subject, trial) = (index / self.trials, index % self.trials);
-            let mut rng = Stream::new(seed, &format!("simulated-eeg/{subject}/{trial}"));
+            let mut rng = SeededRng::new(seed, &format!("simulated-eeg/{subject}/{trial}"));
             subjects[subject].trial(&reach, &mut rng, out);
         });
         let groups: Vec<u32> = (0..count).map(|index| (index / self.trials) as u32).collect();
@@ -80,7 +80,7 @@ impl SimulatedEeg {
 type Reach = Vec<[f64; RHYTHMS.len()]>;
 
 /// Electrodes spread evenly over a cap; sources lie under it at random places, and fade with distance.
-fn reach(rng: &mut Stream) -> Reach {
+fn reach(rng: &mut SeededRng) -> Reach {
     let place = |height: f64, turn: f64| {
         let radius = (1.0 - height * height).sqrt();
         [radius * turn.cos(), radius * turn.sin(), height]
@@ -107,7 +107,7 @@ struct Subject {
 
 impl Subject {
     fn new(index: usize, seed: u64) -> Self {
-        let mut rng = Stream::new(seed, &format!("simulated-eeg/{index}"));
+        let mut rng = SeededRng::new(seed, &format!("simulated-eeg/{index}"));
         let rhythms = RHYTHMS.map(|(pitch, in_a, in_b)| {
             let strength = if index.is_multiple_of(2) { in_a } else { in_b };
             (pitch * (1.0 + 0.05 * normal(&mut rng)), strength * (0.3 * normal(&mut rng)).exp())
@@ -115,7 +115,7 @@ impl Subject {
         Self { rhythms }
     }
 
-    fn trial(&self, reach: &Reach, rng: &mut Stream, out: &mut [f32]) {
+    fn trial(&self, reach: &Reach, rng: &mut SeededRng, out: &mut [f32]) {
         let sources = self.rhythms.map(|(pitch, strength)| source(pitch, strength, rng));
         for (channel, reach) in out.chunks_exact_mut(SAMPLES).zip(reach) {
             for (sample, out) in channel.iter_mut().enumerate() {
@@ -128,7 +128,7 @@ impl Subject {
 }
 
 /// One source in one trial: a rhythm whose strength and phase wander, over a 1/f background.
-fn source(pitch: f64, strength: f64, rng: &mut Stream) -> Vec<f64> {
+fn source(pitch: f64, strength: f64, rng: &mut SeededRng) -> Vec<f64> {
     let mut phase = rng.random_range(0.0..TAU);
     let mut swell = normal(rng);
     let mut background = BACKGROUND.map(|_| normal(rng));
@@ -145,12 +145,12 @@ fn source(pitch: f64, strength: f64, rng: &mut Stream) -> Vec<f64> {
 }
 
 /// A step of a random walk that is pulled back to 0 and keeps variance 1.
-fn wander(value: &mut f64, constant: f64, rng: &mut Stream) {
+fn wander(value: &mut f64, constant: f64, rng: &mut SeededRng) {
     let keep = (-1.0 / constant).exp();
     *value = keep * *value + (1.0 - keep * keep).sqrt() * normal(rng);
 }
 
-fn normal(rng: &mut Stream) -> f64 {
+fn normal(rng: &mut SeededRng) -> f64 {
     StandardNormal.sample(rng)
 }
 

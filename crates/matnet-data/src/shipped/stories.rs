@@ -5,7 +5,7 @@
 //! was before (three). Every question names the sentences that support its answer. They are of the kind of bAbI's first three
 //! tasks, and none of them is from there.
 
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::source::babi::{Babi, Question, Story, Task};
 use crate::{Error, Result};
 
@@ -37,7 +37,7 @@ impl Default for MadeStories {
 }
 
 impl MadeStories {
-    /// Makes up the stories of all tasks. Each has a stream of its own, so that more of them change none of the others.
+    /// Makes up the stories of all tasks. Each has a rng of its own, so that more of them change none of the others.
     pub fn generate(&self, seed: u64) -> Result<Babi> {
         if self.train.max(self.test) > 1 << 20 {
             let what = format!("{} + {} questions: too many", self.train, self.test);
@@ -45,8 +45,8 @@ impl MadeStories {
         }
         let part = |task: usize, part: &str, questions: usize| -> Vec<Story> {
             let story = |index: usize| {
-                let mut stream = Stream::new(seed, &format!("stories/{task}/{part}/{index}"));
-                story(task, QUESTIONS.min(questions - QUESTIONS * index), &mut stream)
+                let mut rng = SeededRng::new(seed, &format!("stories/{task}/{part}/{index}"));
+                story(task, QUESTIONS.min(questions - QUESTIONS * index), &mut rng)
             };
             (0..questions.div_ceil(QUESTIONS)).map(story).collect()
         };
@@ -61,14 +61,14 @@ impl MadeStories {
 }
 
 /// A story of a task with so many questions.
-fn story(task: usize, questions: usize, stream: &mut Stream) -> Story {
-    let mut world = World::new(stream);
+fn story(task: usize, questions: usize, rng: &mut SeededRng) -> Story {
+    let mut world = World::new(rng);
     while world.story.questions.len() < questions {
         for _ in 0..TASKS[task].1 {
-            world.go_on(task > 0, stream);
+            world.go_on(task > 0, rng);
         }
         // Nothing can be asked about a thing that nobody has touched yet: then the story goes on.
-        if let Some(question) = world.question(task, stream) {
+        if let Some(question) = world.question(task, rng) {
             world.story.questions.push(question);
         }
     }
@@ -99,9 +99,9 @@ struct Thing {
 }
 
 impl World {
-    fn new(stream: &mut Stream) -> Self {
+    fn new(rng: &mut SeededRng) -> Self {
         let mut things: [Thing; THINGS.len()] = Default::default();
-        things.iter_mut().for_each(|thing| thing.place = stream.below(PLACES.len()));
+        things.iter_mut().for_each(|thing| thing.place = rng.below(PLACES.len()));
         Self { story: Story::default(), people: Default::default(), things }
     }
 
@@ -111,26 +111,26 @@ impl World {
     }
 
     /// One more sentence: somebody walks, or takes or leaves a thing.
-    fn go_on(&mut self, things: bool, stream: &mut Stream) {
-        let who = stream.below(PEOPLE.len());
-        let Some((place, told)) = self.people[who].at.filter(|_| things && stream.chance(0.6)) else {
-            return self.walk(who, stream);
+    fn go_on(&mut self, things: bool, rng: &mut SeededRng) {
+        let who = rng.below(PEOPLE.len());
+        let Some((place, told)) = self.people[who].at.filter(|_| things && rng.chance(0.6)) else {
+            return self.walk(who, rng);
         };
         let carried = |thing: &Thing| thing.carrier == Some(who);
         let lying = |thing: &Thing| thing.carrier.is_none() && thing.place == place;
         let choices: Vec<usize> = (0..THINGS.len())
-            .filter(|&at| lying(&self.things[at]) || (carried(&self.things[at]) && stream.chance(0.3)))
+            .filter(|&at| lying(&self.things[at]) || (carried(&self.things[at]) && rng.chance(0.3)))
             .collect();
         if choices.is_empty() {
-            return self.walk(who, stream);
+            return self.walk(who, rng);
         }
-        let what = choices[stream.below(choices.len())];
+        let what = choices[rng.below(choices.len())];
         if carried(&self.things[what]) {
-            let left = self.say(format!("{} {} the {}.", PEOPLE[who], pick(&LEAVE, stream), THINGS[what]));
+            let left = self.say(format!("{} {} the {}.", PEOPLE[who], pick(&LEAVE, rng), THINGS[what]));
             (self.things[what].carrier, self.things[what].handled) = (None, left);
             return;
         }
-        let sentence = self.say(format!("{} {} the {}.", PEOPLE[who], pick(&TAKE, stream), THINGS[what]));
+        let sentence = self.say(format!("{} {} the {}.", PEOPLE[who], pick(&TAKE, rng), THINGS[what]));
         let thing = &mut self.things[what];
         (thing.carrier, thing.handled) = (Some(who), sentence);
         // It is where it was seen last, but from now on somebody else tells so.
@@ -138,11 +138,11 @@ impl World {
         thing.seen.push((place, told));
     }
 
-    fn walk(&mut self, who: usize, stream: &mut Stream) {
+    fn walk(&mut self, who: usize, rng: &mut SeededRng) {
         let from = self.people[who].at.map(|(place, _)| place);
         let places: Vec<usize> = (0..PLACES.len()).filter(|&place| Some(place) != from).collect();
-        let place = places[stream.below(places.len())];
-        let sentence = self.say(format!("{} {} the {}.", PEOPLE[who], pick(&GO, stream), PLACES[place]));
+        let place = places[rng.below(places.len())];
+        let sentence = self.say(format!("{} {} the {}.", PEOPLE[who], pick(&GO, rng), PLACES[place]));
         self.people[who].at = Some((place, sentence));
         for thing in self.things.iter_mut().filter(|thing| thing.carrier == Some(who)) {
             thing.place = place;
@@ -150,18 +150,18 @@ impl World {
         }
     }
 
-    fn question(&self, task: usize, stream: &mut Stream) -> Option<Question> {
+    fn question(&self, task: usize, rng: &mut SeededRng) -> Option<Question> {
         let after = self.story.sentences.len();
         if task == 0 {
             let seen: Vec<usize> = (0..PEOPLE.len()).filter(|&who| self.people[who].at.is_some()).collect();
-            let who = seen[stream.below(seen.len())];
+            let who = seen[rng.below(seen.len())];
             let (place, fact) = self.people[who].at?;
             let text = format!("Where is {}?", PEOPLE[who]);
             return Some(Question { text, answer: PLACES[place].to_owned(), after, facts: vec![fact] });
         }
         let known: Vec<usize> =
             (0..THINGS.len()).filter(|&what| self.things[what].seen.len() >= task).collect();
-        let what = *known.get(stream.below(known.len()))?;
+        let what = *known.get(rng.below(known.len()))?;
         let (thing, name) = (&self.things[what], THINGS[what]);
         let (place, told) = *thing.seen.last()?;
         if task == 1 {
@@ -176,8 +176,8 @@ impl World {
     }
 }
 
-fn pick<'a>(words: &[&'a str], stream: &mut Stream) -> &'a str {
-    words[stream.below(words.len())]
+fn pick<'a>(words: &[&'a str], rng: &mut SeededRng) -> &'a str {
+    words[rng.below(words.len())]
 }
 
 #[cfg(test)]

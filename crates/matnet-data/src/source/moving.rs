@@ -6,7 +6,7 @@ use crate::cache::Cache;
 use crate::levels::Levels;
 use crate::moving_mnist::{Config, MovingDigits};
 use crate::named::Options;
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::source::mnist::{self, Half};
 use crate::source::moving_mnist_npy::Sequences;
 use crate::{Array, Result, catalog, shipped};
@@ -48,7 +48,7 @@ impl Moving {
             let folder = cache.require(catalog::get("mnist")?)?.folder;
             (mnist::load(folder, Half::Train)?.inputs, "mnist")
         };
-        let mut rng = Stream::new(options.seed, "moving-mnist");
+        let mut rng = SeededRng::new(options.seed, "moving-mnist");
         let (count, seed) = (options.sequences, options.seed);
         let drawn = Config::default().generate(digits, count, &mut rng)?;
         let note = format!("{count} sequences generated from {from}, seed {seed}");

@@ -83,10 +83,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
-    fn rng(seed: u64) -> Stream {
-        Stream::new(seed, "corrupt")
+    fn rng(seed: u64) -> SeededRng {
+        SeededRng::new(seed, "corrupt")
     }
 
     fn ones(shape: [usize; 3]) -> Array {

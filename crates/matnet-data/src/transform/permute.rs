@@ -99,7 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     #[test]
     fn rows_and_columns_move_as_said() {
@@ -124,7 +124,7 @@ mod tests {
         #[test]
         fn the_inverse_brings_everything_back(rows in 1usize..9, cols in 1usize..9, seed: u64) {
             let data = Array::new([2, rows, cols], (0..2 * rows * cols).map(|i| i as f32).collect()).unwrap();
-            let permutation = Permutation::random(rows, cols, &mut Stream::new(seed, "permute"));
+            let permutation = Permutation::random(rows, cols, &mut SeededRng::new(seed, "permute"));
             let mut moved = data.clone();
             permutation.apply(&mut moved).unwrap();
             permutation.inverse().apply(&mut moved).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use burn::tensor::Device;
 use matnet::ConfigError;
 use matnet::graph::{Edges, Features, Graph};
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet_data::cache::Cache;
 use matnet_data::named::{self, Contents, Options};
 use matnet_data::{GraphData, Split, catalog, own, split};
@@ -120,10 +120,10 @@ impl GraphDataConfig {
             let value = self.edge_dropout.to_string();
             return wrong("edge_dropout", value, "must be at least 0 and below 1");
         }
-        match (self.split.each, self.split.rule) {
-            (Some(0), _) => wrong("split.each", "0".to_owned(), "must be at least 1"),
+        match (self.split.per_class, self.split.rule) {
+            (Some(0), _) => wrong("split.per_class", "0".to_owned(), "must be at least 1"),
             (Some(each), rule) if rule != Some(GraphSplitRule::PerClass) => {
-                wrong("split.each", each.to_string(), "only the rule per-class uses it")
+                wrong("split.per_class", each.to_string(), "only the rule per-class uses it")
             }
             _ => Ok(()),
         }
@@ -369,7 +369,7 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
     config.split.rule = Some(rule);
     let wanted = &mut config.split;
     let name = if wanted.per_run { format!("split of run {seed}") } else { "split".to_owned() };
-    let mut stream = Stream::new(config.seed, &name);
+    let mut rng = SeededRng::new(config.seed, &name);
     let (valid, test) = (wanted.valid.count(known), wanted.test.count(known));
     let split = match rule {
         GraphSplitRule::Public => {
@@ -388,11 +388,11 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
             split
         }
         GraphSplitRule::Random => {
-            split::random_test(&data.labels, valid, test, &mut stream).map_err(wrong)?
+            split::random_test(&data.labels, valid, test, &mut rng).map_err(wrong)?
         }
         GraphSplitRule::PerClass => {
             let each = *wanted.each.get_or_insert(20);
-            split::per_class(&data.labels, each, valid, test, &mut stream).map_err(wrong)?
+            split::per_class(&data.labels, each, valid, test, &mut rng).map_err(wrong)?
         }
     };
     Ok((split, config))

@@ -3,9 +3,9 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use matnet::graph::{GraphInput, Linking};
-use matnet::layer::Pooling;
+use matnet::layer::Aggregation;
 use matnet::net::{ChebyshevNet, ChebyshevNetConfig, ColumnNet, ColumnNetConfig, Gcn, GcnConfig};
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet::{ConfigError, Mode, Net};
 use serde::{Serialize, Serializer};
 use toml::{Table, Value};
@@ -92,11 +92,11 @@ impl GraphModelConfig {
     }
 
     /// Draws the first values.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<GraphModel> {
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<GraphModel> {
         let model = match self {
-            Self::Column(config) => config.init(stream, device).map(GraphModel::Column),
-            Self::Gcn(config) => config.init(stream, device).map(GraphModel::Gcn),
-            Self::Chebyshev(config) => config.init(stream, device).map(GraphModel::Chebyshev),
+            Self::Column(config) => config.init(rng, device).map(GraphModel::Column),
+            Self::Gcn(config) => config.init(rng, device).map(GraphModel::Gcn),
+            Self::Chebyshev(config) => config.init(rng, device).map(GraphModel::Chebyshev),
         };
         model.map_err(|error| Error::key("model", error))
     }
@@ -113,7 +113,7 @@ impl GraphModelConfig {
     /// matrix, or vector where neighbours are flattened.
     pub fn form(&self) -> &'static str {
         match self {
-            Self::Column(config) if config.pooling == Pooling::Vector => "vector",
+            Self::Column(config) if config.aggregation == Aggregation::Concat => "vector",
             _ => "matrix",
         }
     }

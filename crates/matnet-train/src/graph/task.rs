@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::Mode;
 use matnet::graph::{Features, GraphInput, Linking, Links, Sampler};
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use serde::{Deserialize, Serialize};
 
 use super::{GraphDataConfig, GraphModel, GraphModelConfig, PreparedGraph};
@@ -33,8 +33,8 @@ pub struct NodeNote {
 
 /// A graph, and a net that learns the classes of its nodes.
 ///
-/// While learning, a step hears at most `data.neighbours` neighbours of a node, drawn for that step from those that
-/// `data.edge_dropout` leaves; with `train.batch` it takes so many nodes and only what they hear. Measuring takes the whole graph with
+/// While learning, a step hears at most `data.num_neighbors` neighbours of a node, drawn for that step from those that
+/// `data.edge_dropout` leaves; with `train.batch_size` it takes so many nodes and only what they hear. Measuring takes the whole graph with
 /// all neighbours. A net that takes a fixed number of them then hears a draw that the data's seed decides.
 #[derive(Clone, Debug)]
 pub struct NodeTask {
@@ -59,7 +59,7 @@ impl NodeTask {
             let what = format!("train.loss: {loss}; classes are learnt with \"cross-entropy\"");
             return Err(Error::Config(what));
         }
-        let batches = train.batch.is_some();
+        let batches = train.batch_size.is_some();
         let (links, sampler, features) = (OnceLock::new(), OnceLock::new(), Arc::default());
         Ok(Self { data, model, batches, links, sampler, features })
     }
@@ -82,8 +82,8 @@ impl NodeTask {
                 // Beyond the slots neighbours would be left out in order, not at random.
                 linking @ Linking::Slots(_) => {
                     let sampler = Sampler::new(&self.data.graph, linking, net.hops(), None);
-                    let stream = &mut Stream::new(self.data.config.seed, "neighbours");
-                    sampler.and_then(|sampler| sampler.whole(stream))
+                    let rng = &mut SeededRng::new(self.data.config.seed, "neighbours");
+                    sampler.and_then(|sampler| sampler.whole(rng))
                 }
                 linking => linking.links(&self.data.graph),
             }
@@ -103,19 +103,19 @@ impl NodeTask {
     }
 
     /// The graph as one training step hears it.
-    fn learning(&self, net: &GraphModel, stream: &mut Stream, device: &Device) -> GraphInput {
+    fn learning(&self, net: &GraphModel, rng: &mut SeededRng, device: &Device) -> GraphInput {
         let sampler = self.sampler(net);
         if sampler.leaves_out_nobody() {
             return self.whole(net, device);
         }
-        let links = sampler.whole(stream).expect("rows of matrices make a matrix");
+        let links = sampler.whole(rng).expect("rows of matrices make a matrix");
         GraphInput { features: self.features(device), links }
     }
 
     /// Scores of some nodes, in a step that takes only these and what they hear.
     fn batch_scores(&self, net: &GraphModel, nodes: &[u32], mode: &mut Mode, device: &Device) -> Tensor<2> {
-        let stream = mode.stream().expect("only learning takes batches");
-        let batch = self.sampler(net).batch(nodes, stream).expect("nodes of the graph, each once");
+        let rng = mode.rng().expect("only learning takes batches");
+        let batch = self.sampler(net).batch(nodes, rng).expect("nodes of the graph, each once");
         let features = self.features(device).select(&batch.inputs);
         net.forward(GraphInput { features, links: batch.links }, mode)
     }
@@ -138,8 +138,8 @@ impl Task for NodeTask {
     type Data = GraphDataConfig;
     type Model = GraphModelConfig;
 
-    fn net(&self, stream: &mut Stream, device: &Device) -> Result<GraphModel> {
-        self.model.init(stream, device)
+    fn net(&self, rng: &mut SeededRng, device: &Device) -> Result<GraphModel> {
+        self.model.init(rng, device)
     }
 
     fn examples(&self, part: Part) -> &[usize] {
@@ -151,8 +151,8 @@ impl Task for NodeTask {
             let nodes: Vec<u32> = examples.iter().map(|&node| node as u32).collect();
             return Output::Scores(self.batch_scores(net, &nodes, mode, device));
         }
-        let input = match mode.stream() {
-            Some(stream) => self.learning(net, stream, device),
+        let input = match mode.rng() {
+            Some(rng) => self.learning(net, rng, device),
             None => self.whole(net, device),
         };
         Output::Scores(rows(net.forward(input, mode), examples))

@@ -1,7 +1,7 @@
 //! `[data]` of a program.
 
 use matnet::ConfigError;
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -203,8 +203,8 @@ impl ProgramDataConfig {
     }
 
     /// Draws a sequence of this size.
-    fn draw(&self, size: Size, uneven: f64, stream: &mut Stream) -> Sequence {
-        self.source.draw(size, self.width(), self.item(), uneven, |repeats| self.written(repeats), stream)
+    fn draw(&self, size: Size, uneven: f64, rng: &mut SeededRng) -> Sequence {
+        self.source.draw(size, self.width(), self.item(), uneven, |repeats| self.written(repeats), rng)
     }
 }
 
@@ -283,20 +283,20 @@ impl ProgramData {
             lengths @ [_, ..] if valid => Size { length: lengths[number % lengths.len()], ..turn },
             _ => turn,
         };
-        config.draw(size, 0.0, &mut Stream::new(config.seed, &format!("sequence {number}")))
+        config.draw(size, 0.0, &mut SeededRng::new(config.seed, &format!("sequence {number}")))
     }
 
     /// New sequences, all of one size, for a training step.
-    pub fn fresh(&self, count: usize, stream: &mut Stream) -> Vec<Sequence> {
+    pub fn fresh(&self, count: usize, rng: &mut SeededRng) -> Vec<Sequence> {
         let draws = match self.config.draws {
             1 => 1,
-            most => 1 + stream.below(most),
+            most => 1 + rng.below(most),
         };
         let mut any = |[low, high]: [usize; 2]| {
-            let once = |stream: &mut Stream| low + stream.below(high - low + 1);
-            (1..draws).fold(once(stream), |least, _| least.min(once(stream)))
+            let once = |rng: &mut SeededRng| low + rng.below(high - low + 1);
+            (1..draws).fold(once(rng), |least, _| least.min(once(rng)))
         };
         let size = Size { length: any(self.config.lengths()), repeats: any(self.config.often()) };
-        (0..count).map(|_| self.config.draw(size, self.config.uneven, stream)).collect()
+        (0..count).map(|_| self.config.draw(size, self.config.uneven, rng)).collect()
     }
 }

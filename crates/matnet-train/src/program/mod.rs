@@ -1,6 +1,6 @@
 //! Small programs that are learnt from what goes in and what is to come out: copying, copying again and again, recall.
 //!
-//! Their data are drawn, not loaded. A training step draws its sequences from its own stream, so that no sequence need come twice
+//! Their data are drawn, not loaded. A training step draws its sequences from its own rng, so that no sequence need come twice
 //! and a run is exact all the same; validation and test are drawn once, from the data's seed.
 
 mod data;

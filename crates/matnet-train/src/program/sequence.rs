@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use serde::{Deserialize, Serialize};
 
 /// What is to be done with some vectors of bits.
@@ -90,13 +90,13 @@ impl Program {
         item: usize,
         uneven: f64,
         often: impl Fn(usize) -> f32,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
     ) -> Sequence {
         let (before, count) = self.steps(size, item);
         let channels = self.channels(width);
         let mut tape = Tape { input: Vec::with_capacity((before + count) * channels), channels };
         let mut vectors =
-            |count: usize| -> Vec<f32> { (0..count).flat_map(|_| vector(width, uneven, stream)).collect() };
+            |count: usize| -> Vec<f32> { (0..count).flat_map(|_| vector(width, uneven, rng)).collect() };
         let wanted = match self {
             Self::Copy => {
                 let vectors = vectors(size.length);
@@ -125,7 +125,7 @@ impl Program {
                     tape.mark(width, 1.0);
                     tape.vectors(item, width);
                 }
-                let asked = stream.below(size.length - 1);
+                let asked = rng.below(size.length - 1);
                 tape.mark(width + 1, 1.0);
                 tape.vectors(&items[asked], width);
                 tape.mark(width + 1, 1.0);
@@ -137,9 +137,9 @@ impl Program {
     }
 }
 
-fn vector(width: usize, uneven: f64, stream: &mut Stream) -> Vec<f32> {
-    let ones = if uneven > 0.0 && stream.chance(uneven) { stream.uniform() } else { 0.5 };
-    (0..width).map(|_| f32::from(u8::from(stream.chance(ones)))).collect()
+fn vector(width: usize, uneven: f64, rng: &mut SeededRng) -> Vec<f32> {
+    let ones = if uneven > 0.0 && rng.chance(uneven) { rng.uniform() } else { 0.5 };
+    (0..width).map(|_| f32::from(u8::from(rng.chance(ones)))).collect()
 }
 
 /// An input that is being written.
@@ -169,8 +169,8 @@ mod tests {
     use super::*;
 
     fn draw(program: Program, length: usize, repeats: usize) -> (Sequence, Vec<Vec<f32>>) {
-        let mut stream = Stream::new(1, "draw");
-        let sequence = program.draw(Size { length, repeats }, 2, 2, 0.0, |n| n as f32 / 10.0, &mut stream);
+        let mut rng = SeededRng::new(1, "draw");
+        let sequence = program.draw(Size { length, repeats }, 2, 2, 0.0, |n| n as f32 / 10.0, &mut rng);
         let steps = sequence.input.chunks(program.channels(2)).map(<[f32]>::to_vec).collect();
         (sequence, steps)
     }
@@ -214,9 +214,9 @@ mod tests {
     fn uneven_vectors_have_any_number_of_ones_equally_often() {
         let mut counts = [[0; 9]; 2];
         for (uneven, counts) in [0.0, 1.0].into_iter().zip(&mut counts) {
-            let mut stream = Stream::new(1, "uneven");
+            let mut rng = SeededRng::new(1, "uneven");
             let size = Size { length: 9000, repeats: 1 };
-            let sequence = Program::Copy.draw(size, 8, 1, uneven, |_| 0.0, &mut stream);
+            let sequence = Program::Copy.draw(size, 8, 1, uneven, |_| 0.0, &mut rng);
             sequence.wanted.chunks(8).for_each(|vector| counts[vector.iter().sum::<f32>() as usize] += 1);
         }
         // Of 9,000 vectors 35 ± 6 have no ones among eight fair bits, and 1,000 ± 30 if all numbers are alike.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::Mode;
 use matnet::net::{Net, Trace, TuringMachine};
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use serde::{Deserialize, Serialize};
 
 use super::{ProgramData, ProgramDataConfig, ProgramModelConfig, Sequence};
@@ -24,7 +24,7 @@ const MEASURED: usize = 100;
 
 /// What the wrong bits in a test sequence are called, in the mean.
 pub const WRONG_BITS: &str = "wrong_bits";
-/// The same in sequences of the length `data.far_length`.
+/// The same in sequences of the length `data.extrapolation_length`.
 pub const WRONG_BITS_FAR: &str = "wrong_bits_far";
 
 /// What stands beside the weights.
@@ -196,8 +196,8 @@ impl Task for ProgramTask {
     type Data = ProgramDataConfig;
     type Model = ProgramModelConfig;
 
-    fn net(&self, stream: &mut Stream, device: &Device) -> Result<TuringMachine> {
-        self.model.0.init(stream, device).map_err(|error| Error::key("model", error))
+    fn net(&self, rng: &mut SeededRng, device: &Device) -> Result<TuringMachine> {
+        self.model.0.init(rng, device).map_err(|error| Error::key("model", error))
     }
 
     fn examples(&self, part: Part) -> &[usize] {
@@ -219,14 +219,14 @@ impl Task for ProgramTask {
 
     /// While learning, as many new sequences as there are examples.
     fn measure(&self, net: &TuringMachine, examples: &[usize], mode: &mut Mode, device: &Device) -> Measured {
-        let sequences = match mode.stream() {
-            Some(stream) => self.data.fresh(examples.len(), stream),
+        let sequences = match mode.rng() {
+            Some(rng) => self.data.fresh(examples.len(), rng),
             None => self.sequences(examples),
         };
         self.judge_bits(self.answers(net, &sequences, mode, device), &sequences)
     }
 
-    /// Wrong bits in a test sequence, and in one of `data.far_length`.
+    /// Wrong bits in a test sequence, and in one of `data.extrapolation_length`.
     fn also(
         &self,
         net: &TuringMachine,

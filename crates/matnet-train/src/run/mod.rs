@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use burn::module::Module;
 use burn::tensor::Device;
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet::weights;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -226,7 +226,7 @@ impl Run {
         let config = ModelConfig::of_run(&document, &note)?;
         let classes = config.classes().map_or(0, |classes| classes.max(2));
         check_classes(&note.classes, classes, &path)?;
-        let net = fill(config.init(&mut Stream::new(0, "init"), device)?, &opened, &path)?;
+        let net = fill(config.init(&mut SeededRng::new(0, "init"), device)?, &opened, &path)?;
         Ok(Trained { net, config, note, device: device.clone() })
     }
 
@@ -236,7 +236,7 @@ impl Run {
         let note: NodeNote = note(&opened, &path)?;
         let config = GraphModelConfig::of_run(&document)?;
         check_classes(&note.classes, config.classes(), &path)?;
-        let net = fill(config.init(&mut Stream::new(0, "init"), device)?, &opened, &path)?;
+        let net = fill(config.init(&mut SeededRng::new(0, "init"), device)?, &opened, &path)?;
         Ok(TrainedOnGraph { net, config, note, device: device.clone() })
     }
 
@@ -245,7 +245,7 @@ impl Run {
         let (document, opened, path) = self.weights(weights_file)?;
         let note: ProgramNote = note(&opened, &path)?;
         let config = ProgramModelConfig::of_run(&document)?;
-        let net = config.0.init(&mut Stream::new(0, "init"), device)?;
+        let net = config.0.init(&mut SeededRng::new(0, "init"), device)?;
         Ok(TrainedProgram { net: fill(net, &opened, &path)?, config, note, device: device.clone() })
     }
 
@@ -255,7 +255,7 @@ impl Run {
         let note: StoryNote = note(&opened, &path)?;
         let config = StoryModelConfig::of_run(&document)?;
         check_classes(&note.words, config.vocabulary(), &path)?;
-        let net = fill(config.init(&mut Stream::new(0, "init"), device)?, &opened, &path)?;
+        let net = fill(config.init(&mut SeededRng::new(0, "init"), device)?, &opened, &path)?;
         Ok(TrainedOnStories { net, config, note, device: device.clone() })
     }
 
@@ -266,7 +266,7 @@ impl Run {
             return Err(missing(path));
         }
         let (_, opened, path) = self.weights("best.safetensors")?;
-        fill(task.net(&mut Stream::new(0, "init"), device)?, &opened, &path)
+        fill(task.net(&mut SeededRng::new(0, "init"), device)?, &opened, &path)
     }
 
     /// A config and a file of weights.

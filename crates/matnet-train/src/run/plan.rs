@@ -1,7 +1,7 @@
 //! What decides a run: a task and how it is trained.
 
 use burn::tensor::Device;
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet::weights;
 use matnet_data::cache::Cache;
 use serde::Serialize;
@@ -115,7 +115,7 @@ impl<T: Task> Work<T> {
             Loss::CrossEntropy => Monitor::Error,
             _ => Monitor::Loss,
         };
-        let batch = task.batch(train.batch);
+        let batch = task.batch(train.batch_size);
         let train = train.resolved(task.loss(), train.monitor.unwrap_or(monitor), batch);
         Ok(Self { task, train })
     }
@@ -143,20 +143,20 @@ impl<T: Task> Work<T> {
 
     /// The net at its beginning.
     pub fn net(&self, device: &Device) -> Result<T::Net> {
-        let net = self.task.net(&mut Stream::new(self.train.seed, "init"), device)?;
+        let net = self.task.net(&mut SeededRng::new(self.train.seed, "init"), device)?;
         let names = weights::names(&net);
-        if let Some(start) = &self.train.penalised
+        if let Some(start) = &self.train.regularize_only
             && !names.iter().any(|name| name.starts_with(start))
         {
             let names = names.join(", ");
-            let what = format!("train.penalised: {start}; no map of the net begins so, there are {names}");
+            let what = format!("train.regularize_only: {start}; no map of the net begins so, there are {names}");
             return Err(Error::Config(what));
         }
-        for (word, factor) in &self.train.rate_factors {
+        for (word, factor) in &self.train.learning_rate_multipliers {
             if !names.iter().any(|name| name.contains(word)) {
                 let names = names.join(", ");
                 return Err(Error::Config(format!(
-                    "train.rate_factors.{word}: {factor}; no parameter has a name with this in it, there are {names}"
+                    "train.learning_rate_multipliers.{word}: {factor}; no parameter has a name with this in it, there are {names}"
                 )));
             }
         }

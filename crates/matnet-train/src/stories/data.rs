@@ -5,7 +5,7 @@ use std::path::Path;
 
 use matnet::ConfigError;
 use matnet::net::Stories;
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet_data::cache::Cache;
 use matnet_data::format::archive;
 use matnet_data::named::{self, Contents, Options};
@@ -148,9 +148,9 @@ impl PreparedStories {
         let apart = babi.tasks.iter().all(|task| !task.test.is_empty());
         if !apart {
             let share = *config.split.test.get_or_insert(Amount::Share(0.2));
-            let mut stream = Stream::new(config.seed, "test");
+            let mut rng = SeededRng::new(config.seed, "test");
             for task in &mut babi.tasks {
-                task.train.shuffle(&mut stream);
+                task.train.shuffle(&mut rng);
                 let test = share.count(task.train.len()).min(task.train.len());
                 task.test = task.train.split_off(task.train.len() - test);
             }
@@ -166,9 +166,9 @@ impl PreparedStories {
             let what = format!("data.source: {}: `{question}` has no answer to learn", config.source);
             return Err(Error::Config(what));
         }
-        let name = if config.split.per_run { format!("split of run {seed}") } else { "split".to_owned() };
+        let name = if config.split.per_seed { format!("split of run {seed}") } else { "split".to_owned() };
         let mut learnt = std::mem::take(&mut data.split.train);
-        learnt.shuffle(&mut Stream::new(config.seed, &name));
+        learnt.shuffle(&mut SeededRng::new(config.seed, &name));
         let valid = config.split.valid.count(learnt.len());
         if valid >= learnt.len() {
             let what = format!(

@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use matnet::net::{EndToEnd, EndToEndConfig, MemoryNetwork, MemoryNetworkConfig, Stories};
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet::{ConfigError, Mode, Net};
 use serde::{Serialize, Serializer};
 use toml::{Table, Value};
@@ -80,10 +80,10 @@ impl StoryModelConfig {
     }
 
     /// Draws the first values.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<StoryModel> {
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<StoryModel> {
         let model = match self {
-            Self::MemoryNetwork(config) => config.init(stream, device).map(StoryModel::MemoryNetwork),
-            Self::EndToEnd(config) => config.init(stream, device).map(StoryModel::EndToEnd),
+            Self::MemoryNetwork(config) => config.init(rng, device).map(StoryModel::MemoryNetwork),
+            Self::EndToEnd(config) => config.init(rng, device).map(StoryModel::EndToEnd),
         };
         model.map_err(|error| Error::key("model", error))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use matnet::Mode;
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use serde::{Deserialize, Serialize};
 
 use super::{PreparedStories, StoryDataConfig, StoryModel, StoryModelConfig};
@@ -77,8 +77,8 @@ impl Task for StoryTask {
     type Data = StoryDataConfig;
     type Model = StoryModelConfig;
 
-    fn net(&self, stream: &mut Stream, device: &Device) -> Result<StoryModel> {
-        self.model.init(stream, device)
+    fn net(&self, rng: &mut SeededRng, device: &Device) -> Result<StoryModel> {
+        self.model.init(rng, device)
     }
 
     fn examples(&self, part: Part) -> &[usize] {

@@ -13,7 +13,7 @@ use burn::module::Module;
 use burn::tensor::activation::{log_softmax, softmax};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::Mode;
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use serde::Serialize;
 use toml::Value;
 
@@ -69,7 +69,7 @@ pub trait Task {
     type Model: Serialize;
 
     /// The net at its beginning.
-    fn net(&self, stream: &mut Stream, device: &Device) -> Result<Self::Net>;
+    fn net(&self, rng: &mut SeededRng, device: &Device) -> Result<Self::Net>;
 
     /// The examples of a part, by number.
     fn examples(&self, part: Part) -> &[usize];

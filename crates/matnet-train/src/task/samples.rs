@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use matnet::Mode;
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet_data::Target;
 
 use super::{Measured, Task, binary_cross_entropies, judge_scores, numbers};
@@ -17,7 +17,7 @@ use crate::model::{Input, Model, ModelConfig, Output, future};
 use crate::run::{Facts, Note, Score};
 use crate::{Error, Result};
 
-/// What the mean loss on what a patch hides (`data.patch`) is called.
+/// What the mean loss on what a patch hides (`data.occlusion`) is called.
 pub const UNDER_PATCHES: &str = "under_patches";
 /// Samples per step, unless the config says how many.
 const BATCH: usize = 64;
@@ -171,8 +171,8 @@ impl Task for SampleTask {
     type Data = DataConfig;
     type Model = ModelConfig;
 
-    fn net(&self, stream: &mut Stream, device: &Device) -> Result<Model> {
-        self.model.init(stream, device)
+    fn net(&self, rng: &mut SeededRng, device: &Device) -> Result<Model> {
+        self.model.init(rng, device)
     }
 
     fn examples(&self, part: Part) -> &[usize] {

@@ -1,6 +1,6 @@
 //! The training loop.
 //!
-//! Everything random in a step comes from a stream that the seed and the number of the step name: the order of an
+//! Everything random in a step comes from a rng that the seed and the number of the step name: the order of an
 //! epoch from its number, dropout and noise from the step's. So a state needs no random numbers, and a run taken up
 //! again goes through the same steps as one left alone.
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet::{Mode, penalty_below, weights};
 use matnet_data::Split;
 use rand::seq::SliceRandom;
@@ -75,8 +75,8 @@ fn work_on<T: Task>(
     let net = work.net(&device)?;
     // A state that is gone on with brings its own.
     let net = work.task.with_softmax(net, work.train.linear_start.is_none());
-    let optimizer = Optimizer::new(work.train.rule(), &work.train.rate_factors, &net);
-    let average = work.train.average.map(|decay| Average::new(decay, &net));
+    let optimizer = Optimizer::new(work.train.rule(), &work.train.learning_rate_multipliers, &net);
+    let average = work.train.ema_decay.map(|decay| Average::new(decay, &net));
     let mut state: State<T> = State::new(net, optimizer, average, work.checksum());
     let newest = match options.from_previous {
         true => Some(run.path(state::PREVIOUS)),
@@ -150,7 +150,7 @@ impl<'a, T: Task> Training<'a, T> {
         observer: &'a mut dyn Observer,
     ) -> Self {
         let examples = work.task.examples(Part::Train).len();
-        let batch = work.task.batch(work.train.batch).unwrap_or(examples);
+        let batch = work.task.batch(work.train.batch_size).unwrap_or(examples);
         let steps = examples.div_ceil(batch);
         let times = std::fs::read_to_string(run.path("times.csv")).unwrap_or_default();
         let times = times.lines().skip(1).take(state.place.epoch).map(str::to_owned).collect();
@@ -244,11 +244,11 @@ impl<'a, T: Task> Training<'a, T> {
     fn steps(&mut self) -> Result<()> {
         let mut order = self.task.examples(Part::Train).to_vec();
         let seed = self.config.seed;
-        order.shuffle(&mut Stream::new(seed, &format!("order of epoch {}", self.state.place.epoch)));
+        order.shuffle(&mut SeededRng::new(seed, &format!("order of epoch {}", self.state.place.epoch)));
         for (step, batch) in order.chunks(self.batch).enumerate().skip(self.state.place.step) {
             let number = self.state.place.epoch as u64 * self.steps as u64 + step as u64;
             let rate = self.rate(self.state.place.epoch, step);
-            let mode = Mode::train(Stream::new(seed, &format!("step {number}")));
+            let mode = Mode::train(SeededRng::new(seed, &format!("step {number}")));
             self.step(batch, rate, mode)?;
             if let Some(average) = &mut self.state.average {
                 average.follow(&self.state.net, number);
@@ -272,11 +272,11 @@ impl<'a, T: Task> Training<'a, T> {
 
     /// Forward, loss, backward, optimiser.
     fn step(&mut self, batch: &[usize], rate: f64, mut mode: Mode) -> Result<()> {
-        let stream = mode.clone();
+        let rng = mode.clone();
         let measured = self.task.measure(&self.state.net, batch, &mut mode, &self.device);
         let loss = f64::from(measured.loss.clone().into_scalar::<f32>());
         if !loss.is_finite() {
-            return Err(self.not_finite(batch, stream, &format!("the loss is {loss}")));
+            return Err(self.not_finite(batch, rng, &format!("the loss is {loss}")));
         }
         let total = if self.config.sum_loss { measured.loss * batch.len() as f64 } else { measured.loss };
         let total = match self.penalty() {

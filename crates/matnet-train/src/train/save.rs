@@ -76,7 +76,7 @@ impl<T: Task> Training<'_, T> {
             false => "nothing had been saved yet".to_owned(),
         };
         Error::NotFinite(format!(
-            "epoch {}, step {}: {what}; {state}; a smaller train.rate or train.clip would help",
+            "epoch {}, step {}: {what}; {state}; a smaller train.learning_rate or train.grad_clip_norm would help",
             place.epoch + 1,
             place.step + 1
         ))

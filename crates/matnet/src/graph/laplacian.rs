@@ -4,7 +4,7 @@ use matnet_kernels::{Level, sparse_product};
 use serde::{Deserialize, Serialize};
 
 use super::{Graph, Sparse};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// Where the largest eigenvalue λ of the Laplacian comes from, by which it is scaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,8 +64,8 @@ pub(super) fn scaled_laplacian(graph: &Graph, lambda: LambdaMax) -> Sparse {
 fn largest_eigenvalue(laplacian: &Sparse) -> f64 {
     const STEPS: usize = 300;
     let (places, weights) = laplacian.matrix();
-    let mut stream = Stream::new(0, "power iteration");
-    let mut vector: Vec<f64> = (0..laplacian.rows()).map(|_| stream.normal()).collect();
+    let mut rng = SeededRng::new(0, "power iteration");
+    let mut vector: Vec<f64> = (0..laplacian.rows()).map(|_| rng.normal()).collect();
     let (mut growth, mut last) = (0.0, f64::NAN);
     for step in 0..STEPS {
         let next = sparse_product(Level::best(), places, weights, &vector, 1);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Graph, GraphError, Linking, Links, Sparse};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// Draws whom nodes hear in a training step: all nodes at once, or a mini-batch of them, for each hop the matrices that lead to
 /// the nodes needed after it. A node hears all of its neighbours or at most so many, and each of them with some
@@ -16,12 +16,12 @@ use crate::random::Stream;
 ///
 /// ```
 /// use matnet::graph::{Graph, Linking, Sampler};
-/// use matnet::random::Stream;
+/// use matnet::random::SeededRng;
 ///
 /// let ring: Vec<(u32, u32)> = (0..10).map(|i| (i, (i + 1) % 10)).collect();
 /// let graph = Graph::new(10, &ring, false)?;
 /// let sampler = Sampler::new(&graph, Linking::Mean, 2, Some(50))?;
-/// let batch = sampler.batch(&[4], &mut Stream::new(42, "sample"))?;
+/// let batch = sampler.batch(&[4], &mut SeededRng::new(42, "sample"))?;
 /// // Two hops along a ring: 4, then 3 and 5, then 2 and 6.
 /// assert_eq!(batch.inputs, [4, 3, 5, 2, 6]);
 /// assert_eq!((batch.links.hop(0)[0].rows(), batch.links.hop(1)[0].rows()), (3, 1));
@@ -99,14 +99,14 @@ impl Sampler {
     }
 
     /// All nodes, with a draw of neighbours that is the same for all hops.
-    pub fn whole(&self, stream: &mut Stream) -> Result<Links, GraphError> {
+    pub fn whole(&self, rng: &mut SeededRng) -> Result<Links, GraphError> {
         let all = 0..self.nodes as u32;
-        let draw = |matrix| self.finish(self.rows(matrix, all.clone(), stream, |node| node), self.nodes);
+        let draw = |matrix| self.finish(self.rows(matrix, all.clone(), rng, |node| node), self.nodes);
         Ok(Links::whole(self.matrices.iter().map(draw).collect::<Result<_, _>>()?))
     }
 
     /// The batch of these nodes.
-    pub fn batch(&self, nodes: &[u32], stream: &mut Stream) -> Result<Batch, GraphError> {
+    pub fn batch(&self, nodes: &[u32], rng: &mut SeededRng) -> Result<Batch, GraphError> {
         if nodes.is_empty() {
             return Err(GraphError::Zero("nodes in a batch"));
         }
@@ -131,7 +131,7 @@ impl Sampler {
                     (needed.len() - 1) as u32
                 })
             };
-            let draw = |matrix| self.rows(matrix, listening.iter().copied(), stream, &mut place);
+            let draw = |matrix| self.rows(matrix, listening.iter().copied(), rng, &mut place);
             let drawn: Vec<Rows> = self.matrices.iter().map(draw).collect();
             let finish = |rows| self.finish(rows, needed.len());
             hops.push(drawn.into_iter().map(finish).collect::<Result<Vec<_>, _>>()?);
@@ -140,22 +140,22 @@ impl Sampler {
         Ok(Batch { nodes: nodes.to_vec(), inputs: needed, links: Links::blocks(hops) })
     }
 
-    /// Batches of at most `size` that hold each of these nodes once, in an order drawn from `stream`; so are the
+    /// Batches of at most `size` that hold each of these nodes once, in an order drawn from `rng`; so are the
     /// neighbours, batch after batch.
     pub fn batches<'a>(
         &'a self,
         nodes: &[u32],
         size: usize,
-        stream: &'a mut Stream,
+        rng: &'a mut SeededRng,
     ) -> Result<Batches<'a>, GraphError> {
         if size == 0 {
             return Err(GraphError::Zero("batch size"));
         }
         let mut order = nodes.to_vec();
         for at in (1..order.len()).rev() {
-            order.swap(at, stream.below(at + 1));
+            order.swap(at, rng.below(at + 1));
         }
-        Ok(Batches { sampler: self, order, size, at: 0, stream })
+        Ok(Batches { sampler: self, order, size, at: 0, rng })
     }
 
     /// The rows of these nodes, who is heard standing in the column that `place` tells.
@@ -163,7 +163,7 @@ impl Sampler {
         &self,
         matrix: &Sparse,
         nodes: impl Iterator<Item = u32>,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         mut place: impl FnMut(u32) -> u32,
     ) -> Rows {
         let mut rows = Rows::default();
@@ -173,7 +173,7 @@ impl Sampler {
                 rows.columns.push(place(columns[at]));
                 rows.weights.extend(weights.map(|weights| grow * weights[at]));
             };
-            match self.drawn(node, columns, weights.is_some(), stream) {
+            match self.drawn(node, columns, weights.is_some(), rng) {
                 None => (0..columns.len()).for_each(|at| add(at, 1.0)),
                 Some(heard) => heard.into_iter().for_each(|(at, grow)| add(at, grow)),
             }
@@ -188,7 +188,7 @@ impl Sampler {
         node: u32,
         columns: &[u32],
         weighted: bool,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
     ) -> Option<Vec<(usize, f32)>> {
         let most = self.neighbours.unwrap_or(usize::MAX);
         if self.dropout == 0.0 && columns.len() <= most {
@@ -198,7 +198,7 @@ impl Sampler {
         let own = columns.binary_search(&node).ok().filter(|_| weighted);
         let others: Vec<usize> = (0..columns.len()).filter(|&at| Some(at) != own).collect();
         let count = others.len();
-        let heard = some(self.kept(others, stream), most, stream);
+        let heard = some(self.kept(others, rng), most, rng);
         let grow = count as f32 / heard.len() as f32;
         let mut row: Vec<_> = heard.into_iter().map(|at| (at, grow)).chain(own.map(|at| (at, 1.0))).collect();
         row.sort_unstable_by_key(|&(at, _)| at);
@@ -206,12 +206,12 @@ impl Sampler {
     }
 
     /// Those of these that dropout leaves, and at least one.
-    fn kept(&self, of: Vec<usize>, stream: &mut Stream) -> Vec<usize> {
+    fn kept(&self, of: Vec<usize>, rng: &mut SeededRng) -> Vec<usize> {
         if self.dropout == 0.0 {
             return of;
         }
-        let kept: Vec<usize> = of.iter().copied().filter(|_| !stream.chance(self.dropout)).collect();
-        if kept.is_empty() { some(of, 1, stream) } else { kept }
+        let kept: Vec<usize> = of.iter().copied().filter(|_| !rng.chance(self.dropout)).collect();
+        if kept.is_empty() { some(of, 1, rng) } else { kept }
     }
 
     /// The matrix of `cols` columns that nets multiply with.
@@ -224,11 +224,11 @@ impl Sampler {
 }
 
 /// `most` of these, in their order, or all if there are no more.
-fn some(mut of: Vec<usize>, most: usize, stream: &mut Stream) -> Vec<usize> {
+fn some(mut of: Vec<usize>, most: usize, rng: &mut SeededRng) -> Vec<usize> {
     if of.len() > most {
         // The beginning of a shuffle.
         for at in 0..most {
-            let other = at + stream.below(of.len() - at);
+            let other = at + rng.below(of.len() - at);
             of.swap(at, other);
         }
         of.truncate(most);
@@ -244,7 +244,7 @@ pub struct Batches<'a> {
     order: Vec<u32>,
     size: usize,
     at: usize,
-    stream: &'a mut Stream,
+    rng: &'a mut SeededRng,
 }
 
 impl Iterator for Batches<'_> {
@@ -255,7 +255,7 @@ impl Iterator for Batches<'_> {
             return None;
         }
         let end = self.at.saturating_add(self.size).min(self.order.len());
-        let batch = self.sampler.batch(&self.order[self.at..end], self.stream);
+        let batch = self.sampler.batch(&self.order[self.at..end], self.rng);
         self.at = end;
         Some(batch)
     }

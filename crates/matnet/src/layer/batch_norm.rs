@@ -24,10 +24,10 @@ pub struct MatBatchNormConfig {
     pub momentum: f64,
     /// The first value of every entry of the scale G. Default: 1.
     #[serde(default = "default_scale")]
-    pub scale_start: f64,
+    pub scale_init: f64,
     /// The first value of every entry of the shift A. Default: 0.
     #[serde(default)]
-    pub shift_start: f64,
+    pub shift_init: f64,
 }
 
 fn default_epsilon() -> f64 {
@@ -49,16 +49,16 @@ impl MatBatchNormConfig {
             shape,
             epsilon: default_epsilon(),
             momentum: default_momentum(),
-            scale_start: default_scale(),
-            shift_start: 0.0,
+            scale_init: default_scale(),
+            shift_init: 0.0,
         }
     }
 
     setters! {
         with_epsilon(epsilon: f64);
         with_momentum(momentum: f64);
-        with_scale_start(scale_start: f64);
-        with_shift_start(shift_start: f64);
+        with_scale_init(scale_init: f64);
+        with_shift_init(shift_init: f64);
     }
 
     /// Starts with the running mean 0 and variance 1.
@@ -70,12 +70,12 @@ impl MatBatchNormConfig {
         if !(0.0..=1.0).contains(&self.momentum) {
             return Err(ConfigError::new("momentum", self.momentum.to_string(), "must lie between 0 and 1"));
         }
-        check_finite("scale_start", self.scale_start)?;
-        check_finite("shift_start", self.shift_start)?;
+        check_finite("scale_init", self.scale_init)?;
+        check_finite("shift_init", self.shift_init)?;
         let state = |value| RunningState::new(constant(value, self.shape, device).val().detach());
         Ok(MatBatchNorm {
-            scale: constant(self.scale_start, self.shape, device),
-            shift: constant(self.shift_start, self.shape, device),
+            scale: constant(self.scale_init, self.shape, device),
+            shift: constant(self.shift_init, self.shape, device),
             running_mean: state(0.0),
             running_variance: state(1.0),
             epsilon: self.epsilon,
@@ -156,14 +156,14 @@ impl ModuleDisplay for MatBatchNorm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     #[test]
     fn the_batch_is_normal_while_learning_and_the_statistics_follow() {
         let device = Device::flex().autodiff();
         let norm = MatBatchNormConfig::new([1, 2]).with_momentum(0.5).init(&device).unwrap();
         let input = Tensor::<3>::from_floats([[[1.0, 10.0]], [[3.0, 30.0]]], &device);
-        let mut mode = Mode::train(Stream::new(0, "none"));
+        let mut mode = Mode::train(SeededRng::new(0, "none"));
         let output = norm.forward(input.clone(), &mode).into_data();
         for (got, want) in output.as_slice::<f32>().unwrap().iter().zip([-1.0, -1.0, 1.0, 1.0]) {
             assert!((got - want).abs() < 1e-4);

@@ -1,22 +1,22 @@
-//! Dropout and noise, drawn from the stream of the [`Mode`].
+//! Dropout and noise, drawn from the rng of the [`Mode`].
 
 use burn::tensor::{Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ConfigError, check_rate};
 use crate::mode::Mode;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// While learning, sets each entry to zero with probability `rate` and scales the others by
 /// 1 / (1 − rate), so that the mean stays; in use, changes nothing.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use matnet::{Mode, layer::Dropout, random::Stream};
+/// use matnet::{Mode, layer::Dropout, random::SeededRng};
 ///
 /// let dropout = Dropout::new("dropout", 0.5)?;
 /// let ones = Tensor::<3>::ones([1, 10, 10], &Device::flex());
-/// let mut mode = Mode::train(Stream::new(42, "dropout"));
+/// let mut mode = Mode::train(SeededRng::new(42, "dropout"));
 /// let numbers = dropout.forward(ones, &mut mode).into_data();
 /// assert!(numbers.as_slice::<f32>().unwrap().iter().all(|&x| x == 0.0 || x == 2.0));
 /// # Ok::<(), matnet::ConfigError>(())
@@ -40,10 +40,10 @@ impl Dropout {
 
     /// Drops entries of a tensor of any shape.
     pub fn forward<const D: usize>(&self, input: Tensor<D>, mode: &mut Mode) -> Tensor<D> {
-        match mode.stream() {
-            Some(stream) if self.rate > 0.0 => {
+        match mode.rng() {
+            Some(rng) if self.rate > 0.0 => {
                 let kept = 1.0 / (1.0 - self.rate);
-                masked(input, stream, self.rate, kept)
+                masked(input, rng, self.rate, kept)
             }
             _ => input,
         }
@@ -64,11 +64,11 @@ pub enum Noise {
 impl Noise {
     /// Corrupts a tensor while learning; in use, changes nothing.
     pub fn corrupt<const D: usize>(self, input: Tensor<D>, ratio: f64, mode: &mut Mode) -> Tensor<D> {
-        let Some(stream) = mode.stream().filter(|_| ratio > 0.0) else { return input };
+        let Some(rng) = mode.rng().filter(|_| ratio > 0.0) else { return input };
         match self {
-            Self::Masking => masked(input, stream, ratio, 1.0),
+            Self::Masking => masked(input, rng, ratio, 1.0),
             Self::Gaussian => {
-                let noise = drawn(&input, || (ratio * stream.normal()) as f32);
+                let noise = drawn(&input, || (ratio * rng.normal()) as f32);
                 input + noise
             }
         }
@@ -76,8 +76,8 @@ impl Noise {
 }
 
 /// Zero with probability `rate`, times `kept` otherwise.
-fn masked<const D: usize>(input: Tensor<D>, stream: &mut Stream, rate: f64, kept: f64) -> Tensor<D> {
-    let mask = drawn(&input, || if stream.chance(rate) { 0.0 } else { kept as f32 });
+fn masked<const D: usize>(input: Tensor<D>, rng: &mut SeededRng, rate: f64, kept: f64) -> Tensor<D> {
+    let mask = drawn(&input, || if rng.chance(rate) { 0.0 } else { kept as f32 });
     input * mask
 }
 
@@ -97,7 +97,7 @@ mod tests {
     fn dropout_keeps_the_mean_and_rests_in_use() {
         let dropout = Dropout::new("dropout", 0.3).unwrap();
         let ones = Tensor::<3>::ones([4, 100, 100], &Device::flex());
-        let mut mode = Mode::train(Stream::new(1, "dropout"));
+        let mut mode = Mode::train(SeededRng::new(1, "dropout"));
         let mean = dropout.forward(ones.clone(), &mut mode).mean().into_scalar::<f32>();
         assert!((mean - 1.0).abs() < 0.02, "{mean}");
         let same = dropout.forward(ones.clone(), &mut Mode::Eval);
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn noise_has_the_size_it_should() {
         let ones = Tensor::<3>::ones([1, 200, 200], &Device::flex());
-        let mut mode = Mode::train(Stream::new(1, "noise"));
+        let mut mode = Mode::train(SeededRng::new(1, "noise"));
         let masked = Noise::Masking.corrupt(ones.clone(), 0.2, &mut mode).mean().into_scalar::<f32>();
         assert!((masked - 0.8).abs() < 0.02, "{masked}");
         let added = Noise::Gaussian.corrupt(ones.clone(), 0.2, &mut mode) - ones;

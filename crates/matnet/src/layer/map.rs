@@ -8,7 +8,7 @@ use crate::error::{ConfigError, check_sides};
 use crate::form::Form;
 use crate::init::Init;
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::vector::{VecLinear, VecLinearConfig};
 
 /// What a [`Map`] is made from.
@@ -23,7 +23,7 @@ pub struct MapConfig {
     /// Whether there is a bias. Default: yes.
     pub bias: bool,
     /// The first value of every entry of the bias. Default: 0.
-    pub bias_start: f64,
+    pub bias_init: f64,
     /// σ. Default: the identity.
     pub activation: Activation,
     /// How the maps start. Default: orthogonal.
@@ -40,7 +40,7 @@ impl MapConfig {
             input,
             output,
             bias: true,
-            bias_start: 0.0,
+            bias_init: 0.0,
             activation: Activation::Identity,
             init: Init::default(),
             gain: None,
@@ -58,24 +58,24 @@ impl MapConfig {
         Ok(parts.iter().map(|[a, b]| a * b).sum())
     }
 
-    /// Draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Map, ConfigError> {
+    /// Draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Map, ConfigError> {
         match self.form {
             Form::Matrix => MatLinearConfig::new(self.input, self.output)
                 .with_bias(self.bias)
-                .with_bias_start(self.bias_start)
+                .with_bias_init(self.bias_init)
                 .with_activation(self.activation)
                 .with_init(self.init)
                 .with_gain(self.gain)
-                .init(stream, device)
+                .init(rng, device)
                 .map(Map::Matrix),
             Form::Vector => VecLinearConfig::new(self.input[0], self.output[0])
                 .with_bias(self.bias)
-                .with_bias_start(self.bias_start)
+                .with_bias_init(self.bias_init)
                 .with_activation(self.activation)
                 .with_init(self.init)
                 .with_gain(self.gain)
-                .init(stream, device)
+                .init(rng, device)
                 .map(Map::Vector),
         }
     }

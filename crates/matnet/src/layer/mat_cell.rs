@@ -8,7 +8,7 @@ use crate::config::setters;
 use crate::error::{ConfigError, check_finite, check_sides, show};
 use crate::init::{Init, gate_bias, parameter};
 use crate::ops::{Cell, Keep, MatState, RecurrentMaps, Steps, recurrent};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`MatCell`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,8 +39,8 @@ impl MatCellConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first maps from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<MatCell, ConfigError> {
+    /// Draws the first maps from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MatCell, ConfigError> {
         let ([rows_in, cols_in], [rows, cols], gates) = (self.input, self.hidden, self.cell.gates());
         check_sides("input", &[gates, rows_in, cols_in])?;
         check_sides("hidden", &[gates, rows, cols])?;
@@ -49,7 +49,7 @@ impl MatCellConfig {
         }
         check_finite("forget_bias", self.forget_bias)?;
         // Power 1: the state map starts as an isometry, so a state neither dies nor explodes over time.
-        let mut maps = |from, to| self.init.stacked([gates, from, to], 1.0, stream, device);
+        let mut maps = |from, to| self.init.stacked([gates, from, to], 1.0, rng, device);
         Ok(MatCell {
             input_row_map: maps(rows_in, rows),
             input_col_map: maps(cols_in, cols),

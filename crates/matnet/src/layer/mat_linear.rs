@@ -8,19 +8,19 @@ use crate::config::{setters, yes};
 use crate::error::{ConfigError, check_finite, check_gain, check_sides, show};
 use crate::init::{self, Init};
 use crate::ops::{Activation, Mat1Maps, mat1};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`MatLinear`].
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use matnet::layer::MatLinearConfig;
-/// use matnet::{ops::Activation, random::Stream};
+/// use matnet::{ops::Activation, random::SeededRng};
 ///
 /// let device = Device::flex();
 /// let layer = MatLinearConfig::new([28, 28], [50, 40])
 ///     .with_activation(Activation::Relu)
-///     .init(&mut Stream::new(42, "init"), &device)?;
+///     .init(&mut SeededRng::new(42, "init"), &device)?;
 /// let output = layer.forward(Tensor::ones([8, 28, 28], &device));
 /// assert_eq!(output.dims(), [8, 50, 40]);
 /// # Ok::<(), matnet::ConfigError>(())
@@ -43,7 +43,7 @@ pub struct MatLinearConfig {
     pub bias: bool,
     /// The first value of every entry of B. Default: 0.
     #[serde(default)]
-    pub bias_start: f64,
+    pub bias_init: f64,
     /// σ. Default: the identity.
     #[serde(default)]
     pub activation: Activation,
@@ -64,7 +64,7 @@ impl MatLinearConfig {
             row_map: true,
             col_map: true,
             bias: true,
-            bias_start: 0.0,
+            bias_init: 0.0,
             activation: Activation::Identity,
             init: Init::default(),
             gain: None,
@@ -75,20 +75,20 @@ impl MatLinearConfig {
         with_row_map(row_map: bool);
         with_col_map(col_map: bool);
         with_bias(bias: bool);
-        with_bias_start(bias_start: f64);
+        with_bias_init(bias_init: f64);
         with_activation(activation: Activation);
         with_init(init: Init);
         with_gain(gain: Option<f64>);
     }
 
-    /// Draws the first U and V from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<MatLinear, ConfigError> {
+    /// Draws the first U and V from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MatLinear, ConfigError> {
         let ([rows, cols], [rows_out, cols_out]) = (self.input, self.output);
         check_sides("input", &self.input)?;
         check_sides("output", &self.output)?;
         check_sides("output", &[rows, rows_out])?;
         check_sides("output", &[cols, cols_out])?;
-        check_finite("bias_start", self.bias_start)?;
+        check_finite("bias_init", self.bias_init)?;
         for (key, mapped, side, side_out) in
             [("row_map", self.row_map, rows, rows_out), ("col_map", self.col_map, cols, cols_out)]
         {
@@ -101,11 +101,11 @@ impl MatLinearConfig {
         check_gain("gain", gain)?;
         // Two maps share the gain, one has it alone.
         let power = if self.row_map && self.col_map { gain.sqrt() } else { gain };
-        let mut map = |wanted: bool, shape| wanted.then(|| self.init.map(shape, power, stream, device));
+        let mut map = |wanted: bool, shape| wanted.then(|| self.init.map(shape, power, rng, device));
         Ok(MatLinear {
             row_map: map(self.row_map, [rows, rows_out]),
             col_map: map(self.col_map, [cols, cols_out]),
-            bias: self.bias.then(|| init::constant(self.bias_start, self.output, device)),
+            bias: self.bias.then(|| init::constant(self.bias_init, self.output, device)),
             activation: self.activation,
             input: self.input,
             output: self.output,

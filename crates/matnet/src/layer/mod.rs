@@ -21,7 +21,7 @@ mod mat_linear;
 mod multi_attention;
 mod recurrent;
 mod skip;
-mod top;
+mod head;
 mod unit;
 
 pub use batch_norm::{MatBatchNorm, MatBatchNormConfig};
@@ -29,7 +29,7 @@ pub use dropout::{Dropout, Noise};
 pub(crate) use graph::drop_features;
 pub use graph::{
     Chebyshev, ChebyshevConfig, ColumnLayer, ColumnLayerConfig, EdgeAttention, EdgeAttentionConfig,
-    FeatureMap, GraphConv, GraphConvConfig, Pooling,
+    FeatureMap, GraphConv, GraphConvConfig, Aggregation,
 };
 pub use map::{Map, MapConfig};
 pub use mat_cell::{MatCell, MatCellConfig};
@@ -37,6 +37,6 @@ pub use mat_linear::{MatLinear, MatLinearConfig};
 pub use multi_attention::{Additive, Bilinear, Judge, MultiAttention, MultiAttentionConfig, Read, Score};
 pub(crate) use recurrent::default_activation;
 pub use recurrent::{CellKind, Recurrent, RecurrentCell, RecurrentConfig};
-pub use skip::{CARRY_START, DenseSkip, Gate, GatedSkip, Skip, TRANSFORM_START};
-pub use top::{ClassTop, MatrixTop, Output, Top};
+pub use skip::{CARRY_BIAS_INIT, DenseSkip, Gate, GatedSkip, Skip, TRANSFORM_BIAS_INIT};
+pub use head::{ClassHead, MatrixHead, Output, Head};
 pub use unit::{Unit, UnitConfig};

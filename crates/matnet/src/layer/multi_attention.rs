@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::setters;
 use crate::error::{ConfigError, check_count, check_finite, check_sides};
 use crate::init::{Init, constant};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// How a head judges a row p of the memory, given a context c.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,14 +28,14 @@ pub enum Score {
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use matnet::layer::MultiAttentionConfig;
-/// use matnet::random::Stream;
+/// use matnet::random::SeededRng;
 ///
 /// // Three heads read a memory of seven rows, asked by a context of four numbers.
 /// let device = Device::flex();
 /// let attention = MultiAttentionConfig::new(5, 3)
 ///     .with_context(Some(4))
 ///     .with_output(Some(6))
-///     .init(&mut Stream::new(42, "init"), &device)?;
+///     .init(&mut SeededRng::new(42, "init"), &device)?;
 /// let memory = Tensor::ones([2, 7, 5], &device);
 /// let read = attention.forward(memory, Some(Tensor::ones([2, 4], &device)), None);
 /// assert_eq!((read.matrix.dims(), read.weights.dims()), ([2, 3, 6], [2, 3, 7]));
@@ -96,8 +96,8 @@ impl MultiAttentionConfig {
         with_init(init: Init);
     }
 
-    /// Checks the config and draws the first maps from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<MultiAttention, ConfigError> {
+    /// Checks the config and draws the first maps from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MultiAttention, ConfigError> {
         check_sides("cols", &[self.cols])?;
         check_count("heads", self.heads, crate::MAX_NUMBERS)?;
         check_sides("heads", &[self.heads, self.cols])?;
@@ -120,7 +120,7 @@ impl MultiAttentionConfig {
         check_sides("hidden", &[hidden, self.cols.max(self.heads)])?;
         check_sides("context", &[self.context.unwrap_or(1), queries.max(hidden)])?;
         check_sides("output", &[self.cols, self.output.unwrap_or(1)])?;
-        let mut map = |from, to| self.init.map([from, to], 1.0, stream, device);
+        let mut map = |from, to| self.init.map([from, to], 1.0, rng, device);
         let judge = match self.score {
             Score::Dot => None,
             Score::Bilinear => {
@@ -295,8 +295,8 @@ mod tests {
     use crate::ops::{Activation, mat1};
     use burn::tensor::TensorData;
 
-    fn random<const D: usize>(stream: &mut Stream, shape: [usize; D]) -> Tensor<D> {
-        let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| stream.normal() as f32).collect();
+    fn random<const D: usize>(rng: &mut SeededRng, shape: [usize; D]) -> Tensor<D> {
+        let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| rng.normal() as f32).collect();
         Tensor::from_data(TensorData::new(numbers, shape), &Device::flex())
     }
 
@@ -306,11 +306,11 @@ mod tests {
 
     #[test]
     fn reading_is_mat1_with_attention_columns() {
-        let mut stream = Stream::new(1, "attention");
+        let mut rng = SeededRng::new(1, "attention");
         let config = MultiAttentionConfig::new(5, 3).with_context(Some(4)).with_output(Some(6));
-        let attention = config.init(&mut stream, &Device::flex()).unwrap();
-        let memory = random(&mut stream, [1, 7, 5]);
-        let read = attention.forward(memory.clone(), Some(random(&mut stream, [1, 4])), None);
+        let attention = config.init(&mut rng, &Device::flex()).unwrap();
+        let memory = random(&mut rng, [1, 7, 5]);
+        let read = attention.forward(memory.clone(), Some(random(&mut rng, [1, 4])), None);
         let u = read.weights.clone().squeeze_dim::<2>(0).transpose();
         let v = attention.col_map.as_ref().unwrap().val();
         let same = mat1(memory, u, v, None, Activation::Identity);
@@ -321,24 +321,24 @@ mod tests {
 
     #[test]
     fn equal_scores_read_the_mean_and_a_cold_head_reads_one_row() {
-        let mut stream = Stream::new(2, "attention");
+        let mut rng = SeededRng::new(2, "attention");
         let config = MultiAttentionConfig::new(3, 1).with_score(Score::Dot).with_context(Some(3));
-        let memory = random(&mut stream, [1, 6, 3]);
-        let even = config.init(&mut stream, &Device::flex()).unwrap();
+        let memory = random(&mut rng, [1, 6, 3]);
+        let even = config.init(&mut rng, &Device::flex()).unwrap();
         let read = even.forward(memory.clone(), Some(Tensor::zeros([1, 3], &Device::flex())), None);
         assert!(apart(read.matrix, memory.clone().mean_dim(1)) < 1e-6);
-        let sharp = config.with_temperature(1e-4).init(&mut stream, &Device::flex()).unwrap();
-        let read = sharp.forward(memory.clone(), Some(random(&mut stream, [1, 3])), None);
+        let sharp = config.with_temperature(1e-4).init(&mut rng, &Device::flex()).unwrap();
+        let read = sharp.forward(memory.clone(), Some(random(&mut rng, [1, 3])), None);
         assert!(read.weights.max().into_scalar::<f32>() > 0.999);
     }
 
     #[test]
     fn masked_rows_are_not_there() {
-        let mut stream = Stream::new(3, "attention");
+        let mut rng = SeededRng::new(3, "attention");
         for score in [Score::Bilinear, Score::Additive] {
             let config = MultiAttentionConfig::new(4, 2).with_score(score);
-            let attention = config.init(&mut stream, &Device::flex()).unwrap();
-            let memory = random(&mut stream, [2, 5, 4]);
+            let attention = config.init(&mut rng, &Device::flex()).unwrap();
+            let memory = random(&mut rng, [2, 5, 4]);
             let seen = [[true, true, true, false, false], [false; 5]];
             let mask = Tensor::<2, Bool>::from_data(TensorData::from(seen), &Device::flex());
             let read = attention.forward(memory.clone(), None, Some(mask)).matrix;
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn wrong_configs_name_their_keys() {
         let key = |config: MultiAttentionConfig| {
-            config.init(&mut Stream::new(1, "init"), &Device::flex()).unwrap_err().key
+            config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap_err().key
         };
         let config = || MultiAttentionConfig::new(3, 2);
         assert_eq!(key(MultiAttentionConfig::new(0, 2)), "cols");

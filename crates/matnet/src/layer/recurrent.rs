@@ -11,7 +11,7 @@ use crate::form::Form;
 use crate::init::Init;
 use crate::mode::Mode;
 use crate::ops::{Activation, Cell, Keep, MatState, Steps};
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::vector::{VecCell, VecCellConfig};
 
 /// A recurrence in one word; f of the RNN and GRU is named apart.
@@ -139,8 +139,8 @@ impl RecurrentConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first maps from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Recurrent, ConfigError> {
+    /// Draws the first maps from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Recurrent, ConfigError> {
         let hidden = self.form.state("hidden", &self.hidden)?;
         check_count("layers", self.layers, MAX_DEPTH)?;
         let dropout = Dropout::new("dropout", self.dropout)?;
@@ -153,7 +153,7 @@ impl RecurrentConfig {
             (0..self.layers)
                 .map(|layer| {
                     let input = if layer == 0 { self.input } else { output };
-                    self.build(input, hidden, stream, device)
+                    self.build(input, hidden, rng, device)
                 })
                 .collect()
         };
@@ -164,7 +164,7 @@ impl RecurrentConfig {
         &self,
         input: [usize; 2],
         hidden: [usize; 2],
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Result<RecurrentCell, ConfigError> {
         let cell = self.cell.with(self.activation);
@@ -172,12 +172,12 @@ impl RecurrentConfig {
             Form::Matrix => MatCellConfig::new(cell, input, hidden)
                 .with_forget_bias(self.forget_bias)
                 .with_init(self.init)
-                .init(stream, device)
+                .init(rng, device)
                 .map(RecurrentCell::Matrix),
             Form::Vector => VecCellConfig::new(cell, input[0], hidden[0])
                 .with_forget_bias(self.forget_bias)
                 .with_init(self.init)
-                .init(stream, device)
+                .init(rng, device)
                 .map(RecurrentCell::Vector),
         }
     }

@@ -9,14 +9,14 @@ use crate::error::{ConfigError, check_count, show};
 use crate::init::constant;
 use crate::mode::Mode;
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// Where the transform gate of a highway starts, before the sigmoid: Z ≈ 0.12, so that at first a layer
 /// hands on most of what it gets.
-pub const TRANSFORM_START: f64 = -2.0;
+pub const TRANSFORM_BIAS_INIT: f64 = -2.0;
 
 /// Where a carry gate of its own starts, before the sigmoid: R ≈ 0.98, so that a state survives depth.
-pub const CARRY_START: f64 = 4.0;
+pub const CARRY_BIAS_INIT: f64 = 4.0;
 
 /// The kinds of skip a net can be built with.
 ///
@@ -58,16 +58,16 @@ impl Gate {
     pub fn learned(
         layer: &UnitConfig,
         start: f64,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Result<Self, ConfigError> {
         let map = MapConfig {
             activation: Activation::Sigmoid,
-            bias_start: start,
+            bias_init: start,
             init: layer.init,
             ..MapConfig::new(layer.form, layer.input, layer.input)
         };
-        Ok(Self::Learned(map.init(stream, device)?))
+        Ok(Self::Learned(map.init(rng, device)?))
     }
 
     /// `value` through the gate that opens for `state`.
@@ -88,11 +88,11 @@ impl Gate {
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use matnet::layer::{GatedSkip, UnitConfig};
-/// use matnet::{Form, Mode, random::Stream};
+/// use matnet::{Form, Mode, random::SeededRng};
 ///
-/// let (device, mut stream) = (Device::flex(), Stream::new(42, "init"));
+/// let (device, mut rng) = (Device::flex(), SeededRng::new(42, "init"));
 /// let layer = UnitConfig::new(Form::Matrix, [20, 20], [20, 20]);
-/// let highway = GatedSkip::highway(&[layer], &mut stream, &device)?;
+/// let highway = GatedSkip::highway(&[layer], &mut rng, &device)?;
 /// let output = highway.forward(Tensor::ones([8, 20, 20], &device), &mut Mode::Eval);
 /// assert_eq!(output.dims(), [8, 20, 20]);
 /// # Ok::<(), matnet::ConfigError>(())
@@ -111,42 +111,42 @@ impl GatedSkip {
     /// Both gates learned, apart; Z starts near 0.12 and R near 0.98.
     pub fn gated(
         candidate: &[UnitConfig],
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Result<Self, ConfigError> {
         let first = check_chain(candidate)?;
         Ok(Self {
-            transform: Gate::learned(first, TRANSFORM_START, stream, device)?,
-            carry: Some(Gate::learned(first, CARRY_START, stream, device)?),
-            candidate: build(candidate, stream, device)?,
+            transform: Gate::learned(first, TRANSFORM_BIAS_INIT, rng, device)?,
+            carry: Some(Gate::learned(first, CARRY_BIAS_INIT, rng, device)?),
+            candidate: build(candidate, rng, device)?,
         })
     }
 
     /// The highway: Z = sigm(mat1(Hₜ₋₁)), Hₜ = (1 − Z) ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ; the bias of Z starts at −2.
     pub fn highway(
         candidate: &[UnitConfig],
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Result<Self, ConfigError> {
         let first = check_chain(candidate)?;
         Ok(Self {
-            transform: Gate::learned(first, TRANSFORM_START, stream, device)?,
+            transform: Gate::learned(first, TRANSFORM_BIAS_INIT, rng, device)?,
             carry: None,
-            candidate: build(candidate, stream, device)?,
+            candidate: build(candidate, rng, device)?,
         })
     }
 
     /// The residual layer: Hₜ = Hₜ₋₁ + F(Hₜ₋₁).
     pub fn residual(
         candidate: &[UnitConfig],
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Result<Self, ConfigError> {
         check_chain(candidate)?;
         Ok(Self {
             transform: Gate::Constant(1.0),
             carry: Some(Gate::Constant(1.0)),
-            candidate: build(candidate, stream, device)?,
+            candidate: build(candidate, rng, device)?,
         })
     }
 
@@ -178,12 +178,12 @@ impl DenseSkip {
     pub fn new(
         candidate: &[UnitConfig],
         reach: usize,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Result<Self, ConfigError> {
         check_chain(candidate)?;
         check_count("reach", reach, crate::MAX_DEPTH)?;
-        Ok(Self { candidate: build(candidate, stream, device)?, scores: constant(0.0, [reach], device) })
+        Ok(Self { candidate: build(candidate, rng, device)?, scores: constant(0.0, [reach], device) })
     }
 
     /// Hₜ from all earlier states, the last one last, all `[batch, rows, cols]`.
@@ -208,8 +208,8 @@ fn run(layers: &[Unit], state: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
     layers.iter().fold(state, |state, layer| layer.forward(state, mode))
 }
 
-fn build(layers: &[UnitConfig], stream: &mut Stream, device: &Device) -> Result<Vec<Unit>, ConfigError> {
-    layers.iter().map(|layer| layer.init(stream, device)).collect()
+fn build(layers: &[UnitConfig], rng: &mut SeededRng, device: &Device) -> Result<Vec<Unit>, ConfigError> {
+    layers.iter().map(|layer| layer.init(rng, device)).collect()
 }
 
 /// The chain is not empty, each layer takes what the one before gives, and it ends as it began.

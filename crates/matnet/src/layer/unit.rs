@@ -9,7 +9,7 @@ use crate::form::Form;
 use crate::init::{self, Init};
 use crate::mode::Mode;
 use crate::ops::{Activation, Mat1Maps};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// What a [`Unit`] is made from.
 #[derive(Clone, Debug)]
@@ -24,8 +24,8 @@ pub struct UnitConfig {
     pub activation: Activation,
     /// Whether batch norm stands before σ. Default: no.
     pub batch_norm: bool,
-    /// Where the shift of the batch norm starts. Default: what suits σ, see [`init::norm_shift`].
-    pub norm_shift: Option<f64>,
+    /// Where the shift of the batch norm starts. Default: what suits σ, see [`init::batch_norm_bias_init`].
+    pub batch_norm_bias_init: Option<f64>,
     /// What is dropped of the output. Default: nothing.
     pub dropout: Dropout,
     /// How the maps start. Default: orthogonal.
@@ -43,21 +43,21 @@ impl UnitConfig {
             output,
             activation: Activation::Relu,
             batch_norm: false,
-            norm_shift: None,
+            batch_norm_bias_init: None,
             dropout: Dropout::default(),
             init: Init::default(),
             share: 1.0,
         }
     }
 
-    /// Draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Unit, ConfigError> {
+    /// Draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Unit, ConfigError> {
         let norm = match self.batch_norm {
             true => {
-                let shift = self.norm_shift.unwrap_or(init::norm_shift(self.activation));
+                let shift = self.batch_norm_bias_init.unwrap_or(init::batch_norm_bias_init(self.activation));
                 let scale = self.share.sqrt();
-                let norm = MatBatchNormConfig::new(self.output).with_scale_start(scale);
-                Some(norm.with_shift_start(scale * shift).init(device)?)
+                let norm = MatBatchNormConfig::new(self.output).with_scale_init(scale);
+                Some(norm.with_shift_init(scale * shift).init(device)?)
             }
             false => None,
         };
@@ -69,7 +69,7 @@ impl UnitConfig {
             gain: Some(self.share * init::gain(self.activation)),
             ..MapConfig::new(self.form, self.input, self.output)
         };
-        let map = map.init(stream, device)?;
+        let map = map.init(rng, device)?;
         Ok(Unit { map, norm, activation: self.activation, dropout: self.dropout })
     }
 }

@@ -13,7 +13,7 @@ use crate::init::{Init, constant};
 use crate::layer::{Map, MapConfig, Noise};
 use crate::mode::Mode;
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of an [`AutoEncoder`].
 ///
@@ -22,7 +22,7 @@ use crate::random::Stream;
 /// use matnet::prelude::*;
 ///
 /// let device = Device::flex();
-/// let net = AutoEncoderConfig::new([28, 20], [20, 20], 20).init(&mut Stream::new(42, "init"), &device)?;
+/// let net = AutoEncoderConfig::new([28, 20], [20, 20], 20).init(&mut SeededRng::new(42, "init"), &device)?;
 /// let faces = Tensor::ones([8, 28, 20], &device);
 /// assert_eq!(net.encode(faces.clone()).dims(), [8, 20, 20]);
 /// assert_eq!(net.forward(faces, &mut Mode::Eval).dims(), [8, 28, 20]);
@@ -86,8 +86,8 @@ impl AutoEncoderConfig {
         with_init(init: Init);
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<AutoEncoder, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<AutoEncoder, ConfigError> {
         let state = self.form.holding("input", self.input)?;
         if self.depth == 0 || self.depth % 2 == 1 {
             let expected = "must be even and at least 2: half encodes, half decodes";
@@ -112,7 +112,7 @@ impl AutoEncoderConfig {
                 init: self.init,
                 ..MapConfig::new(self.form, before, shape)
             };
-            encoder.push(map.init(stream, device)?);
+            encoder.push(map.init(rng, device)?);
             before = shape;
         }
         let bias = |map: &Map| Decoder { bias: constant(0.0, map.input(), device) };

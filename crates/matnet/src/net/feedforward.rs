@@ -10,10 +10,10 @@ use crate::config::{one, relu, setters};
 use crate::error::{ConfigError, check_finite};
 use crate::form::Form;
 use crate::init::Init;
-use crate::layer::{ClassTop, Dropout, Output, Skip, Top, UnitConfig};
+use crate::layer::{ClassHead, Dropout, Output, Skip, Head, UnitConfig};
 use crate::mode::Mode;
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`FeedForward`] net.
 ///
@@ -27,14 +27,14 @@ use crate::random::Stream;
 /// let device = Device::flex();
 /// let net = FeedForwardConfig::new([28, 28], [20, 20], 10)
 ///     .with_depth(Some(30))
-///     .init(&mut Stream::new(42, "init"), &device)?;
+///     .init(&mut SeededRng::new(42, "init"), &device)?;
 /// let scores = net.forward(Tensor::ones([8, 28, 28], &device), &mut Mode::Eval);
 /// assert_eq!(scores.dims(), [8, 10]);
 ///
 /// // The vector twin, and matrices out.
 /// let twin = FeedForwardConfig::new([28, 28], [50], [14, 14])
 ///     .with_form(Form::Vector)
-///     .init(&mut Stream::new(42, "init"), &device)?;
+///     .init(&mut SeededRng::new(42, "init"), &device)?;
 /// let output = twin.forward(Tensor::ones([8, 28, 28], &device), &mut Mode::Eval);
 /// assert_eq!(output.dims(), [8, 14, 14]);
 /// # Ok::<(), matnet::ConfigError>(())
@@ -73,9 +73,9 @@ pub struct FeedForwardConfig<O: Output> {
     #[serde(default)]
     pub batch_norm: bool,
     /// Where the shift of the batch norm starts. Default: 2 for ReLU, 0 for the others; see
-    /// [`norm_shift`](crate::init::norm_shift).
+    /// [`batch_norm_bias_init`](crate::init::batch_norm_bias_init).
     #[serde(default)]
-    pub norm_shift: Option<f64>,
+    pub batch_norm_bias_init: Option<f64>,
     /// Dropout of the input. Default: 0.
     #[serde(default)]
     pub input_dropout: f64,
@@ -105,7 +105,7 @@ impl<O: Output> FeedForwardConfig<O> {
             block: 1,
             reach: None,
             batch_norm: false,
-            norm_shift: None,
+            batch_norm_bias_init: None,
             input_dropout: 0.0,
             dropout: 0.0,
             tied: false,
@@ -122,33 +122,33 @@ impl<O: Output> FeedForwardConfig<O> {
         with_block(block: usize);
         with_reach(reach: Option<usize>);
         with_batch_norm(batch_norm: bool);
-        with_norm_shift(norm_shift: Option<f64>);
+        with_batch_norm_bias_init(batch_norm_bias_init: Option<f64>);
         with_input_dropout(input_dropout: f64);
         with_dropout(dropout: f64);
         with_tied(tied: bool);
         with_init(init: Init);
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<FeedForward<O::Top>, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<FeedForward<O::Head>, ConfigError> {
         let input = self.form.holding("input", self.input)?;
         let shapes = self.hidden.shapes(self.form, self.depth)?;
         let unit = UnitConfig {
             activation: self.activation,
             batch_norm: self.batch_norm,
-            norm_shift: self.norm_shift,
+            batch_norm_bias_init: self.batch_norm_bias_init,
             dropout: Dropout::new("dropout", self.dropout)?,
             init: self.init,
             ..UnitConfig::new(self.form, input, input)
         };
-        check_finite("norm_shift", self.norm_shift.unwrap_or(0.0))?;
+        check_finite("batch_norm_bias_init", self.batch_norm_bias_init.unwrap_or(0.0))?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let (skip, block, reach, tied) = (self.skip, self.block, self.reach, self.tied);
         let stack = Stack { input, shapes: &shapes, unit, skip, block, reach, tied };
         let last = *shapes.last().expect("at least one hidden layer");
         Ok(FeedForward {
-            layer: stack.init(stream, device)?,
-            top: self.output.top(self.form, last, self.output_activation, self.init, stream, device)?,
+            layer: stack.init(rng, device)?,
+            head: self.output.head(self.form, last, self.output_activation, self.init, rng, device)?,
             depth: shapes.len(),
             form: self.form,
             input: self.input,
@@ -158,7 +158,7 @@ impl<O: Output> FeedForwardConfig<O> {
 }
 
 /// The deep feed-forward net, made with [`FeedForwardConfig`]: H₁ = σ(mat1(X)), then hidden layers to any
-/// depth with or without skips, then a [top](crate::layer::Top).
+/// depth with or without skips, then a [top](crate::layer::Head).
 ///
 /// The first layer takes the input to the hidden shape and is always plain. Tied, one set of parameters
 /// serves all hidden layers from the second on.
@@ -167,7 +167,7 @@ pub struct FeedForward<T: Module> {
     /// The hidden layers; tied, the last one is used again and again.
     pub layer: Vec<StackLayer>,
     /// From the last hidden state to what the net gives.
-    pub top: T,
+    pub head: T,
     depth: usize,
     #[module(skip)]
     form: Form,
@@ -178,9 +178,9 @@ pub struct FeedForward<T: Module> {
 }
 
 /// A feed-forward net that gives a score per class.
-pub type Classifier = FeedForward<ClassTop>;
+pub type Classifier = FeedForward<ClassHead>;
 
-impl<T: Top> FeedForward<T> {
+impl<T: Head> FeedForward<T> {
     /// The last hidden state: `[batch, rows, cols]`, `[batch, n, 1]` in the vector form.
     pub fn hidden(&self, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
         check_input("feedforward", &input, self.input);
@@ -189,13 +189,13 @@ impl<T: Top> FeedForward<T> {
     }
 }
 
-impl<T: Top> Net for FeedForward<T> {
+impl<T: Head> Net for FeedForward<T> {
     type Input = Tensor<3>;
     type Output = T::Output;
 
     fn forward(&self, input: Tensor<3>, mode: &mut Mode) -> T::Output {
         let hidden = self.hidden(input, mode);
-        self.top.forward(hidden, mode)
+        self.head.forward(hidden, mode)
     }
 
     fn form(&self) -> Form {

@@ -10,11 +10,11 @@ use crate::error::{ConfigError, MAX_DEPTH, check_count};
 use crate::form::Form;
 use crate::init::Init;
 use crate::layer::{
-    CellKind, Dropout, MatrixTop, Output, Recurrent, RecurrentConfig, Top, default_activation,
+    CellKind, Dropout, MatrixHead, Output, Recurrent, RecurrentConfig, Head, default_activation,
 };
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Steps};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// Where the decoder begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub enum Start {
 ///
 /// // Fifteen frames in, five out.
 /// let device = Device::flex();
-/// let net = Seq2SeqConfig::new([16, 16], [10, 10], 5).init(&mut Stream::new(42, "init"), &device)?;
+/// let net = Seq2SeqConfig::new([16, 16], [10, 10], 5).init(&mut SeededRng::new(42, "init"), &device)?;
 /// let frames = net.forward(Tensor::ones([2, 15, 16, 16], &device), &mut Mode::Eval);
 /// assert_eq!(frames.dims(), [2, 5, 16, 16]);
 /// # Ok::<(), matnet::ConfigError>(())
@@ -123,8 +123,8 @@ impl Seq2SeqConfig {
         with_init(init: Init);
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Seq2Seq, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Seq2Seq, ConfigError> {
         check_count("steps", self.steps, MAX_DEPTH)?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let reading = |input| RecurrentConfig {
@@ -139,14 +139,14 @@ impl Seq2SeqConfig {
             forget_bias: self.forget_bias,
             init: self.init,
         };
-        let encoder = reading(self.form.holding("input", self.input)?).init(stream, device)?;
-        let decoder = reading(encoder.output()).init(stream, device)?;
+        let encoder = reading(self.form.holding("input", self.input)?).init(rng, device)?;
+        let decoder = reading(encoder.output()).init(rng, device)?;
         let output = self.output.unwrap_or(self.input);
         let (state, activation) = (decoder.output(), self.output_activation);
         Ok(Seq2Seq {
             encoder,
             decoder,
-            top: output.top(self.form, state, activation, self.init, stream, device)?,
+            head: output.head(self.form, state, activation, self.init, rng, device)?,
             form: self.form,
             input: self.input,
             steps: self.steps,
@@ -169,7 +169,7 @@ pub struct Seq2Seq {
     /// Reads the encoder's last state, again and again.
     pub decoder: Recurrent,
     /// From each decoder state to a matrix.
-    pub top: MatrixTop,
+    pub head: MatrixHead,
     #[module(skip)]
     form: Form,
     #[module(skip)]
@@ -201,7 +201,7 @@ impl Seq2Seq {
         let reading = Steps::Constant(summary, steps);
         let (states, _) = self.decoder.forward(reading, start, Keep::All, mode);
         let states = self.dropout.forward(states, mode);
-        self.top.per_step(states, mode)
+        self.head.per_step(states, mode)
     }
 }
 

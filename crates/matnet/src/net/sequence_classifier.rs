@@ -10,11 +10,11 @@ use crate::error::{ConfigError, MAX_NUMBERS, check_count};
 use crate::form::Form;
 use crate::init::Init;
 use crate::layer::{
-    CellKind, ClassTop, Dropout, MapConfig, Recurrent, RecurrentConfig, Top, default_activation,
+    CellKind, ClassHead, Dropout, MapConfig, Recurrent, RecurrentConfig, Head, default_activation,
 };
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Steps};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`SequenceClassifier`].
 ///
@@ -25,8 +25,8 @@ use crate::random::Stream;
 /// // The paper's net for EEG: an LSTM of 100×100, a map to 10×10, one logit.
 /// let device = Device::flex();
 /// let net = SequenceClassifierConfig::new([64, 32], [100, 100], 1)
-///     .with_via(Some(vec![10, 10]))
-///     .init(&mut Stream::new(42, "init"), &device)?;
+///     .with_projection(Some(vec![10, 10]))
+///     .init(&mut SeededRng::new(42, "init"), &device)?;
 /// assert_eq!(net.num_params(), 160_601);
 /// let logits = net.forward(Tensor::ones([2, 3, 64, 32], &device), &mut Mode::Eval);
 /// assert_eq!(logits.dims(), [2, 1]);
@@ -58,10 +58,10 @@ pub struct SequenceClassifierConfig {
     pub bidirectional: bool,
     /// The sides of one more map before the scores: `[10, 10]`, or `[100]` for vectors. Default: none.
     #[serde(default)]
-    pub via: Option<Vec<usize>>,
+    pub projection: Option<Vec<usize>>,
     /// σ of that map. Default: ReLU.
     #[serde(default = "relu")]
-    pub via_activation: Activation,
+    pub projection_activation: Activation,
     /// Dropout of the input. Default: 0.
     #[serde(default)]
     pub input_dropout: f64,
@@ -88,8 +88,8 @@ impl SequenceClassifierConfig {
             activation: default_activation(),
             layers: 1,
             bidirectional: false,
-            via: None,
-            via_activation: relu(),
+            projection: None,
+            projection_activation: relu(),
             input_dropout: 0.0,
             dropout: 0.0,
             forget_bias: 0.0,
@@ -103,16 +103,16 @@ impl SequenceClassifierConfig {
         with_activation(activation: Activation);
         with_layers(layers: usize);
         with_bidirectional(bidirectional: bool);
-        with_via(via: Option<Vec<usize>>);
-        with_via_activation(via_activation: Activation);
+        with_projection(projection: Option<Vec<usize>>);
+        with_projection_activation(projection_activation: Activation);
         with_input_dropout(input_dropout: f64);
         with_dropout(dropout: f64);
         with_forget_bias(forget_bias: f64);
         with_init(init: Init);
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<SequenceClassifier, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<SequenceClassifier, ConfigError> {
         let recurrent = RecurrentConfig {
             form: self.form,
             input: self.form.holding("input", self.input)?,
@@ -126,18 +126,18 @@ impl SequenceClassifierConfig {
             init: self.init,
         };
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
-        let via = self.via.as_ref().map(|sides| self.form.state("via", sides)).transpose()?;
+        let projection = self.projection.as_ref().map(|sides| self.form.state("projection", sides)).transpose()?;
         check_count("output", self.output, MAX_NUMBERS)?;
         let state = recurrent.output()?;
-        let via = via.map(|shape| MapConfig {
-            activation: self.via_activation,
+        let projection = projection.map(|shape| MapConfig {
+            activation: self.projection_activation,
             init: self.init,
             ..MapConfig::new(self.form, state, shape)
         });
-        via.as_ref().map(|via| via.numbers("via")).transpose()?;
-        let recurrent = recurrent.init(stream, device)?;
+        projection.as_ref().map(|projection| projection.numbers("projection")).transpose()?;
+        let recurrent = recurrent.init(rng, device)?;
         Ok(SequenceClassifier {
-            top: ClassTop::new(via, state, self.output, self.init, stream, device)?,
+            head: ClassHead::new(projection, state, self.output, self.init, rng, device)?,
             recurrent,
             form: self.form,
             input: self.input,
@@ -154,7 +154,7 @@ pub struct SequenceClassifier {
     /// The recurrent layers.
     pub recurrent: Recurrent,
     /// From the last state to the scores.
-    pub top: ClassTop,
+    pub head: ClassHead,
     #[module(skip)]
     form: Form,
     #[module(skip)]
@@ -174,7 +174,7 @@ impl Net for SequenceClassifier {
         let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
         let (states, _) = self.recurrent.forward(Steps::Sequence(input), None, Keep::Last, mode);
         let last = self.dropout.forward(states.squeeze_dim::<3>(1), mode);
-        self.top.forward(last, mode)
+        self.head.forward(last, mode)
     }
 
     fn form(&self) -> Form {

@@ -9,10 +9,10 @@ use crate::config::{one, setters};
 use crate::error::ConfigError;
 use crate::form::Form;
 use crate::init::Init;
-use crate::layer::{CellKind, Dropout, Output, Recurrent, RecurrentConfig, Top, default_activation};
+use crate::layer::{CellKind, Dropout, Output, Recurrent, RecurrentConfig, Head, default_activation};
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Steps};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`SequenceLabeller`].
 ///
@@ -25,7 +25,7 @@ use crate::random::Stream;
 /// let device = Device::flex();
 /// let net = SequenceLabellerConfig::new([8, 6], [10, 10], [4, 3])
 ///     .with_cell(CellKind::Rnn)
-///     .init(&mut Stream::new(42, "init"), &device)?;
+///     .init(&mut SeededRng::new(42, "init"), &device)?;
 /// let output = net.forward(Tensor::ones([2, 5, 8, 6], &device), &mut Mode::Eval);
 /// assert_eq!(output.dims(), [2, 5, 4, 3]);
 /// # Ok::<(), matnet::ConfigError>(())
@@ -104,12 +104,12 @@ impl<O: Output> SequenceLabellerConfig<O> {
         with_init(init: Init);
     }
 
-    /// Checks the config and draws the first values from `stream`.
+    /// Checks the config and draws the first values from `rng`.
     pub fn init(
         &self,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
-    ) -> Result<SequenceLabeller<O::Top>, ConfigError> {
+    ) -> Result<SequenceLabeller<O::Head>, ConfigError> {
         let recurrent = RecurrentConfig {
             form: self.form,
             input: self.form.holding("input", self.input)?,
@@ -123,10 +123,10 @@ impl<O: Output> SequenceLabellerConfig<O> {
             init: self.init,
         };
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
-        let recurrent = recurrent.init(stream, device)?;
+        let recurrent = recurrent.init(rng, device)?;
         let state = recurrent.output();
         Ok(SequenceLabeller {
-            top: self.output.top(self.form, state, self.output_activation, self.init, stream, device)?,
+            head: self.output.head(self.form, state, self.output_activation, self.init, rng, device)?,
             recurrent,
             form: self.form,
             input: self.input,
@@ -143,7 +143,7 @@ pub struct SequenceLabeller<T: Module> {
     /// The recurrent layers.
     pub recurrent: Recurrent,
     /// From each state to what is given for the step.
-    pub top: T,
+    pub head: T,
     #[module(skip)]
     form: Form,
     #[module(skip)]
@@ -154,7 +154,7 @@ pub struct SequenceLabeller<T: Module> {
     dropout: Dropout,
 }
 
-impl<T: Top> Net for SequenceLabeller<T> {
+impl<T: Head> Net for SequenceLabeller<T> {
     type Input = Tensor<4>;
     type Output = T::PerStep;
 
@@ -163,7 +163,7 @@ impl<T: Top> Net for SequenceLabeller<T> {
         let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
         let (states, _) = self.recurrent.forward(Steps::Sequence(input), None, Keep::All, mode);
         let states = self.dropout.forward(states, mode);
-        self.top.per_step(states, mode)
+        self.head.per_step(states, mode)
     }
 
     fn form(&self) -> Form {

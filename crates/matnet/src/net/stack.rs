@@ -10,7 +10,7 @@ use crate::form::Form;
 use crate::layer::{DenseSkip, GatedSkip, MapConfig, Skip, Unit, UnitConfig};
 use crate::mode::Mode;
 use crate::ops::{Mat1Maps, mat1_chain};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// A hidden layer with what leads around it.
 #[derive(Module, Debug)]
@@ -41,14 +41,14 @@ pub(super) struct Stack<'a> {
 
 impl Stack<'_> {
     /// The layers; tied, the second stands for all that follow.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Vec<StackLayer>, ConfigError> {
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Vec<StackLayer>, ConfigError> {
         self.check()?;
         let depth = self.shapes.len();
         let built = if self.tied { depth.min(2) } else { depth };
         let mut layers = Vec::new();
         let mut before = self.input;
         for (index, &shape) in self.shapes[..built].iter().enumerate() {
-            layers.push(self.layer(index, before, shape, stream, device)?);
+            layers.push(self.layer(index, before, shape, rng, device)?);
             before = shape;
         }
         Ok(layers)
@@ -59,13 +59,13 @@ impl Stack<'_> {
         index: usize,
         input: [usize; 2],
         output: [usize; 2],
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Result<StackLayer, ConfigError> {
         let depth = self.shapes.len();
         let unit = UnitConfig { input, output, ..self.unit.clone() };
         if index == 0 || self.skip == Skip::None {
-            return unit.init(stream, device).map(StackLayer::Plain);
+            return unit.init(rng, device).map(StackLayer::Plain);
         }
         // Where outputs add up, each brings its share, or depth would multiply the signal. The outputs of
         // a ReLU are positive, so their sum over a chain of residual layers grows like its length.
@@ -77,12 +77,12 @@ impl Stack<'_> {
         let unit = UnitConfig { share, ..unit };
         let candidate = vec![unit; self.block];
         Ok(match self.skip {
-            Skip::None | Skip::Gated => StackLayer::Skip(GatedSkip::gated(&candidate, stream, device)?),
-            Skip::Highway => StackLayer::Skip(GatedSkip::highway(&candidate, stream, device)?),
-            Skip::Residual => StackLayer::Skip(GatedSkip::residual(&candidate, stream, device)?),
+            Skip::None | Skip::Gated => StackLayer::Skip(GatedSkip::gated(&candidate, rng, device)?),
+            Skip::Highway => StackLayer::Skip(GatedSkip::highway(&candidate, rng, device)?),
+            Skip::Residual => StackLayer::Skip(GatedSkip::residual(&candidate, rng, device)?),
             Skip::Dense => {
                 let reach = self.reach.unwrap_or(depth).min(depth);
-                StackLayer::Dense(DenseSkip::new(&candidate, reach, stream, device)?)
+                StackLayer::Dense(DenseSkip::new(&candidate, reach, rng, device)?)
             }
         })
     }

@@ -8,7 +8,7 @@ use crate::config::{setters, yes};
 use crate::error::{ConfigError, check_finite, check_gain, check_sides};
 use crate::init::{self, Init};
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`VecLinear`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct VecLinearConfig {
     pub bias: bool,
     /// The first value of every entry of b. Default: 0.
     #[serde(default)]
-    pub bias_start: f64,
+    pub bias_init: f64,
     /// σ. Default: the identity.
     #[serde(default)]
     pub activation: Activation,
@@ -42,7 +42,7 @@ impl VecLinearConfig {
             input,
             output,
             bias: true,
-            bias_start: 0.0,
+            bias_init: 0.0,
             activation: Activation::Identity,
             init: Init::default(),
             gain: None,
@@ -51,23 +51,23 @@ impl VecLinearConfig {
 
     setters! {
         with_bias(bias: bool);
-        with_bias_start(bias_start: f64);
+        with_bias_init(bias_init: f64);
         with_activation(activation: Activation);
         with_init(init: Init);
         with_gain(gain: Option<f64>);
     }
 
-    /// Draws the first W from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<VecLinear, ConfigError> {
+    /// Draws the first W from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<VecLinear, ConfigError> {
         check_sides("input", &[self.input])?;
         check_sides("output", &[self.output])?;
         check_sides("output", &[self.input, self.output])?;
-        check_finite("bias_start", self.bias_start)?;
+        check_finite("bias_init", self.bias_init)?;
         let gain = self.gain.unwrap_or(init::gain(self.activation));
         check_gain("gain", gain)?;
         Ok(VecLinear {
-            weight: self.init.map([self.input, self.output], gain, stream, device),
-            bias: self.bias.then(|| init::constant(self.bias_start, [self.output], device)),
+            weight: self.init.map([self.input, self.output], gain, rng, device),
+            bias: self.bias.then(|| init::constant(self.bias_init, [self.output], device)),
             activation: self.activation,
         })
     }

@@ -8,7 +8,7 @@ use crate::config::setters;
 use crate::error::{ConfigError, check_finite, check_sides};
 use crate::init::{Init, gate_bias, parameter};
 use crate::ops::{Cell, Keep, MatState, StateMaps, Steps, recurrent_mapped};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`VecCell`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,16 +39,16 @@ impl VecCellConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first maps from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<VecCell, ConfigError> {
+    /// Draws the first maps from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<VecCell, ConfigError> {
         let (input, hidden, gates) = (self.input, self.hidden, self.cell.gates());
         check_sides("input", &[gates, input])?;
         check_sides("hidden", &[gates, hidden, hidden])?;
         check_sides("hidden", &[gates, input, hidden])?;
         check_finite("forget_bias", self.forget_bias)?;
         Ok(VecCell {
-            input_map: self.init.stacked([gates, input, hidden], 1.0, stream, device),
-            state_map: self.init.stacked([gates, hidden, hidden], 1.0, stream, device),
+            input_map: self.init.stacked([gates, input, hidden], 1.0, rng, device),
+            state_map: self.init.stacked([gates, hidden, hidden], 1.0, rng, device),
             bias: parameter(gate_bias(self.cell, hidden, self.forget_bias), [gates, hidden], device),
             cell: self.cell,
         })

@@ -7,11 +7,11 @@ use matnet::prelude::*;
 use super::between;
 
 /// Up to `most` random edges, directed or not.
-pub fn random_graph(stream: &mut Stream, nodes: usize, most: usize) -> Graph {
-    let edges: Vec<(u32, u32)> = (0..between(stream, 0, most))
-        .map(|_| (stream.below(nodes) as u32, stream.below(nodes) as u32))
+pub fn random_graph(rng: &mut SeededRng, nodes: usize, most: usize) -> Graph {
+    let edges: Vec<(u32, u32)> = (0..between(rng, 0, most))
+        .map(|_| (rng.below(nodes) as u32, rng.below(nodes) as u32))
         .collect();
-    Graph::new(nodes, &edges, stream.below(2) == 0).unwrap()
+    Graph::new(nodes, &edges, rng.below(2) == 0).unwrap()
 }
 
 /// The first matrix that a linking makes.

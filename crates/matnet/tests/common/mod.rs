@@ -9,7 +9,7 @@ pub mod reference;
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 
 /// How far the analytic may lie from the numeric derivative, relative to the gradient.
 pub const TOLERANCE: f64 = 1e-6;
@@ -20,18 +20,18 @@ pub fn device() -> Device {
 }
 
 /// A whole number between `low` and `high`, both included.
-pub fn between(stream: &mut Stream, low: usize, high: usize) -> usize {
-    low + stream.below(high - low + 1)
+pub fn between(rng: &mut SeededRng, low: usize, high: usize) -> usize {
+    low + rng.below(high - low + 1)
 }
 
 /// Normal numbers.
-pub fn values(stream: &mut Stream, count: usize) -> Vec<f64> {
-    (0..count).map(|_| stream.normal()).collect()
+pub fn values(rng: &mut SeededRng, count: usize) -> Vec<f64> {
+    (0..count).map(|_| rng.normal()).collect()
 }
 
 /// An f64 tensor of normal numbers.
-pub fn random<const D: usize>(stream: &mut Stream, shape: [usize; D]) -> Tensor<D> {
-    tensor(values(stream, shape.iter().product()), shape)
+pub fn random<const D: usize>(rng: &mut SeededRng, shape: [usize; D]) -> Tensor<D> {
+    tensor(values(rng, shape.iter().product()), shape)
 }
 
 /// An f64 tensor of these numbers.
@@ -55,14 +55,14 @@ pub fn distance<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> f64 {
 pub fn weigh<const D: usize>(output: Tensor<D>) -> Tensor<1> {
     let shape = output.dims();
     let count: usize = shape.iter().product();
-    let weights = values(&mut Stream::new(1, "weigh"), count);
+    let weights = values(&mut SeededRng::new(1, "weigh"), count);
     (output * tensor(weights, shape)).sum()
 }
 
 /// The module in f64, every parameter moved off its first value by normal noise of this size, so that no
 /// pre-activation lies exactly on the kink of a ReLU.
-pub fn shaken<M: Module>(module: M, stream: &mut Stream, size: f64) -> M {
-    struct Shake<'a>(&'a mut Stream, f64);
+pub fn shaken<M: Module>(module: M, rng: &mut SeededRng, size: f64) -> M {
+    struct Shake<'a>(&'a mut SeededRng, f64);
     impl ModuleMapper for Shake<'_> {
         fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
             let learns = param.val().is_require_grad();
@@ -74,7 +74,7 @@ pub fn shaken<M: Module>(module: M, stream: &mut Stream, size: f64) -> M {
             Param::initialized(param.id, tensor(values, shape).set_require_grad(learns))
         }
     }
-    module.map(&mut Shake(stream, size))
+    module.map(&mut Shake(rng, size))
 }
 
 /// Analytic against numeric gradients of `loss`, a function of flat f64 tensors.
@@ -130,11 +130,11 @@ fn compare(
     let point = point.concat();
     assert_eq!(analytic.len(), point.len(), "{label}: one derivative per number");
     let norm = analytic.iter().map(|g| g * g).sum::<f64>().sqrt();
-    let mut stream = Stream::new(point.len() as u64, label);
-    let mut directions = vec![values(&mut stream, point.len())];
+    let mut rng = SeededRng::new(point.len() as u64, label);
+    let mut directions = vec![values(&mut rng, point.len())];
     for _ in 0..3 {
         let mut axis = vec![0.0; point.len()];
-        axis[stream.below(point.len())] = 1.0;
+        axis[rng.below(point.len())] = 1.0;
         directions.push(axis);
     }
     for (index, direction) in directions.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
 //! The report of a run on a graph.
 
 use burn::tensor::Device;
-use matnet::random::Stream;
+use matnet::random::SeededRng;
 use matnet_report::chart::{Scatter3, Scatter3Class};
 use matnet_report::page::Page;
 use matnet_report::tsne;
@@ -85,17 +85,17 @@ fn shown(task: &NodeTask) -> Part {
 pub fn cloud(run: &Run, work: &Work<NodeTask>, title: &str, device: &Device) -> Result<Scatter3, Failure> {
     let trained = run.trained_on_graph("best.safetensors", device)?;
     let task = &work.task;
-    let mut stream = Stream::new(work.train.seed, "t-SNE");
+    let mut rng = SeededRng::new(work.train.seed, "t-SNE");
     let mut nodes = task.examples(shown(task)).to_vec();
     while nodes.len() > MOST_POINTS {
-        nodes.swap_remove(stream.below(nodes.len()));
+        nodes.swap_remove(rng.below(nodes.len()));
     }
     let classes = task.classes(&nodes);
     let hidden = task.hidden(&trained.net, &nodes, device);
     let width = hidden.dims()[1];
     let data = hidden.into_data();
     let numbers: Vec<f32> = data.iter::<f32>().collect();
-    let first = nodes.iter().map(|_| [0; 3].map(|_: i32| 1e-4 * stream.normal())).collect();
+    let first = nodes.iter().map(|_| [0; 3].map(|_: i32| 1e-4 * rng.normal())).collect();
     let placed = tsne(&numbers, width, PERPLEXITY, first);
     let mut cloud = Scatter3::new(title);
     for (class, name) in task.class_names().iter().enumerate() {

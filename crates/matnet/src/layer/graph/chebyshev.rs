@@ -11,7 +11,7 @@ use crate::error::{ConfigError, MAX_DEPTH, check_sides};
 use crate::graph::{Features, Links};
 use crate::init::{self, Init};
 use crate::ops::{Activation, sparse_product};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`Chebyshev`] layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,13 +58,13 @@ impl ChebyshevConfig {
         Ok((self.order + 1) * self.input * self.output + self.output)
     }
 
-    /// Draws the first Θ from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Chebyshev, ConfigError> {
+    /// Draws the first Θ from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Chebyshev, ConfigError> {
         self.numbers()?;
         let Self { input, output, order, .. } = *self;
         let gain = init::gain(self.activation) / (order + 1) as f64;
         Ok(Chebyshev {
-            weight: self.init.stacked([order + 1, input, output], gain, stream, device),
+            weight: self.init.stacked([order + 1, input, output], gain, rng, device),
             bias: self.bias.then(|| init::constant(0.0, [output], device)),
             activation: self.activation,
         })

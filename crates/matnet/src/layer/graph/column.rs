@@ -9,15 +9,15 @@ use crate::config::{fifty, one, relu, setters, ten};
 use crate::error::{ConfigError, check_sides};
 use crate::graph::{Linking, Sparse};
 use crate::init::{self, Init};
-use crate::layer::{Dropout, TRANSFORM_START};
+use crate::layer::{Dropout, TRANSFORM_BIAS_INIT};
 use crate::mode::Mode;
 use crate::ops::{Activation, highway, slot_map, sparse_product};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// How a node takes in what its neighbours say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Pooling {
+pub enum Aggregation {
     /// Their mean.
     #[default]
     Mean,
@@ -35,7 +35,7 @@ pub struct ColumnLayerConfig {
     pub width: usize,
     /// How neighbours are heard. Default: by their mean.
     #[serde(default)]
-    pub pooling: Pooling,
+    pub aggregation: Aggregation,
     /// How many heads the attention has. Default: 10.
     #[serde(default = "ten")]
     pub heads: usize,
@@ -58,10 +58,10 @@ pub struct ColumnLayerConfig {
 
 impl ColumnLayerConfig {
     /// A layer on states of `width` numbers.
-    pub fn new(width: usize, pooling: Pooling) -> Self {
+    pub fn new(width: usize, aggregation: Aggregation) -> Self {
         Self {
             width,
-            pooling,
+            aggregation,
             heads: ten(),
             neighbours: fifty(),
             relations: 1,
@@ -82,19 +82,19 @@ impl ColumnLayerConfig {
 
     /// How states must travel along the edges for this layer.
     pub fn linking(&self) -> Linking {
-        match self.pooling {
-            Pooling::Mean => Linking::Mean,
-            Pooling::Attention => Linking::Heard,
-            Pooling::Vector => Linking::Slots(self.neighbours),
+        match self.aggregation {
+            Aggregation::Mean => Linking::Mean,
+            Aggregation::Attention => Linking::Heard,
+            Aggregation::Concat => Linking::Slots(self.neighbours),
         }
     }
 
     /// How many states of a relation's neighbours stand side by side.
     fn side_by_side(&self) -> usize {
-        match self.pooling {
-            Pooling::Mean => 1,
-            Pooling::Attention => self.heads,
-            Pooling::Vector => self.neighbours,
+        match self.aggregation {
+            Aggregation::Mean => 1,
+            Aggregation::Attention => self.heads,
+            Aggregation::Concat => self.neighbours,
         }
     }
 
@@ -105,42 +105,42 @@ impl ColumnLayerConfig {
         check_sides("relations", &[relations])?;
         check_sides("heads", &[self.heads])?;
         check_sides("neighbours", &[self.neighbours])?;
-        let key = match self.pooling {
-            Pooling::Mean => "hidden",
-            Pooling::Attention => "heads",
-            Pooling::Vector => "neighbours",
+        let key = match self.aggregation {
+            Aggregation::Mean => "hidden",
+            Aggregation::Attention => "heads",
+            Aggregation::Concat => "neighbours",
         };
         check_sides("hidden", &[2, width, width])?;
         check_sides(key, &[2, relations, self.side_by_side(), width, width])?;
         let own = 2 * width * width;
-        let scores = match self.pooling {
-            Pooling::Attention => relations * self.heads * (width * width + width),
-            Pooling::Mean | Pooling::Vector => 0,
+        let scores = match self.aggregation {
+            Aggregation::Attention => relations * self.heads * (width * width + width),
+            Aggregation::Mean | Aggregation::Concat => 0,
         };
         Ok(own + own * relations * self.side_by_side() + 2 * width + scores)
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<ColumnLayer, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ColumnLayer, ConfigError> {
         self.numbers()?;
         let Self { width, relations, .. } = *self;
         let heard = relations * self.side_by_side() * width;
         // The gate is a sigmoid, the candidate as configured; what is own and what is heard add up.
         let [gate, candidate] = [Activation::Sigmoid, self.activation].map(|f| init::gain(f) / 2.0);
         let mut stacked = |from: usize| {
-            let mut numbers = self.init.draw([from, width], gate, stream);
-            numbers.extend(self.init.draw([from, width], candidate, stream));
+            let mut numbers = self.init.draw([from, width], gate, rng);
+            numbers.extend(self.init.draw([from, width], candidate, rng));
             init::parameter(numbers, [2, from, width], device)
         };
         let own_map = stacked(width);
         let neighbour_map = stacked(heard);
-        let bias = [TRANSFORM_START as f32, 0.0].map(|start| vec![start; width]).concat();
-        let attention = match self.pooling {
-            Pooling::Attention => {
+        let bias = [TRANSFORM_BIAS_INIT as f32, 0.0].map(|start| vec![start; width]).concat();
+        let attention = match self.aggregation {
+            Aggregation::Attention => {
                 let config = EdgeAttentionConfig::new(width, self.heads).with_init(self.init);
-                (0..relations).map(|_| config.init(stream, device)).collect::<Result<_, _>>()?
+                (0..relations).map(|_| config.init(rng, device)).collect::<Result<_, _>>()?
             }
-            Pooling::Mean | Pooling::Vector => Vec::new(),
+            Aggregation::Mean | Aggregation::Concat => Vec::new(),
         };
         Ok(ColumnLayer {
             own_map,
@@ -148,7 +148,7 @@ impl ColumnLayerConfig {
             bias: init::parameter(bias, [2, width], device),
             attention,
             relations,
-            pooling: self.pooling,
+            aggregation: self.aggregation,
             activation: self.activation,
             dropout: Dropout::new("dropout", self.dropout)?,
         })
@@ -172,7 +172,7 @@ pub struct ColumnLayer {
     pub attention: Vec<EdgeAttention>,
     relations: usize,
     #[module(skip)]
-    pooling: Pooling,
+    aggregation: Aggregation,
     #[module(skip)]
     activation: Activation,
     #[module(skip)]
@@ -206,7 +206,7 @@ impl ColumnLayer {
             let map = map.swap_dims(0, 1).reshape([many * width, 2 * width]);
             match self.attention.get(relation) {
                 Some(attention) => attention.mapped(matrix, entering.clone(), map),
-                None if self.pooling == Pooling::Vector => slot_map(matrix, entering.clone(), map),
+                None if self.aggregation == Aggregation::Concat => slot_map(matrix, entering.clone(), map),
                 None => sparse_product(matrix, entering.clone()).matmul(map),
             }
         });
@@ -225,7 +225,7 @@ impl ModuleDisplay for ColumnLayer {
         content
             .add("width", &width)
             .add("heard", &heard)
-            .add_debug_attribute("pooling", &self.pooling)
+            .add_debug_attribute("aggregation", &self.aggregation)
             .add_debug_attribute("activation", &self.activation)
             .optional()
     }

@@ -9,7 +9,7 @@ use crate::error::{ConfigError, check_sides};
 use crate::graph::Sparse;
 use crate::init::{self, Init};
 use crate::ops::{attention_map, edge_attention};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of an [`EdgeAttention`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,8 +36,8 @@ impl EdgeAttentionConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first W from `stream`; b starts at 0.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<EdgeAttention, ConfigError> {
+    /// Draws the first W from `rng`; b starts at 0.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<EdgeAttention, ConfigError> {
         let Self { width, heads, .. } = *self;
         check_sides("width", &[width])?;
         check_sides("heads", &[heads])?;
@@ -45,7 +45,7 @@ impl EdgeAttentionConfig {
         // xᵀWy sums width² products: this keeps first scores near 1, and the softmax soft.
         let power = 1.0 / width as f64;
         Ok(EdgeAttention {
-            score_map: self.init.stacked([heads, width, width], power, stream, device),
+            score_map: self.init.stacked([heads, width, width], power, rng, device),
             score_bias: init::constant(0.0, [heads, width], device),
         })
     }
@@ -61,12 +61,12 @@ impl EdgeAttentionConfig {
 /// use burn::tensor::{Device, Tensor};
 /// use matnet::graph::{Graph, Linking};
 /// use matnet::layer::EdgeAttentionConfig;
-/// use matnet::random::Stream;
+/// use matnet::random::SeededRng;
 ///
 /// let device = Device::flex();
 /// let graph = Graph::new(3, &[(0, 1), (1, 2)], false)?;
 /// let links = Linking::Heard.links(&graph)?;
-/// let attention = EdgeAttentionConfig::new(4, 10).init(&mut Stream::new(42, "init"), &device)?;
+/// let attention = EdgeAttentionConfig::new(4, 10).init(&mut SeededRng::new(42, "init"), &device)?;
 /// let heard = attention.forward(&links.hop(0)[0], Tensor::ones([3, 4], &device));
 /// assert_eq!(heard.dims(), [3, 40]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -47,11 +47,11 @@ pub(super) fn product(features: &Features, weight: Tensor<2>) -> Tensor<2> {
 pub(crate) fn drop_features(features: &Features, dropout: Dropout, mode: &mut Mode) -> Features {
     match features {
         Features::Dense(features) => Features::Dense(dropout.forward(features.clone(), mode)),
-        Features::Sparse(sparse) => match mode.stream() {
-            Some(stream) if dropout.rate() > 0.0 => {
+        Features::Sparse(sparse) => match mode.rng() {
+            Some(rng) if dropout.rate() > 0.0 => {
                 let rate = dropout.rate();
                 let kept = (1.0 / (1.0 - rate)) as f32;
-                let mut drop = |weight: f32| if stream.chance(rate) { 0.0 } else { kept * weight };
+                let mut drop = |weight: f32| if rng.chance(rate) { 0.0 } else { kept * weight };
                 let weights = match sparse.matrix().1 {
                     Some(weights) => weights.iter().map(|&weight| drop(weight)).collect(),
                     None => (0..sparse.entries()).map(|_| drop(1.0)).collect(),

@@ -10,7 +10,7 @@ use crate::error::ConfigError;
 use crate::graph::{Features, Sparse};
 use crate::init::Init;
 use crate::ops::{Activation, sparse_product};
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::vector::VecLinearConfig;
 
 /// The config of a [`GraphConv`].
@@ -44,13 +44,13 @@ impl GraphConvConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first Θ from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<GraphConv, ConfigError> {
+    /// Draws the first Θ from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<GraphConv, ConfigError> {
         let map = VecLinearConfig::new(self.input, self.output)
             .with_bias(self.bias)
             .with_activation(self.activation)
             .with_init(self.init);
-        Ok(GraphConv { map: FeatureMap { map: map.init(stream, device)? } })
+        Ok(GraphConv { map: FeatureMap { map: map.init(rng, device)? } })
     }
 }
 

@@ -13,7 +13,7 @@ use burn::module::Param;
 use burn::tensor::Tensor;
 
 pub use chebyshev::{Chebyshev, ChebyshevConfig};
-pub use column::{ColumnLayer, ColumnLayerConfig, Pooling};
+pub use column::{ColumnLayer, ColumnLayerConfig, Aggregation};
 pub use edge_attention::{EdgeAttention, EdgeAttentionConfig};
 pub use feature_map::FeatureMap;
 pub(crate) use feature_map::drop_features;

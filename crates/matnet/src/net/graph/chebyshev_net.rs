@@ -14,7 +14,7 @@ use crate::layer::{Chebyshev, ChebyshevConfig, Dropout, drop_features};
 use crate::mode::Mode;
 use crate::net::Net;
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`ChebyshevNet`].
 ///
@@ -24,7 +24,7 @@ use crate::random::Stream;
 ///
 /// let device = Device::flex();
 /// let graph = Graph::new(4, &[(0, 1), (1, 2), (2, 0)], false)?;
-/// let net = ChebyshevNetConfig::new(8, [16], 3).with_order(3).init(&mut Stream::new(42, "init"), &device)?;
+/// let net = ChebyshevNetConfig::new(8, [16], 3).with_order(3).init(&mut SeededRng::new(42, "init"), &device)?;
 /// let links = net.links(&graph)?;
 /// let input = GraphInput::new(Tensor::ones([4, 8], &device), &links);
 /// assert_eq!(net.forward(input, &mut Mode::Eval).dims(), [4, 3]);
@@ -88,8 +88,8 @@ impl ChebyshevNetConfig {
         with_init(init: Init);
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<ChebyshevNet, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ChebyshevNet, ConfigError> {
         let widths = widths(self.features, &self.hidden, self.classes)?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let dropout = Dropout::new("dropout", self.dropout)?;
@@ -106,7 +106,7 @@ impl ChebyshevNetConfig {
         let numbers = layers.iter().map(ChebyshevConfig::numbers).sum::<Result<usize, _>>()?;
         check_total("order", numbers)?;
         Ok(ChebyshevNet {
-            layer: layers.iter().map(|layer| layer.init(stream, device)).collect::<Result<_, _>>()?,
+            layer: layers.iter().map(|layer| layer.init(rng, device)).collect::<Result<_, _>>()?,
             features: self.features,
             order: self.order,
             lambda_max: self.lambda_max,

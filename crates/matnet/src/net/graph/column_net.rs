@@ -10,11 +10,11 @@ use crate::error::{ConfigError, MAX_DEPTH, check_count, check_sides, check_total
 use crate::form::Form;
 use crate::graph::{Graph, GraphError, GraphInput, Linking, Links};
 use crate::init::Init;
-use crate::layer::{ColumnLayer, ColumnLayerConfig, Dropout, FeatureMap, Pooling, drop_features};
+use crate::layer::{ColumnLayer, ColumnLayerConfig, Dropout, FeatureMap, Aggregation, drop_features};
 use crate::mode::Mode;
 use crate::net::Net;
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::vector::{VecLinear, VecLinearConfig};
 
 /// The config of a [`ColumnNet`].
@@ -26,9 +26,9 @@ use crate::vector::{VecLinear, VecLinearConfig};
 /// let device = Device::flex();
 /// let graph = Graph::new(4, &[(0, 1), (1, 2), (2, 0)], false)?;
 /// let net = ColumnNetConfig::new(8, 20, 3)
-///     .with_pooling(Pooling::Attention)
+///     .with_aggregation(Aggregation::Attention)
 ///     .with_heads(10)
-///     .init(&mut Stream::new(42, "init"), &device)?;
+///     .init(&mut SeededRng::new(42, "init"), &device)?;
 ///
 /// // All nodes at once.
 /// let features = Features::from(Tensor::ones([4, 8], &device));
@@ -38,7 +38,7 @@ use crate::vector::{VecLinear, VecLinearConfig};
 ///
 /// // A mini-batch of two nodes, with at most 50 neighbours each.
 /// let sampler = Sampler::new(&graph, net.linking(), net.hops(), Some(50))?;
-/// let batch = sampler.batch(&[2, 3], &mut Stream::new(42, "sample"))?;
+/// let batch = sampler.batch(&[2, 3], &mut SeededRng::new(42, "sample"))?;
 /// let input = GraphInput::new(features.select(&batch.inputs), &batch.links);
 /// assert_eq!(net.forward(input, &mut Mode::Eval).dims(), [2, 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -57,7 +57,7 @@ pub struct ColumnNetConfig {
     pub height: usize,
     /// How neighbours are heard. Default: by their mean.
     #[serde(default)]
-    pub pooling: Pooling,
+    pub aggregation: Aggregation,
     /// How many heads the attention has. Default: 10.
     #[serde(default = "ten")]
     pub heads: usize,
@@ -96,7 +96,7 @@ impl ColumnNetConfig {
             hidden,
             classes,
             height: five(),
-            pooling: Pooling::Mean,
+            aggregation: Aggregation::Mean,
             heads: ten(),
             neighbours: fifty(),
             relations: 1,
@@ -110,7 +110,7 @@ impl ColumnNetConfig {
 
     setters! {
         with_height(height: usize);
-        with_pooling(pooling: Pooling);
+        with_aggregation(aggregation: Aggregation);
         with_heads(heads: usize);
         with_neighbours(neighbours: usize);
         with_relations(relations: usize);
@@ -122,7 +122,7 @@ impl ColumnNetConfig {
     }
 
     fn layer(&self) -> ColumnLayerConfig {
-        ColumnLayerConfig::new(self.hidden, self.pooling)
+        ColumnLayerConfig::new(self.hidden, self.aggregation)
             .with_heads(self.heads)
             .with_neighbours(self.neighbours)
             .with_relations(self.relations)
@@ -131,8 +131,8 @@ impl ColumnNetConfig {
             .with_init(self.init)
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<ColumnNet, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ColumnNet, ConfigError> {
         check_sides("features", &[self.features])?;
         check_sides("hidden", &[self.hidden])?;
         check_sides("hidden", &[self.features, self.hidden])?;
@@ -147,9 +147,9 @@ impl ColumnNetConfig {
         let dense = |from, to| VecLinearConfig::new(from, to).with_init(self.init);
         let input = dense(self.features, self.hidden).with_activation(self.activation);
         Ok(ColumnNet {
-            input: FeatureMap { map: input.init(stream, device)? },
-            layer: (0..built).map(|_| layer.init(stream, device)).collect::<Result<_, _>>()?,
-            top: dense(self.hidden, self.classes).init(stream, device)?,
+            input: FeatureMap { map: input.init(rng, device)? },
+            layer: (0..built).map(|_| layer.init(rng, device)).collect::<Result<_, _>>()?,
+            head: dense(self.hidden, self.classes).init(rng, device)?,
             height: self.height,
             features: self.features,
             relations: self.relations,
@@ -163,8 +163,8 @@ impl ColumnNetConfig {
 /// The column network, made with [`ColumnNetConfig`]: H⁰ = σ(X W + b), then `height` layers Hᵗ = F(Hᵗ⁻¹, H̃ᵗ⁻¹), F a highway
 /// over a node's own state and what it hears from its neighbours ([`ColumnLayer`]), then a score per class.
 ///
-/// With [`Pooling::Mean`] it is the paper's CLN, with [`Pooling::Attention`] the multi-attention CLN, with
-/// [`Pooling::Vector`] the vector CLN.
+/// With [`Aggregation::Mean`] it is the paper's CLN, with [`Aggregation::Attention`] the multi-attention CLN, with
+/// [`Aggregation::Concat`] the vector CLN.
 #[derive(Module, Debug)]
 pub struct ColumnNet {
     /// From the features to the first state.
@@ -172,7 +172,7 @@ pub struct ColumnNet {
     /// The layers; tied, the one that is used again and again.
     pub layer: Vec<ColumnLayer>,
     /// From the last state to the scores: `[hidden, classes]`.
-    pub top: VecLinear,
+    pub head: VecLinear,
     height: usize,
     features: usize,
     relations: usize,
@@ -223,7 +223,7 @@ impl Net for ColumnNet {
 
     fn forward(&self, input: GraphInput, mode: &mut Mode) -> Tensor<2> {
         let hidden = self.hidden(&input, mode);
-        self.top.forward(self.dropout.forward(hidden, mode))
+        self.head.forward(self.dropout.forward(hidden, mode))
     }
 
     fn form(&self) -> Form {

@@ -14,7 +14,7 @@ use crate::layer::{Dropout, GraphConv, GraphConvConfig, drop_features};
 use crate::mode::Mode;
 use crate::net::Net;
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The config of a [`Gcn`].
 ///
@@ -24,7 +24,7 @@ use crate::random::Stream;
 ///
 /// let device = Device::flex();
 /// let graph = Graph::new(4, &[(0, 1), (1, 2), (2, 0)], false)?;
-/// let net = GcnConfig::new(8, [16], 3).init(&mut Stream::new(42, "init"), &device)?;
+/// let net = GcnConfig::new(8, [16], 3).init(&mut SeededRng::new(42, "init"), &device)?;
 /// let links = net.links(&graph)?;
 /// let input = GraphInput::new(Tensor::ones([4, 8], &device), &links);
 /// assert_eq!(net.forward(input, &mut Mode::Eval).dims(), [4, 3]);
@@ -74,8 +74,8 @@ impl GcnConfig {
         with_init(init: Init);
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<Gcn, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Gcn, ConfigError> {
         let widths = widths(self.features, &self.hidden, self.classes)?;
         check_total("hidden", widths.windows(2).map(|pair| pair[0] * pair[1]).sum())?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
@@ -85,7 +85,7 @@ impl GcnConfig {
             GraphConvConfig::new(pair[0], pair[1])
                 .with_activation(if last { Activation::Identity } else { self.activation })
                 .with_init(self.init)
-                .init(stream, device)
+                .init(rng, device)
         });
         Ok(Gcn { layer: layer.collect::<Result<_, _>>()?, features: self.features, input_dropout, dropout })
     }

@@ -9,7 +9,7 @@ use crate::form::Form;
 use crate::init::Init;
 use crate::layer::{Map, MapConfig, MatCellConfig, RecurrentCell};
 use crate::ops::{Activation, Cell, MatState};
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::vector::VecCellConfig;
 
 /// A controller in one word.
@@ -46,8 +46,8 @@ pub(super) struct ControllerConfig {
 }
 
 impl ControllerConfig {
-    /// Draws the first values from `stream`.
-    pub(super) fn init(&self, stream: &mut Stream, device: &Device) -> Result<Controller, ConfigError> {
+    /// Draws the first values from `rng`.
+    pub(super) fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Controller, ConfigError> {
         let Self { kind, form, input, hidden, forget_bias, init } = *self;
         if kind == ControllerKind::Feedforward && forget_bias != 0.0 {
             let expected = "only controller = \"lstm\" uses it";
@@ -58,17 +58,17 @@ impl ControllerConfig {
                 let map =
                     MapConfig { activation: Activation::Tanh, init, ..MapConfig::new(form, input, hidden) };
                 map.numbers("hidden")?;
-                map.init(stream, device).map(Controller::Feedforward)
+                map.init(rng, device).map(Controller::Feedforward)
             }
             (ControllerKind::Lstm, Form::Matrix) => MatCellConfig::new(Cell::Lstm, input, hidden)
                 .with_forget_bias(forget_bias)
                 .with_init(init)
-                .init(stream, device)
+                .init(rng, device)
                 .map(|cell| Controller::Lstm(RecurrentCell::Matrix(cell))),
             (ControllerKind::Lstm, Form::Vector) => VecCellConfig::new(Cell::Lstm, input[0], hidden[0])
                 .with_forget_bias(forget_bias)
                 .with_init(init)
-                .init(stream, device)
+                .init(rng, device)
                 .map(|cell| Controller::Lstm(RecurrentCell::Vector(cell))),
         }
     }

@@ -10,7 +10,7 @@ use crate::graph::Sparse;
 use crate::init::parameter;
 use crate::mode::Mode;
 use crate::ops::sparse_product;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// How the words of a sentence become one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ impl Encoder {
         for story in 0..stories.len() {
             let kept = self.kept(stories, story);
             let first = stories.count(story) - kept;
-            let ages = self.ages(kept, noise, mode.stream());
+            let ages = self.ages(kept, noise, mode.rng());
             for (at, age) in ages.into_iter().enumerate() {
                 lines.words(stories.sentence(story, first + at));
                 if self.time {
@@ -102,14 +102,14 @@ impl Encoder {
 
     /// How long ago each of `count` sentences was, the last one 0. While learning, up to `noise` · `count` sentences that
     /// are not there have passed between them.
-    fn ages(&self, count: usize, noise: f64, stream: Option<&mut Stream>) -> Vec<usize> {
-        let Some(stream) = stream.filter(|_| noise > 0.0 && self.time) else {
+    fn ages(&self, count: usize, noise: f64, rng: Option<&mut SeededRng>) -> Vec<usize> {
+        let Some(rng) = rng.filter(|_| noise > 0.0 && self.time) else {
             return (0..count).rev().collect();
         };
-        let blanks = stream.below((noise * count as f64).ceil() as usize + 1);
+        let blanks = rng.below((noise * count as f64).ceil() as usize + 1);
         let mut ages: Vec<usize> = (0..count + blanks).collect();
         for _ in 0..blanks {
-            ages.remove(stream.below(ages.len()));
+            ages.remove(rng.below(ages.len()));
         }
         ages.into_iter().rev().map(|age| age.min(self.memory - 1)).collect()
     }
@@ -193,10 +193,10 @@ impl Embedding {
         encoder: &Encoder,
         timed: bool,
         deviation: f64,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Self {
-        let mut map = |rows| normal([rows, encoder.width], deviation, stream, device);
+        let mut map = |rows| normal([rows, encoder.width], deviation, rng, device);
         let word_map = map(encoder.vocabulary);
         Self { word_map, time_map: (timed && encoder.time).then(|| map(encoder.memory)) }
     }
@@ -232,9 +232,9 @@ impl Embedding {
 pub(super) fn normal(
     shape: [usize; 2],
     deviation: f64,
-    stream: &mut Stream,
+    rng: &mut SeededRng,
     device: &Device,
 ) -> Param<Tensor<2>> {
-    let numbers = (0..shape[0] * shape[1]).map(|_| (deviation * stream.normal()) as f32).collect();
+    let numbers = (0..shape[0] * shape[1]).map(|_| (deviation * rng.normal()) as f32).collect();
     parameter(numbers, shape, device)
 }

@@ -13,7 +13,7 @@ use crate::form::Form;
 use crate::init::{constant, parameter};
 use crate::mode::Mode;
 use crate::net::Net;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// Which maps the hops share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub enum Tying {
 ///
 /// // 20 words, sentences of at most 6 of them, in 8 numbers each; three hops by two heads.
 /// let device = Device::flex();
-/// let net = EndToEndConfig::new(20, 6, 8).with_heads(2).init(&mut Stream::new(42, "init"), &device)?;
+/// let net = EndToEndConfig::new(20, 6, 8).with_heads(2).init(&mut SeededRng::new(42, "init"), &device)?;
 /// let mut stories = Stories::default();
 /// stories.push([&[1, 2, 3][..], &[4, 2, 5]], &[6, 7, 1]);
 /// assert_eq!(net.forward(stories.clone(), &mut Mode::Eval).dims(), [1, 20]);
@@ -119,8 +119,8 @@ impl EndToEndConfig {
         with_deviation(deviation: f64);
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<EndToEnd, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<EndToEnd, ConfigError> {
         let encoder = Encoder {
             vocabulary: self.vocabulary,
             width: self.width,
@@ -141,12 +141,12 @@ impl EndToEndConfig {
         check_total("heads", heads.saturating_mul(self.hops))?;
         let deviation = self.deviation;
         let embedding =
-            (0..tables).map(|_| Embedding::new(&encoder, true, deviation, stream, device)).collect();
-        let question = (!adjacent).then(|| Embedding::new(&encoder, false, deviation, stream, device));
-        let col_map = (!adjacent).then(|| normal([d, d], deviation, stream, device));
-        let answer_map = (!adjacent).then(|| normal([d, self.vocabulary], deviation, stream, device));
+            (0..tables).map(|_| Embedding::new(&encoder, true, deviation, rng, device)).collect();
+        let question = (!adjacent).then(|| Embedding::new(&encoder, false, deviation, rng, device));
+        let col_map = (!adjacent).then(|| normal([d, d], deviation, rng, device));
+        let answer_map = (!adjacent).then(|| normal([d, self.vocabulary], deviation, rng, device));
         let shared = if adjacent { self.hops } else { 1 };
-        let heads = (k > 1).then(|| Heads::new([k, d], shared, deviation, stream, device));
+        let heads = (k > 1).then(|| Heads::new([k, d], shared, deviation, rng, device));
         Ok(EndToEnd {
             embedding,
             question,
@@ -217,10 +217,10 @@ pub struct Heads {
 }
 
 impl Heads {
-    fn new([k, d]: [usize; 2], hops: usize, deviation: f64, stream: &mut Stream, device: &Device) -> Self {
+    fn new([k, d]: [usize; 2], hops: usize, deviation: f64, rng: &mut SeededRng, device: &Device) -> Self {
         let mut near_identity = |rows: usize, cols: usize, deviation: f64| {
             let mut number =
-                |n: usize| f64::from(u8::from(n / cols == n % cols % rows)) + deviation * stream.normal();
+                |n: usize| f64::from(u8::from(n / cols == n % cols % rows)) + deviation * rng.normal();
             parameter((0..rows * cols).map(|n| number(n) as f32).collect(), [rows, cols], device)
         };
         Self {

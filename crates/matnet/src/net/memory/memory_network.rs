@@ -13,7 +13,7 @@ use crate::form::Form;
 use crate::mode::Mode;
 use crate::net::Net;
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// How far a right choice is to be from the wrong ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub enum FactLoss {
 /// use matnet::prelude::*;
 ///
 /// let device = Device::flex();
-/// let net = MemoryNetworkConfig::new(20, 6, 8).with_hops(2).init(&mut Stream::new(42, "init"), &device)?;
+/// let net = MemoryNetworkConfig::new(20, 6, 8).with_hops(2).init(&mut SeededRng::new(42, "init"), &device)?;
 /// let mut stories = Stories::default();
 /// stories.push([&[1, 2, 3][..], &[4, 2, 5]], &[6, 7, 1]);
 /// assert_eq!(net.forward(stories.clone(), &mut Mode::Eval).dims(), [1, 20]);
@@ -118,8 +118,8 @@ impl MemoryNetworkConfig {
         with_deviation(deviation: f64);
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<MemoryNetwork, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MemoryNetwork, ConfigError> {
         let encoder = Encoder {
             vocabulary: self.vocabulary,
             width: self.width,
@@ -139,17 +139,17 @@ impl MemoryNetworkConfig {
             }
         }
         check_total("width", 6 * self.width * (self.vocabulary + self.memory))?;
-        let mut embedding = |timed| Embedding::new(&encoder, timed, self.deviation, stream, device);
+        let mut embedding = |timed| Embedding::new(&encoder, timed, self.deviation, rng, device);
         let (question, sentence, found) = (embedding(false), embedding(true), embedding(true));
         let (answer_question, answer_found) = (embedding(false), embedding(true));
         Ok(MemoryNetwork {
             question,
             sentence,
             found,
-            nothing_map: normal([1, self.width], self.deviation, stream, device),
+            nothing_map: normal([1, self.width], self.deviation, rng, device),
             answer_question,
             answer_found,
-            answer_map: normal([self.width, self.vocabulary], self.deviation, stream, device),
+            answer_map: normal([self.width, self.vocabulary], self.deviation, rng, device),
             encoder,
             hops: self.hops,
             noise: self.noise,

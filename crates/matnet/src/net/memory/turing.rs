@@ -14,7 +14,7 @@ use crate::layer::{Map, MapConfig};
 use crate::mode::Mode;
 use crate::net::{Net, check_input};
 use crate::ops::{MemorySize, MemoryState, memory_step};
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::vector::{VecLinear, VecLinearConfig};
 
 /// The farthest that a head may move in a step.
@@ -32,7 +32,7 @@ const MOST_HEADS: usize = 1000;
 /// let net = TuringMachineConfig::new([1, 10], [100], [1, 8])
 ///     .with_form(Form::Vector)
 ///     .with_slots(32)
-///     .init(&mut Stream::new(42, "init"), &device)?;
+///     .init(&mut SeededRng::new(42, "init"), &device)?;
 /// let output = net.forward(Tensor::ones([2, 5, 1, 10], &device), &mut Mode::Eval);
 /// assert_eq!(output.dims(), [2, 5, 1, 8]);
 /// # Ok::<(), matnet::ConfigError>(())
@@ -137,8 +137,8 @@ impl TuringMachineConfig {
         Ok(size)
     }
 
-    /// Checks the config and draws the first values from `stream`.
-    pub fn init(&self, stream: &mut Stream, device: &Device) -> Result<TuringMachine, ConfigError> {
+    /// Checks the config and draws the first values from `rng`.
+    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<TuringMachine, ConfigError> {
         let size = self.memory()?;
         check_finite("sharpness", self.sharpness)?;
         let hidden = self.form.state("hidden", &self.hidden)?;
@@ -151,7 +151,7 @@ impl TuringMachineConfig {
             Form::Matrix => {
                 check_sides("input", &[cols, size.width])?;
                 let entry = VecLinearConfig::new(cols, size.width).with_bias(false).with_init(self.init);
-                (Some(entry.init(stream, device)?), [rows + read[0], size.width])
+                (Some(entry.init(rng, device)?), [rows + read[0], size.width])
             }
         };
         let controller = ControllerConfig {
@@ -162,12 +162,12 @@ impl TuringMachineConfig {
             forget_bias: self.forget_bias,
             init: self.init,
         };
-        let controller = controller.init(stream, device)?;
+        let controller = controller.init(rng, device)?;
         let output = self.form.holding("output", self.output)?;
         let mut map = |key: &str, from: [usize; 2], to: [usize; 2], bias: bool| -> Result<Map, ConfigError> {
             let config = MapConfig { bias, init: self.init, ..MapConfig::new(self.form, from, to) };
             config.numbers(key)?;
-            config.init(stream, device)
+            config.init(rng, device)
         };
         let heads = self.form.holding("read_heads", [size.heads(), size.address()])?;
         let mut address = map("hidden", hidden, heads, true)?;

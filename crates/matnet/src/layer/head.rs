@@ -10,11 +10,11 @@ use crate::form::Form;
 use crate::init::Init;
 use crate::mode::Mode;
 use crate::ops::Activation;
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::vector::{VecLinear, VecLinearConfig};
 
 /// The last part of a net: from hidden states to what the net gives.
-pub trait Top: Module + ModuleDisplay {
+pub trait Head: Module + ModuleDisplay {
     /// What is given for a batch of states.
     type Output;
     /// What is given for a batch of sequences of states.
@@ -30,62 +30,62 @@ pub trait Top: Module + ModuleDisplay {
 /// What a net gives, as the `output` of its config: `[rows, cols]` for a matrix, a number for classes.
 pub trait Output: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned {
     /// The top that gives it.
-    type Top: Top;
+    type Head: Head;
 
     /// The top on states of the shape `state`; σ is `activation`.
-    fn top(
+    fn head(
         &self,
         form: Form,
         state: [usize; 2],
         activation: Activation,
         init: Init,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
-    ) -> Result<Self::Top, ConfigError>;
+    ) -> Result<Self::Head, ConfigError>;
 }
 
 impl Output for [usize; 2] {
-    type Top = MatrixTop;
+    type Head = MatrixHead;
 
-    fn top(
+    fn head(
         &self,
         form: Form,
         state: [usize; 2],
         activation: Activation,
         init: Init,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
-    ) -> Result<MatrixTop, ConfigError> {
+    ) -> Result<MatrixHead, ConfigError> {
         let output = form.holding("output", *self)?;
         let map = MapConfig { activation, init, ..MapConfig::new(form, state, output) };
-        Ok(MatrixTop { map: map.init(stream, device)?, form, shape: *self })
+        Ok(MatrixHead { map: map.init(rng, device)?, form, shape: *self })
     }
 }
 
 impl Output for usize {
-    type Top = ClassTop;
+    type Head = ClassHead;
 
-    fn top(
+    fn head(
         &self,
         _form: Form,
         state: [usize; 2],
         activation: Activation,
         init: Init,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
-    ) -> Result<ClassTop, ConfigError> {
+    ) -> Result<ClassHead, ConfigError> {
         check_count("output", *self, crate::MAX_NUMBERS)?;
         if activation != Activation::Identity {
             let expected = "classes are given as scores: must be \"identity\"";
             return Err(ConfigError::new("output_activation", format!("{activation:?}"), expected));
         }
-        ClassTop::new(None, state, *self, init, stream, device)
+        ClassHead::new(None, state, *self, init, rng, device)
     }
 }
 
-/// A matrix on top: Y = σ(mat1(H)), from vector states reshaped to the matrix.
+/// A matrix on head: Y = σ(mat1(H)), from vector states reshaped to the matrix.
 #[derive(Module, Debug)]
-pub struct MatrixTop {
+pub struct MatrixHead {
     /// The map from the hidden state.
     pub map: Map,
     #[module(skip)]
@@ -94,7 +94,7 @@ pub struct MatrixTop {
     shape: [usize; 2],
 }
 
-impl Top for MatrixTop {
+impl Head for MatrixHead {
     /// Matrices `[batch, rows, cols]`.
     type Output = Tensor<3>;
     /// Sequences `[batch, time, rows, cols]`.
@@ -111,45 +111,45 @@ impl Top for MatrixTop {
     }
 }
 
-/// A score per class on top: the state, through one more map if asked, is flattened and mapped to one
+/// A score per class on head: the state, through one more map if asked, is flattened and mapped to one
 /// number per class.
 ///
 /// The numbers are scores before the softmax; with one class, the score before the sigmoid (a logit).
 #[derive(Module, Debug)]
-pub struct ClassTop {
+pub struct ClassHead {
     /// The map before flattening.
-    pub via: Option<Map>,
+    pub projection: Option<Map>,
     /// From the flat state to the scores: `[rows · cols, classes]`.
     pub map: VecLinear,
 }
 
-impl ClassTop {
-    /// Scores for `classes` classes from states of the shape `state`, through `via` if there is one.
+impl ClassHead {
+    /// Scores for `classes` classes from states of the shape `state`, through `projection` if there is one.
     pub fn new(
-        via: Option<MapConfig>,
+        projection: Option<MapConfig>,
         state: [usize; 2],
         classes: usize,
         init: Init,
-        stream: &mut Stream,
+        rng: &mut SeededRng,
         device: &Device,
     ) -> Result<Self, ConfigError> {
         check_count("classes", classes, crate::MAX_NUMBERS)?;
-        let via = via.map(|via| via.init(stream, device)).transpose()?;
-        let [rows, cols] = via.as_ref().map_or(state, Map::output);
-        let map = VecLinearConfig::new(rows * cols, classes).with_init(init).init(stream, device)?;
-        Ok(Self { via, map })
+        let projection = projection.map(|projection| projection.init(rng, device)).transpose()?;
+        let [rows, cols] = projection.as_ref().map_or(state, Map::output);
+        let map = VecLinearConfig::new(rows * cols, classes).with_init(init).init(rng, device)?;
+        Ok(Self { projection, map })
     }
 }
 
-impl Top for ClassTop {
+impl Head for ClassHead {
     /// Scores `[batch, classes]`.
     type Output = Tensor<2>;
     /// Scores `[batch, time, classes]`.
     type PerStep = Tensor<3>;
 
     fn forward(&self, state: Tensor<3>, _mode: &mut Mode) -> Tensor<2> {
-        let state = match &self.via {
-            Some(via) => via.forward(state),
+        let state = match &self.projection {
+            Some(projection) => projection.forward(state),
             None => state,
         };
         let [batch, rows, cols] = state.dims();
