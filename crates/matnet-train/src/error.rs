@@ -1,20 +1,56 @@
-//! What can go wrong in a run.
+//! What can go wrong with a config, a dataset or a run.
 
 use std::path::{Path, PathBuf};
 
 use matnet::ConfigError;
 
-/// Why a run could not begin, go on or be read.
+/// Why a run could not start, continue or be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The config says something that cannot be: the key, what stands there, what would be right.
-    #[error("{0}")]
-    Config(String),
-    /// The data cannot be had.
+    /// A key of the config has an invalid value.
+    #[error("{section}.{error}")]
+    Config {
+        /// The table: `data`, `model`, `train` or `variant`.
+        section: &'static str,
+        /// The key below it, its value, and what would be right.
+        #[source]
+        error: ConfigError,
+    },
+    /// The config is not valid TOML, or not a config at all.
+    #[error("{}{message}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+    Syntax {
+        /// The line, from 1.
+        line: Option<usize>,
+        /// What is wrong.
+        message: String,
+    },
+    /// A key of the config names data that cannot be used.
+    #[error("{key}: {error}")]
+    DataKey {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with the data.
+        #[source]
+        error: matnet_data::Error,
+    },
+    /// An error inside a file, a variant or another named thing.
+    #[error("{context}: {error}")]
+    In {
+        /// The file or the variant.
+        context: String,
+        /// The error.
+        #[source]
+        error: Box<Error>,
+    },
+    /// The dataset cannot be loaded.
     #[error(transparent)]
     Data(#[from] matnet_data::Error),
-    /// The operating system refused.
+    /// The report cannot be drawn.
+    #[cfg(feature = "report")]
+    #[error("report: {0}")]
+    Report(#[from] matnet_report::ReportError),
+    /// The operating system refused a file operation.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file or folder.
@@ -22,7 +58,7 @@ pub enum Error {
         /// What the operating system said.
         source: std::io::Error,
     },
-    /// A file of a run is not what was written.
+    /// A file of a run is damaged.
     #[error("{}: {what}", path.display())]
     Damaged {
         /// The file.
@@ -30,13 +66,21 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
-    /// A number stopped being one.
+    /// Training diverged: a loss or a parameter is not finite.
     #[error("{0}")]
     NotFinite(String),
-    /// The run folder cannot be used as it is.
+    /// The inputs do not fit the net.
     #[error("{0}")]
-    Run(String),
-    /// The user stopped the run; its state is saved.
+    Mismatch(String),
+    /// The run folder cannot be used as it is.
+    #[error("{}: {what}", folder.display())]
+    Run {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        what: String,
+    },
+    /// The user stopped the run; its checkpoint is saved.
     #[error("interrupted")]
     Interrupted,
 }
@@ -45,6 +89,31 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// An error about `section.key`.
+    pub fn config(
+        section: &'static str,
+        key: impl Into<String>,
+        value: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self::Config { section, error: ConfigError::new(key, value, expected) }
+    }
+
+    /// The same error, said of a file, a variant or a command-line option.
+    pub fn within(self, context: impl Into<String>) -> Self {
+        Self::In { context: context.into(), error: Box::new(self) }
+    }
+
+    /// Whether the user asked for something that cannot be, in contrast to something that failed.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Config { .. } | Self::Syntax { .. } | Self::DataKey { .. } => true,
+            Self::Data(matnet_data::Error::Invalid(_)) => true,
+            Self::In { error, .. } => error.is_usage(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(path: impl AsRef<Path>, source: std::io::Error) -> Self {
         Self::Io { path: path.as_ref().to_owned(), source }
     }
@@ -53,23 +122,12 @@ impl Error {
         Self::Damaged { path: path.as_ref().to_owned(), what: what.into() }
     }
 
-    /// The same error, said of one of several.
-    pub fn about(self, what: &str) -> Self {
-        match self {
-            Self::Config(error) => Self::Config(format!("{what}: {error}")),
-            other => other,
-        }
-    }
-
-    /// An error about `section.key`.
-    pub(crate) fn key(section: &str, error: ConfigError) -> Self {
-        Self::Config(format!("{section}.{error}"))
+    pub(crate) fn run(folder: impl AsRef<Path>, what: impl Into<String>) -> Self {
+        Self::Run { folder: folder.as_ref().to_owned(), what: what.into() }
     }
 }
 
-/// An error about a whole key.
-impl From<ConfigError> for Error {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(error.to_string())
-    }
+/// Turns an error about a key into one about `section.key`.
+pub(crate) fn at(section: &'static str) -> impl Fn(ConfigError) -> Error {
+    move |error| Error::Config { section, error }
 }

@@ -1,41 +1,55 @@
 //! Training for matnet: a config in, a run folder out.
 //!
-//! - [`config`]: what a TOML file can say, checked key by key.
-//! - [`data`]: data by name or path, transformed, split and ready to be dealt out in batches.
-//! - [`model`]: every net there is behind one type; [`task`]: what it is asked to do with the data.
-//! - [`graph`]: the same for nets on graphs, whose examples are nodes; [`stories`]: for memory nets, whose examples are
-//!   questions; [`program`]: for nets that learn to copy and recall.
-//! - [`train()`](train()): the loop, short enough to be read at one sitting.
-//! - [`run`]: the folder of a run, and a trained net taken from it.
-//! - [`evaluate`]: how well it does, class by class and answer by answer.
+//! The modules, each built on those before it:
 //!
-//! A run is exact. All that is random is drawn from streams that the seed and the place in the run name, so a run is
+//! - [`config`]: what a TOML file can say, checked key by key.
+//! - [`run`]: the folder of a run; [`compare`]: several runs that belong together.
+//! - [`task`]: the one interface to datasets, nets, losses and predictions; [`tasks`]: its implementations for samples, graphs,
+//!   stories and algorithms.
+//! - `report`: HTML reports (feature `report`); [`model`]: trained nets of any kind.
+//! - [`trainer`]: the training loop, optimizers and checkpoints.
+//! - [`plan`]: from a config to a run that can be trained; [`registry`]: every kind of net.
+//!
+//! ```no_run
+//! use burn::tensor::Device;
+//! use matnet_data::catalog::Cache;
+//! use matnet_train::{Document, Options, Planner, Run};
+//!
+//! let document = Document::read("digits.toml".as_ref())?;
+//! let plan = Planner::default().plan(&document, &Cache::standard()?)?;
+//! let run = Run::at("runs/digits");
+//! let outcome = plan.train(&run, &Options::default(), &mut ())?;
+//! println!("test error {:?}", outcome.result.test.and_then(|test| test.error));
+//! let net = run.load("best.safetensors", &Device::flex())?;
+//! # Ok::<(), matnet_train::Error>(())
+//! ```
+//!
+//! A run is exact. Everything random is drawn from generators that the seed and the progress of the run name, so a run gives
 //! the same bytes whatever the number of threads, and one that was killed ends as if it had been left alone.
 
 #![forbid(unsafe_code)]
 
-mod average;
 pub mod compare;
 pub mod config;
-pub mod data;
+#[cfg(feature = "report")]
+pub mod draw;
 mod error;
-pub mod evaluate;
-mod files;
-pub mod graph;
-pub mod inputs;
-pub mod inspect;
 pub mod model;
-mod optimizer;
-pub mod program;
+pub mod plan;
+pub mod registry;
+#[cfg(feature = "report")]
+pub mod report;
 pub mod run;
-mod schedule;
-mod sealed;
-mod state;
-pub mod stories;
+mod split;
 pub mod task;
-mod train;
+pub mod tasks;
+pub mod trainer;
 
+pub use config::Document;
 pub use error::{Error, Result};
-pub use files::{NewFile, write as write_file};
+pub use model::{Model, Predictor};
+pub use plan::{Plan, Planner};
 pub use run::Run;
-pub use train::{Event, Observer, Options, Outcome, train};
+pub use run::files::{AtomicFile, write as write_file};
+pub use split::Split;
+pub use trainer::{Event, Observer, Options, Outcome};

@@ -5,164 +5,150 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{DataConfig, TrainConfig};
+use super::{TrainConfig, from_table, suggestion};
 use crate::{Error, Result};
 
-/// The tables a config may have.
+/// The tables that a config may have.
 const TABLES: [&str; 4] = ["data", "model", "train", "variant"];
 
-/// A config that has been read, not yet understood.
+/// A config that has been read but not yet interpreted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
+    /// Keys stay in the order of the file.
     table: Table,
-    /// The variants in the order of the file; a table has forgotten it.
-    variants: Vec<String>,
 }
 
 impl Document {
-    /// Reads a file; an error names it.
+    /// Reads a config file; errors name it.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
-        Self::parse(&text).map_err(|error| match error {
-            Error::Config(what) => Error::Config(format!("{}: {what}", path.display())),
-            other => other,
-        })
+        Self::parse(&text).map_err(|error| error.within(path.display().to_string()))
     }
 
-    /// Takes a config from its text.
+    /// Parses the text of a config.
     pub fn parse(text: &str) -> Result<Self> {
-        let table: Table = text.parse().map_err(|error: toml::de::Error| {
-            let place = error.span().map(|span| {
-                let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
-                format!("line {line}: ")
-            });
-            Error::Config(format!("{}{}", place.unwrap_or_default(), error.message()))
+        let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
+            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            Error::Syntax { line, message: error.message().to_owned() }
         })?;
-        // `[run]` stands in the config of a run and says how it came about; it decides nothing.
-        let mut table = table;
+        // `[run]` stands in the config of a run and records its origin; it decides nothing.
         table.remove("run");
         for (key, value) in &table {
-            known(key, &TABLES, "")?;
+            check_table(key, &TABLES, "")?;
             if !value.is_table() {
-                return Err(Error::Config(format!("{key}: must be a table, [{key}]")));
+                return Err(syntax(format!("{key}: must be a table, [{key}]")));
             }
         }
-        let variants = variants(&table, text);
-        Ok(Self { table, variants })
+        Ok(Self { table })
     }
 
-    /// Sets one key: `model.hidden=[50, 50]`. What is no TOML value is taken as a text.
+    /// Sets one key: `model.hidden=[50, 50]`. A value that is not TOML is taken as a string.
     pub fn set(&mut self, assignment: &str) -> Result<()> {
-        let wrong =
-            || Error::Config(format!("`{assignment}`: key=value expected, like model.hidden=[50,50]"));
+        let wrong = || syntax(format!("`{assignment}`: key=value expected, like model.hidden=[50,50]"));
         let (path, text) = assignment.split_once('=').ok_or_else(wrong)?;
-        let parts: Vec<&str> = path.trim().split('.').collect();
-        if parts.len() < 2 || parts.iter().any(|part| part.trim().is_empty()) {
+        let keys: Vec<&str> = path.trim().split('.').map(str::trim).collect();
+        if keys.len() < 2 || keys.iter().any(|key| key.is_empty()) {
             return Err(wrong());
         }
-        known(parts[0], &TABLES, "")?;
+        check_table(keys[0], &TABLES, "")?;
         let text = text.trim();
         let value = format!("value = {text}")
             .parse::<Table>()
             .ok()
             .and_then(|mut table| table.remove("value"))
             .unwrap_or_else(|| Value::String(text.to_owned()));
-        put(&mut self.table, &parts, value).map_err(Error::Config)?;
-        if let [table, name, ..] = parts[..]
-            && table == "variant"
-            && !self.variants.iter().any(|known| known == name)
-        {
-            self.variants.push(name.to_owned());
-        }
-        Ok(())
+        put(&mut self.table, &keys, value)
     }
 
     /// The names of the variants, in the order of the file.
     pub fn variants(&self) -> Vec<String> {
-        self.variants.clone()
+        let variants = self.table.get("variant").and_then(Value::as_table);
+        variants.into_iter().flat_map(Table::keys).cloned().collect()
     }
 
     /// The config with the keys of one variant in place of its own.
     pub fn variant(&self, name: &str) -> Result<Self> {
-        let mut table = self.table.clone();
-        let variants = table.remove("variant");
-        let changes = variants.as_ref().and_then(|variants| variants.get(name));
+        let changes = self.table.get("variant").and_then(|variants| variants.get(name));
         let Some(Value::Table(changes)) = changes else {
-            let names = self.variants();
-            let have = match names.is_empty() {
-                true => "this config has none".to_owned(),
-                false => format!("there are {}", names.join(", ")),
+            let known = match self.variants().join(", ") {
+                none if none.is_empty() => "this config has none".to_owned(),
+                names => format!("there are {names}"),
             };
-            return Err(Error::Config(format!("variant `{name}`: no such variant; {have}")));
+            return Err(Error::config("variant", name, "no such variant", known));
         };
+        let own = self.table.iter().filter(|(key, _)| *key != "variant");
+        let mut table: Table = own.map(|(key, value)| (key.clone(), value.clone())).collect();
         for key in changes.keys() {
-            known(key, &TABLES[..3], &format!("variant.{name}."))?;
+            check_table(key, &TABLES[..3], &format!("variant.{name}."))?;
         }
         merge(&mut table, changes);
-        Ok(Self { table, variants: Vec::new() })
+        Ok(Self { table })
     }
 
-    /// Where the data come from, if that is said.
+    /// `data.source`, if it is given.
     pub fn source(&self) -> Option<&str> {
-        self.table.get("data")?.get("source")?.as_str()
+        self.get("data", "source")?.as_str()
     }
 
-    /// The config of the data.
-    pub fn data(&self) -> Result<DataConfig> {
-        let config: DataConfig = read_table("data", self.section("data")?)?;
-        config.check()?;
-        Ok(config)
+    /// The value of a key as it stands there.
+    pub(crate) fn get(&self, table: &str, key: &str) -> Option<&Value> {
+        self.table.get(table)?.get(key)
     }
 
-    /// A table as another config of it.
-    pub(crate) fn table<C: DeserializeOwned>(&self, table: &str) -> Result<C> {
-        read_table(table, self.section(table)?)
+    /// `model.kind`, if it is given.
+    pub(crate) fn kind(&self) -> Option<&Value> {
+        self.get("model", "kind")
     }
 
-    /// The config of the training.
+    /// `train.seed` as it stands there; 1 by default.
+    pub(crate) fn seed(&self) -> u64 {
+        let seed = self.get("train", "seed").and_then(Value::as_integer);
+        seed.and_then(|seed| u64::try_from(seed).ok()).unwrap_or(TrainConfig::default().seed)
+    }
+
+    /// `[data]` as the config of a kind of data.
+    pub(crate) fn data<C: DeserializeOwned>(&self) -> Result<C> {
+        from_table("data", self.section("data")?)
+    }
+
+    /// `[train]`, checked.
     pub fn train(&self) -> Result<TrainConfig> {
         let config: TrainConfig = match self.table.contains_key("train") {
-            true => read_table("train", self.section("train")?)?,
+            true => from_table("train", self.section("train")?)?,
             false => TrainConfig::default(),
         };
         config.check()?;
         Ok(config)
     }
 
-    /// The table of the model; what its keys mean depends on its kind and on the data.
+    /// `[model]` without its kind; what its keys mean depends on the kind and on the data.
     pub(crate) fn model(&self) -> Result<Table> {
-        self.section("model")
+        let mut table = self.section("model")?;
+        table.remove("kind");
+        Ok(table)
     }
 
-    fn section(&self, name: &str) -> Result<Table> {
+    fn section(&self, name: &'static str) -> Result<Table> {
         match self.table.get(name) {
             Some(Value::Table(table)) => Ok(table.clone()),
-            _ => Err(Error::Config(format!("[{name}] is missing"))),
+            _ => Err(syntax(format!("[{name}] is missing"))),
         }
     }
 }
 
-/// The names of the variants, by where they first stand in the text.
-fn variants(table: &Table, text: &str) -> Vec<String> {
-    let Some(Value::Table(variants)) = table.get("variant") else { return Vec::new() };
-    let mut names: Vec<String> = variants.keys().cloned().collect();
-    names.sort_by_key(|name| {
-        ["", "\"", "'"].iter().filter_map(|quote| text.find(&format!("variant.{quote}{name}{quote}"))).min()
-    });
-    names
+fn syntax(message: String) -> Error {
+    Error::Syntax { line: None, message }
 }
 
-/// Puts a value where a path of keys leads.
-fn put(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {
-    let (first, rest) = path.split_first().ok_or("no key")?;
+fn put(table: &mut Table, keys: &[&str], value: Value) -> Result<()> {
+    let (first, rest) = keys.split_first().expect("at least one key");
     if rest.is_empty() {
-        table.insert((*first).trim().to_owned(), value);
+        table.insert((*first).to_owned(), value);
         return Ok(());
     }
-    let inner = table.entry((*first).trim().to_owned()).or_insert_with(|| Value::Table(Table::new()));
-    match inner {
+    match table.entry((*first).to_owned()).or_insert_with(|| Value::Table(Table::new())) {
         Value::Table(inner) => put(inner, rest, value),
-        other => Err(format!("{}: holds {other}, not a table", path.join("."))),
+        other => Err(syntax(format!("{}: holds {other}, not a table", keys.join(".")))),
     }
 }
 
@@ -177,66 +163,10 @@ fn merge(into: &mut Table, changes: &Table) {
     }
 }
 
-/// Turns a table into a config; errors name the key and the nearest known one.
-pub(crate) fn read_table<C: DeserializeOwned>(section: &str, table: Table) -> Result<C> {
-    serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
-        let path = error.path().to_string();
-        let key = if path == "." { section.to_owned() } else { format!("{section}.{path}") };
-        let message = error.into_inner().message().trim().to_owned();
-        match unknown(&message) {
-            Some((field, expected)) => {
-                let shown = if key.ends_with(&format!(".{field}")) { key } else { format!("{key}.{field}") };
-                Error::Config(format!("{shown}: no such key; {}", suggestion(&field, &expected)))
-            }
-            None => Error::Config(match message.strip_prefix("missing field ") {
-                Some(field) => format!("{section}.{}: is missing", field.trim_matches('`')),
-                None => format!("{key}: {}", plain(&message)),
-            }),
-        }
-    })
-}
-
-/// Serde's words in a user's language.
-fn plain(message: &str) -> String {
-    let mut text = message.strip_prefix("invalid type: ").unwrap_or(message).to_owned();
-    for (theirs, ours) in [
-        ("expected usize", "a whole number expected"),
-        ("expected u64", "a whole number expected"),
-        ("expected f64", "a number expected"),
-        ("expected a boolean", "true or false expected"),
-        ("expected a string", "a text expected"),
-        ("expected a sequence", "a list expected"),
-    ] {
-        text = text.replace(theirs, ours);
-    }
-    text
-}
-
-/// The unknown key and the known ones, out of serde's words.
-fn unknown(message: &str) -> Option<(String, Vec<String>)> {
-    let rest = message.strip_prefix("unknown field `")?;
-    let (field, rest) = rest.split_once('`')?;
-    let expected = rest.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    Some((field.to_owned(), expected))
-}
-
-fn known(key: &str, known: &[&str], prefix: &str) -> Result<()> {
+fn check_table(key: &str, known: &[&str], prefix: &str) -> Result<()> {
     if known.contains(&key) {
         return Ok(());
     }
     let names: Vec<String> = known.iter().map(|&name| name.to_owned()).collect();
-    Err(Error::Config(format!("{prefix}{key}: no such key; {}", suggestion(key, &names))))
-}
-
-/// The nearest known key if one is near, else all of them.
-pub(crate) fn suggestion(key: &str, known: &[String]) -> String {
-    let near = known
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(key, name), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len().min(key.len()) / 3)
-        .min();
-    match near {
-        Some((_, name)) => format!("did you mean `{name}`?"),
-        None => format!("there are {}", known.join(", ")),
-    }
+    Err(syntax(format!("{prefix}{key}: no such key; {}", suggestion(key, &names))))
 }

@@ -1,7 +1,7 @@
 //! What a config can say.
 //!
 //! A config is TOML with three tables: `[data]`, `[model]`, `[train]`. Every key but `data.source`, `model.kind` and
-//! the hidden sizes has a default; sizes that the data decide (`model.input`, `model.output`) are found from them. A
+//! the hidden sizes has a default; sizes that the data decide (`model.input`, `model.output`) are filled in. A
 //! table `[variant.NAME]` holds other values for some keys, so that one file describes a comparison.
 //!
 //! ```
@@ -30,13 +30,32 @@
 //! # Ok::<(), matnet_train::Error>(())
 //! ```
 
-mod data;
+mod amount;
 mod document;
+mod schedule;
 mod train;
+mod value;
 
-pub use data::{Amount, DataConfig, Scale, SplitConfig, SplitRule};
+pub use amount::Amount;
 pub use document::Document;
-pub(crate) use document::{read_table, suggestion};
-pub use train::{Loss, Monitor, OptimizerKind, TrainConfig};
+pub use schedule::{LearningRates, Schedule};
+pub use train::{Loss, Monitor, OptimizerKind, Reduction, TrainConfig};
+pub(crate) use value::from_table;
+pub use value::keys_of;
 
-pub use crate::schedule::Schedule;
+/// The nearest known name if one is near, else all of them.
+pub(crate) fn suggestion(name: &str, known: &[String]) -> String {
+    match nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.join(", ")),
+    }
+}
+
+/// The known name that differs least from this one, if the difference may be a slip.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|other| (strsim::damerau_levenshtein(name, other), other))
+        .filter(|(distance, other)| *distance <= 1 + other.len().min(name.len()) / 3)
+        .min()
+        .map(|(_, near)| near)
+}

@@ -6,145 +6,161 @@ use matnet::ConfigError;
 use matnet::optim::AdamConfig;
 use serde::{Deserialize, Serialize};
 
-use crate::optimizer::Rule;
-use crate::schedule::{Rates, Schedule};
-use crate::{Error, Result};
+use super::schedule::{LearningRates, Schedule};
+use crate::Result;
+use crate::error::at;
 
-/// Epochs without a smaller validation loss that end a linear start. The loss of a hundred questions goes up and down: with 5,
-/// of three restarts on bAbI's task 16 two end so early that they never learn it.
-const LINEAR_PATIENCE: usize = 10;
-
-/// How a net is trained.
+/// `[train]`: how a net is trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrainConfig {
-    /// How often the training part is gone through, at most. Default: 20.
+    /// Passes over the training split, at most. Default: 20.
     pub epochs: usize,
-    /// Examples per step. Default: 64 samples, or all training nodes of a graph.
-    pub batch: Option<usize>,
-    /// Decides first values, order, dropout and noise. Default: 1.
+    /// Examples per step. Default: 64 samples, 32 questions, 16 sequences, or all training nodes of a graph.
+    pub batch_size: Option<usize>,
+    /// Seeds the initial values, the order of the examples, dropout and noise. Default: 1.
     pub seed: u64,
-    /// What is made small. Default: cross-entropy for classes, mse for matrices.
+    /// The loss. Default: cross-entropy for classes, mse for matrices.
     pub loss: Option<Loss>,
-    /// Default: Adam.
+    /// Whether a step takes the mean or the sum of its examples' losses. Default: mean.
+    #[serde(skip_serializing_if = "Reduction::is_mean")]
+    pub reduction: Reduction,
+    /// The optimizer. Default: Adam.
     pub optimizer: OptimizerKind,
     /// The learning rate. Default: 0.001.
-    pub rate: f64,
-    /// Adam's memory of gradients. Default: 0.9.
+    pub learning_rate: f64,
+    /// Adam's decay of the first moment. Default: 0.9.
     pub beta_1: Option<f64>,
-    /// Adam's memory of their squares. Default: 0.999.
+    /// Adam's decay of the second moment. Default: 0.999.
     pub beta_2: Option<f64>,
-    /// What keeps Adam's quotient finite. Default: 1e-8.
+    /// Adam's ε. Default: 1e-8.
     pub epsilon: Option<f64>,
-    /// SGD's memory of its direction. Default: 0.
+    /// SGD's momentum. Default: 0.
     pub momentum: Option<f64>,
-    /// How much of every parameter AdamW or SGD takes off, times the rate. Default: 0.01 for AdamW, 0 for SGD.
+    /// Weight decay: decoupled in AdamW, added to the gradient in SGD. Default: 0.01 for AdamW, 0 for SGD.
     pub weight_decay: Option<f64>,
-    /// How the rate changes. Default: constant.
+    /// The learning rate schedule. Default: constant.
     pub schedule: Schedule,
-    /// Epochs over which the rate rises from 0. Default: 0.
-    pub warmup: f64,
-    /// Where linear, cosine and exponential schedules end. Default: a hundredth of the rate.
-    pub final_rate: Option<f64>,
-    /// The factor of the step schedule. Default: 0.5.
-    pub drop: Option<f64>,
-    /// Epochs between the steps of the step schedule. Default: 10.
-    pub drop_every: Option<f64>,
-    /// The longest gradient, over all parameters; longer ones are shortened. Default: any.
-    pub clip: Option<f64>,
-    /// The longest gradient of one parameter, each measured by itself. Default: any.
-    pub clip_each: Option<f64>,
-    /// Whether a step makes the sum of its examples' losses small, not their mean: what `rate` and the clips mean in papers
-    /// that add losses up. Default: no.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub sum_loss: bool,
-    /// Epochs, at most, in which an end-to-end memory net goes without its softmax before the others begin; it ends earlier
-    /// when the validation loss no longer falls. Default: none.
-    pub linear_start: Option<usize>,
-    /// Epochs without a smaller validation loss that end a linear start. Default: 10.
-    pub linear_patience: Option<usize>,
-    /// Added to the loss: l1 · Σ|w| over the maps. Default: 0.
+    /// Epochs of linear warm-up from 0. Default: 0.
+    pub warmup_epochs: f64,
+    /// Where linear, cosine and exponential schedules end. Default: a hundredth of the learning rate.
+    pub min_learning_rate: Option<f64>,
+    /// Step schedule: the factor, as in PyTorch's `StepLR`. Default: 0.5.
+    pub gamma: Option<f64>,
+    /// Step schedule: epochs between two drops. Default: 10.
+    pub step_size: Option<f64>,
+    /// Clip the norm of all gradients together. Default: no clipping.
+    pub grad_clip_norm: Option<f64>,
+    /// Clip the norm of each parameter's gradient. Default: no clipping.
+    pub grad_clip_norm_per_param: Option<f64>,
+    /// Adds l1 · Σ|w| over the regularized weights to the loss. Default: 0.
     pub l1: f64,
-    /// Added to the loss: l2 · Σw² over the maps. Default: 0.
+    /// Adds l2 · Σw² over the regularized weights to the loss. Default: 0.
     pub l2: f64,
-    /// Which maps l1 and l2 reach, by the beginning of their names, like layer.0. Default: all.
-    pub penalised: Option<String>,
-    /// Stop after so many epochs without a better validation. Default: never.
+    /// Restricts l1 and l2 to weights whose names start with this, like `layer.0`. Default: all.
+    pub regularize_only: Option<String>,
+    /// Early stopping: epochs without a better validation score. Default: never stop early.
     pub patience: Option<usize>,
-    /// What "better" looks at. Default: error for classes, loss for matrices.
+    /// What "better" compares. Default: error for classes, loss for matrices.
     pub monitor: Option<Monitor>,
-    /// Whether the test part is measured after every epoch, for its learning curve; it decides nothing. Default: no.
-    pub watch_test: bool,
-    /// The decay of the mean of the weights over the steps, which then is what is measured and kept; the closer to 1, the more
-    /// steps it goes back. Default: the weights themselves.
+    /// Evaluate the test split after every epoch, for its learning curve; it decides nothing. Default: no.
+    pub log_test: bool,
+    /// The decay of an exponential moving average of the weights, which is then evaluated and saved in place of the
+    /// weights. Default: no averaging.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub average: Option<f64>,
-    /// Factors of the rate, for the parameters whose names contain a word, like `row_map`; of several that fit, the
-    /// longest word's. Default: none.
-    pub rate_factors: BTreeMap<String, f64>,
+    pub ema_decay: Option<f64>,
+    /// Multiplies the learning rate of the parameters whose names contain a word, like `row_map`; the longest matching
+    /// word counts. Default: none.
+    pub learning_rate_multipliers: BTreeMap<String, f64>,
 }
 
 impl Default for TrainConfig {
     fn default() -> Self {
         Self {
             epochs: 20,
-            batch: None,
+            batch_size: None,
             seed: 1,
             loss: None,
+            reduction: Reduction::Mean,
             optimizer: OptimizerKind::Adam,
-            rate: 1e-3,
+            learning_rate: 1e-3,
             beta_1: None,
             beta_2: None,
             epsilon: None,
             momentum: None,
             weight_decay: None,
             schedule: Schedule::Constant,
-            warmup: 0.0,
-            final_rate: None,
-            drop: None,
-            drop_every: None,
-            clip: None,
-            clip_each: None,
-            sum_loss: false,
-            linear_start: None,
-            linear_patience: None,
+            warmup_epochs: 0.0,
+            min_learning_rate: None,
+            gamma: None,
+            step_size: None,
+            grad_clip_norm: None,
+            grad_clip_norm_per_param: None,
             l1: 0.0,
             l2: 0.0,
-            penalised: None,
+            regularize_only: None,
             patience: None,
             monitor: None,
-            watch_test: false,
-            average: None,
-            rate_factors: BTreeMap::new(),
+            log_test: false,
+            ema_decay: None,
+            learning_rate_multipliers: BTreeMap::new(),
         }
     }
 }
 
-/// What is made small.
+/// The losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// −log of the probability given to the right class.
+    /// −log of the probability of the target class.
     CrossEntropy,
     /// The mean of (y − ŷ)².
     Mse,
     /// The mean of |y − ŷ|.
     Mae,
-    /// The mean of −y·log σ(ŷ) − (1−y)·log(1−σ(ŷ)), for matrices between 0 and 1; what the net gives stands before σ.
+    /// Binary cross-entropy for matrices between 0 and 1; the net gives logits.
     Bce,
+}
+
+impl Loss {
+    /// The name in configs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CrossEntropy => "cross-entropy",
+            Self::Mse => "mse",
+            Self::Mae => "mae",
+            Self::Bce => "bce",
+        }
+    }
+}
+
+/// How the losses of a batch become one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reduction {
+    /// Their mean.
+    Mean,
+    /// Their sum, which is what the learning rate and the clipping norms of some papers refer to.
+    Sum,
+}
+
+impl Reduction {
+    fn is_mean(&self) -> bool {
+        *self == Self::Mean
+    }
 }
 
 /// What decides which epoch is the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Monitor {
-    /// The smallest validation loss.
+    /// The lowest validation loss.
     Loss,
-    /// The smallest share of wrong answers; of equal ones, the smaller loss.
+    /// The lowest validation error rate; ties go to the lower loss.
     Error,
 }
 
-/// The optimisers.
+/// The optimizers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptimizerKind {
@@ -152,49 +168,43 @@ pub enum OptimizerKind {
     Adam,
     /// Adam with decoupled weight decay.
     AdamW,
-    /// Gradient descent, with momentum if asked.
+    /// Stochastic gradient descent, with momentum if asked for.
     Sgd,
 }
 
 impl TrainConfig {
-    /// Checks every number.
+    /// Checks every value.
     pub fn check(&self) -> Result<()> {
-        self.checked().map_err(|error| Error::key("train", error))
+        self.checked().map_err(at("train"))
     }
 
     fn checked(&self) -> Result<(), ConfigError> {
         let wrong = |key: &str, value: String, expected: &str| Err(ConfigError::new(key, value, expected));
-        let counts = [
-            ("epochs", Some(self.epochs)),
-            ("batch", self.batch),
-            ("linear_start", self.linear_start),
-            ("linear_patience", self.linear_patience),
-        ];
-        for (key, value) in counts {
+        for (key, value) in [("epochs", Some(self.epochs)), ("batch_size", self.batch_size)] {
             if value == Some(0) {
                 return wrong(key, "0".to_owned(), "must be at least 1");
             }
         }
         let positive = [
-            ("rate", Some(self.rate)),
-            ("final_rate", self.final_rate),
-            ("clip", self.clip),
-            ("clip_each", self.clip_each),
-            ("drop_every", self.drop_every),
+            ("learning_rate", Some(self.learning_rate)),
+            ("min_learning_rate", self.min_learning_rate),
+            ("grad_clip_norm", self.grad_clip_norm),
+            ("grad_clip_norm_per_param", self.grad_clip_norm_per_param),
+            ("step_size", self.step_size),
         ];
         for (key, value) in positive {
             if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
                 return wrong(key, value.to_string(), "must be a number above 0");
             }
         }
-        for (word, factor) in &self.rate_factors {
+        for (word, factor) in &self.learning_rate_multipliers {
             if !(*factor >= 0.0 && factor.is_finite()) {
-                let key = format!("rate_factors.{word}");
+                let key = format!("learning_rate_multipliers.{word}");
                 return wrong(&key, factor.to_string(), "must be a number of at least 0");
             }
         }
         let at_least_0 = [
-            ("warmup", Some(self.warmup)),
+            ("warmup_epochs", Some(self.warmup_epochs)),
             ("l1", Some(self.l1)),
             ("l2", Some(self.l2)),
             ("weight_decay", self.weight_decay),
@@ -207,63 +217,58 @@ impl TrainConfig {
         if let Some(momentum) = self.momentum.filter(|momentum| !(0.0..1.0).contains(momentum)) {
             return wrong("momentum", momentum.to_string(), "must be at least 0 and less than 1");
         }
-        if let Some(average) = self.average.filter(|average| !(*average > 0.0 && *average < 1.0)) {
-            return wrong("average", average.to_string(), "must be above 0 and less than 1");
+        if let Some(decay) = self.ema_decay.filter(|decay| !(*decay > 0.0 && *decay < 1.0)) {
+            return wrong("ema_decay", decay.to_string(), "must be above 0 and less than 1");
         }
-        if let Some(drop) = self.drop.filter(|drop| !(*drop > 0.0 && *drop <= 1.0)) {
-            return wrong("drop", drop.to_string(), "must be above 0 and at most 1");
+        if let Some(gamma) = self.gamma.filter(|gamma| !(*gamma > 0.0 && *gamma <= 1.0)) {
+            return wrong("gamma", gamma.to_string(), "must be above 0 and at most 1");
         }
         if self.patience == Some(0) {
             return wrong("patience", "0".to_owned(), "must be at least 1; leave it out to train all epochs");
         }
-        if let Some(patience) = self.linear_patience.filter(|_| self.linear_start.is_none()) {
-            return wrong("linear_patience", patience.to_string(), "only linear_start uses it");
-        }
-        if let Some(start) = self.penalised.as_ref().filter(|_| self.l1 == 0.0 && self.l2 == 0.0) {
-            return wrong("penalised", start.clone(), "only l1 and l2 use it, and both are 0");
+        if let Some(prefix) = self.regularize_only.as_ref().filter(|_| self.l1 == 0.0 && self.l2 == 0.0) {
+            return wrong("regularize_only", prefix.clone(), "only l1 and l2 use it, and both are 0");
         }
         self.adam().init().map(|_| ())?;
-        self.only()
+        self.check_unused()
     }
 
-    /// A key that has no effect is a mistake.
-    fn only(&self) -> Result<(), ConfigError> {
-        use OptimizerKind::{Adam, Sgd};
-        let kind = self.optimizer;
-        let adams = [("beta_1", self.beta_1), ("beta_2", self.beta_2), ("epsilon", self.epsilon)];
-        let unused = adams
-            .into_iter()
-            .filter(|_| kind == Sgd)
-            .chain([("momentum", self.momentum)].into_iter().filter(|_| kind != Sgd))
-            .chain([("weight_decay", self.weight_decay)].into_iter().filter(|_| kind == Adam))
-            .find_map(|(key, value)| value.map(|value| (key, value)));
-        if let Some((key, value)) = unused {
-            let takers = match key {
-                "momentum" => "sgd",
-                "weight_decay" => "adamw and sgd",
-                _ => "adam and adamw",
-            };
-            return Err(ConfigError::new(key, value.to_string(), format!("only {takers} use it")));
+    /// A key without effect is a mistake.
+    fn check_unused(&self) -> Result<(), ConfigError> {
+        use OptimizerKind::{Adam, AdamW, Sgd};
+        let (adams, decays) = (&[Adam, AdamW][..], &[AdamW, Sgd][..]);
+        for (key, value, optimizers, users) in [
+            ("beta_1", self.beta_1, adams, "adam and adamw use it"),
+            ("beta_2", self.beta_2, adams, "adam and adamw use it"),
+            ("epsilon", self.epsilon, adams, "adam and adamw use it"),
+            ("momentum", self.momentum, &[Sgd][..], "sgd uses it"),
+            ("weight_decay", self.weight_decay, decays, "adamw and sgd use it"),
+        ] {
+            if let Some(value) = value.filter(|_| !optimizers.contains(&self.optimizer)) {
+                return Err(ConfigError::new(key, value.to_string(), format!("only {users}")));
+            }
         }
-        let falls = matches!(self.schedule, Schedule::Linear | Schedule::Cosine | Schedule::Exponential);
-        let steps = self.schedule == Schedule::Step;
-        let unused = [("final_rate", self.final_rate)]
-            .into_iter()
-            .filter(|_| !falls)
-            .chain([("drop", self.drop), ("drop_every", self.drop_every)].into_iter().filter(|_| !steps))
-            .find_map(|(key, value)| value.map(|value| (key, value)));
-        if let Some((key, value)) = unused {
-            let takers = if key == "final_rate" {
-                "linear, cosine and exponential schedules"
-            } else {
-                "step schedules"
-            };
-            return Err(ConfigError::new(key, value.to_string(), format!("only {takers} use it")));
+        use Schedule::{Cosine, Exponential, Linear, Step};
+        let falling = &[Linear, Cosine, Exponential][..];
+        for (key, value, schedules, users) in [
+            (
+                "min_learning_rate",
+                self.min_learning_rate,
+                falling,
+                "linear, cosine and exponential schedules use it",
+            ),
+            ("gamma", self.gamma, &[Step][..], "the step schedule uses it"),
+            ("step_size", self.step_size, &[Step][..], "the step schedule uses it"),
+        ] {
+            if let Some(value) = value.filter(|_| !schedules.contains(&self.schedule)) {
+                return Err(ConfigError::new(key, value.to_string(), format!("only {users}")));
+            }
         }
         Ok(())
     }
 
-    fn adam(&self) -> AdamConfig {
+    /// Adam's numbers.
+    pub(crate) fn adam(&self) -> AdamConfig {
         let default = AdamConfig::default();
         AdamConfig {
             beta_1: self.beta_1.unwrap_or(default.beta_1),
@@ -272,64 +277,47 @@ impl TrainConfig {
         }
     }
 
-    /// The optimiser.
-    pub(crate) fn rule(&self) -> Rule {
-        match self.optimizer {
-            OptimizerKind::Adam => Rule::Adam { adam: self.adam(), weight_decay: 0.0 },
-            OptimizerKind::AdamW => {
-                Rule::Adam { adam: self.adam(), weight_decay: self.weight_decay.unwrap_or(0.01) }
-            }
-            OptimizerKind::Sgd => Rule::Sgd {
-                momentum: self.momentum.unwrap_or(0.0),
-                weight_decay: self.weight_decay.unwrap_or(0.0),
-            },
-        }
+    /// The weight decay, by default that of the optimizer.
+    pub(crate) fn decay(&self) -> f64 {
+        self.weight_decay.unwrap_or(if self.optimizer == OptimizerKind::AdamW { 0.01 } else { 0.0 })
     }
 
-    /// The schedule, when an epoch has so many steps.
-    pub(crate) fn rates(&self, steps: usize) -> Rates {
+    /// The learning rate at every step, when an epoch has so many steps.
+    pub(crate) fn learning_rates(&self, steps: usize) -> LearningRates {
         let epochs = |epochs: f64| (epochs * steps as f64).round() as u64;
-        Rates {
+        LearningRates {
             schedule: self.schedule,
-            rate: self.rate,
-            final_rate: self.final_rate.unwrap_or(self.rate / 100.0),
-            warmup: epochs(self.warmup),
+            first: self.learning_rate,
+            last: self.min_learning_rate.unwrap_or(self.learning_rate / 100.0),
+            warmup: epochs(self.warmup_epochs),
             total: self.epochs as u64 * steps as u64,
-            drop: self.drop.unwrap_or(0.5),
-            drop_every: epochs(self.drop_every.unwrap_or(10.0)).max(1),
+            gamma: self.gamma.unwrap_or(0.5),
+            step_size: epochs(self.step_size.unwrap_or(10.0)).max(1),
         }
     }
 
     /// The config with every default written out that has an effect.
-    pub(crate) fn resolved(&self, loss: Loss, monitor: Monitor, batch: Option<usize>) -> Self {
+    pub(crate) fn resolved(&self, loss: Loss, monitor: Monitor, batch_size: Option<usize>) -> Self {
         let mut full = self.clone();
-        full.batch = batch;
+        full.batch_size = batch_size;
         full.loss = Some(loss);
         full.monitor = Some(monitor);
+        full.weight_decay = (self.optimizer != OptimizerKind::Adam).then_some(self.decay());
         if self.optimizer == OptimizerKind::Sgd {
-            full.momentum = Some(self.momentum.unwrap_or(0.0));
+            full.momentum.get_or_insert(0.0);
         } else {
             let adam = self.adam();
             full.beta_1 = Some(adam.beta_1);
             full.beta_2 = Some(adam.beta_2);
             full.epsilon = Some(adam.epsilon);
         }
-        match self.rule() {
-            Rule::Adam { weight_decay, .. } if self.optimizer == OptimizerKind::AdamW => {
-                full.weight_decay = Some(weight_decay);
-            }
-            Rule::Sgd { weight_decay, .. } => full.weight_decay = Some(weight_decay),
-            Rule::Adam { .. } => {}
-        }
-        full.linear_patience = self.linear_start.map(|_| self.linear_patience.unwrap_or(LINEAR_PATIENCE));
-        let rates = self.rates(1);
         match self.schedule {
             Schedule::Constant => {}
             Schedule::Step => {
-                full.drop = Some(rates.drop);
-                full.drop_every = Some(self.drop_every.unwrap_or(10.0));
+                full.gamma.get_or_insert(0.5);
+                full.step_size.get_or_insert(10.0);
             }
-            _ => full.final_rate = Some(rates.final_rate),
+            _ => full.min_learning_rate = Some(self.learning_rates(1).last),
         }
         full
     }

@@ -2,40 +2,36 @@
 //!
 //! ```text
 //! config.toml        everything that decided the run, defaults written out
-//! split.json         which examples are in which part
-//! metrics.csv        one line per epoch and part
-//! times.csv          how long each epoch took
-//! best.safetensors   the weights of the best epoch, and what is done to inputs before they reach the net
-//! last.safetensors   the weights of the newest saved step
-//! last.state         all that exact resume needs; previous.state, the one before
-//! result.json        how it ended; there once the run is finished
-//! report.html        to look at
+//! split.json         which examples are in which split
+//! metrics.csv        one line per epoch and split
+//! times.csv          seconds per epoch
+//! best.safetensors   the weights of the best epoch, and the transforms of the inputs
+//! last.safetensors   the newest saved weights
+//! last.ckpt          all that exact resuming needs; previous.ckpt, the one before
+//! result.json        the scores; there once the run is finished
+//! report.html        curves, scores, pictures
 //! ```
 
-mod plan;
-mod trained;
+pub(crate) mod checksummed;
+pub(crate) mod files;
+mod history;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use burn::module::Module;
-use burn::tensor::Device;
-use matnet::random::SeededRng;
-use matnet::weights;
-use serde::de::DeserializeOwned;
+use burn::tensor::{Device, TensorData};
+use matnet::{NetConfig, weights};
 use serde::{Deserialize, Serialize};
 
-pub use self::plan::{Facts, Plan, Work};
-pub use self::trained::{Answers, Note, Trained, Wanted};
+pub use self::history::MetricsRow;
 use crate::config::Document;
-use crate::graph::{GraphModelConfig, NodeNote, TrainedOnGraph};
-use crate::model::ModelConfig;
-use crate::program::{ProgramModelConfig, ProgramNote, TrainedProgram};
-use crate::sealed::{self, Opened};
-use crate::stories::{StoryModelConfig, StoryNote, TrainedOnStories};
-use crate::task::{Kind, Task};
-use crate::{Error, Result, files};
+use crate::{Error, Result};
+
+/// The weights of the best epoch.
+pub const BEST: &str = "best.safetensors";
+pub(crate) const METRICS: &str = "metrics.csv";
+pub(crate) const TIMES: &str = "times.csv";
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,31 +40,31 @@ pub struct RunResult {
     pub kind: String,
     /// matrix or vector.
     pub form: String,
-    /// How many numbers were learnt.
+    /// Trainable parameters.
     pub parameters: usize,
     /// The seed.
     pub seed: u64,
-    /// Epochs gone through.
+    /// Epochs trained.
     pub epochs: usize,
     /// The epoch whose weights were kept, from 1.
     pub best_epoch: usize,
-    /// How well these do on each part.
+    /// The score of these weights on the training split.
     pub train: Option<Score>,
-    /// On what decided when to stop.
+    /// On the validation split, which selected them.
     pub valid: Option<Score>,
-    /// On what nothing was decided with.
+    /// On the test split, which decided nothing.
     pub test: Option<Score>,
-    /// What else was measured in the test, by name.
+    /// Further metrics of the test split, by name.
     #[serde(flatten)]
-    pub also: BTreeMap<String, f64>,
+    pub metrics: BTreeMap<String, f64>,
 }
 
-/// How well a net does on a part.
+/// How well a net does on a split.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// The mean loss.
     pub loss: f64,
-    /// The share of wrong answers, where answers are right or wrong.
+    /// The error rate, where predictions are right or wrong.
     pub error: Option<f64>,
     /// How many examples.
     pub examples: usize,
@@ -91,6 +87,11 @@ impl Run {
         &self.folder
     }
 
+    /// The name of the folder.
+    pub fn name(&self) -> String {
+        self.folder.file_name().unwrap_or(self.folder.as_os_str()).to_string_lossy().into_owned()
+    }
+
     /// A file in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
@@ -111,7 +112,7 @@ impl Run {
         serde_json::from_str(&text).map(Some).map_err(|error| Error::damaged(path, error.to_string()))
     }
 
-    /// Makes the folder, if need be, and keeps other processes out until what is returned is dropped.
+    /// Creates the folder, if need be, and keeps other processes out until the lock is dropped.
     pub(crate) fn lock(&self) -> Result<File> {
         fs::create_dir_all(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
         let path = self.path(".lock");
@@ -122,21 +123,21 @@ impl Run {
                 Ok(file)
             }
             Err(fs::TryLockError::WouldBlock) => {
-                Err(Error::Run(format!("{}: another process is training here", self.folder.display())))
+                Err(Error::run(&self.folder, "another process is training here"))
             }
-            // Some file systems know no locks; a user who starts two runs there can only be asked not to.
+            // Some file systems have no locks; a user who starts two runs there can only be asked not to.
             Err(fs::TryLockError::Error(_)) => Ok(file),
         }
     }
 
-    /// Empties the folder of what a run left, and of nothing else. The result goes first and the config last: whatever
-    /// is left when this is cut short is not taken for a finished run, nor for one with other settings.
+    /// Removes the files of a run, and nothing else. The result goes first and the config last: whatever
+    /// is left when this is interrupted is not taken for a finished run, nor for one with other settings.
     pub fn clear(&self) -> Result<()> {
         let names = [
             "result.json",
-            "next.state",
-            "last.state",
-            "previous.state",
+            "next.ckpt",
+            "last.ckpt",
+            "previous.ckpt",
             "best.safetensors",
             "last.safetensors",
             "metrics.csv",
@@ -156,7 +157,7 @@ impl Run {
         Ok(())
     }
 
-    /// The checksum of the data it was made with.
+    /// The checksum of the dataset it was trained on.
     pub fn data_checksum(&self) -> Result<String> {
         let path = self.path("config.toml");
         let text = fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
@@ -165,18 +166,16 @@ impl Run {
         checksum.map(str::to_owned).ok_or_else(|| Error::damaged(path, "has no run.data_sha256"))
     }
 
-    /// The config it was made with.
+    /// The config it was trained with.
     pub fn document(&self) -> Result<Document> {
-        let path = self.path("config.toml");
-        if !path.exists() {
-            let what = format!("{}: there is no run here (no config.toml)", self.folder.display());
-            return Err(Error::Run(what));
+        if !self.exists() {
+            return Err(Error::run(&self.folder, "there is no run here (no config.toml)"));
         }
-        Document::read(&path)
+        Document::read(&self.path("config.toml"))
     }
 
     /// Where its config differs from another, like `train.epochs = 100, now 6`; `None` if it does not, or if there is no
-    /// run here. A result without a config is one of settings that nobody knows.
+    /// run here. A result without a config belongs to unknown settings.
     pub fn difference(&self, now: &str) -> Option<String> {
         let before = match fs::read_to_string(self.path("config.toml")) {
             Ok(text) => text,
@@ -191,107 +190,81 @@ impl Run {
         if before == now {
             return None;
         }
-        let said = |text: &str| flat(&text.parse().unwrap_or_default());
-        let (before, now) = (said(&before), said(now));
-        // Another version is said only if nothing else is.
-        let order = |key: &&String| key.starts_with("run.");
+        let flat = |text: &str| text.parse::<toml::Table>().map(|table| flat(&table)).unwrap_or_default();
+        let (before, now) = (flat(&before), flat(now));
+        // Another version is mentioned only if nothing else differs.
         let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
-        keys.sort_by_key(order);
+        keys.sort_by_key(|key| key.starts_with("run."));
         let key = keys.into_iter().find(|key| before.get(*key) != now.get(*key));
-        let word = |said: Option<&String>| said.map_or("not said", String::as_str).to_owned();
+        let show = |value: Option<&String>| value.map_or("not given", String::as_str).to_owned();
         Some(match key {
-            Some(key) => format!("{key} = {}, now {}", word(before.get(key)), word(now.get(key))),
+            Some(key) => format!("{key} = {}, now {}", show(before.get(key)), show(now.get(key))),
             None => "it was edited".to_owned(),
         })
     }
 
-    /// Fails if the weights of the best epoch are missing or not what was written.
+    /// Fails if the weights of the best epoch are missing or damaged.
     pub fn check_weights(&self) -> Result<()> {
-        let path = self.path("best.safetensors");
-        match path.exists() {
-            true => sealed::open(&path).map(drop),
-            false => Err(missing(path)),
-        }
+        self.weights(BEST).map(drop)
     }
 
-    /// What kind of work it is about.
-    pub fn kind(&self) -> Result<Kind> {
-        Ok(Kind::of(&self.document()?))
+    /// A net with the weights of the best epoch.
+    pub(crate) fn best<C: NetConfig>(&self, config: &C, device: &Device) -> Result<C::Net> {
+        fill(config, self.weights(BEST)?, device)
     }
 
-    /// The trained net, from `best.safetensors` (or another file of weights in the folder).
-    pub fn trained(&self, weights_file: &str, device: &Device) -> Result<Trained> {
-        let (document, opened, path) = self.weights(weights_file)?;
-        let note: Note = note(&opened, &path)?;
-        let config = ModelConfig::of_run(&document, &note)?;
-        let classes = config.classes().map_or(0, |classes| classes.max(2));
-        check_classes(&note.classes, classes, &path)?;
-        let net = fill(config.init(&mut SeededRng::new(0, "init"), device)?, &opened, &path)?;
-        Ok(Trained { net, config, note, device: device.clone() })
-    }
-
-    /// The same of a run on a graph.
-    pub fn trained_on_graph(&self, weights_file: &str, device: &Device) -> Result<TrainedOnGraph> {
-        let (document, opened, path) = self.weights(weights_file)?;
-        let note: NodeNote = note(&opened, &path)?;
-        let config = GraphModelConfig::of_run(&document)?;
-        check_classes(&note.classes, config.classes(), &path)?;
-        let net = fill(config.init(&mut SeededRng::new(0, "init"), device)?, &opened, &path)?;
-        Ok(TrainedOnGraph { net, config, note, device: device.clone() })
-    }
-
-    /// The same of a run that learnt a program.
-    pub fn trained_program(&self, weights_file: &str, device: &Device) -> Result<TrainedProgram> {
-        let (document, opened, path) = self.weights(weights_file)?;
-        let note: ProgramNote = note(&opened, &path)?;
-        let config = ProgramModelConfig::of_run(&document)?;
-        let net = config.0.init(&mut SeededRng::new(0, "init"), device)?;
-        Ok(TrainedProgram { net: fill(net, &opened, &path)?, config, note, device: device.clone() })
-    }
-
-    /// The same of a run on stories.
-    pub fn trained_on_stories(&self, weights_file: &str, device: &Device) -> Result<TrainedOnStories> {
-        let (document, opened, path) = self.weights(weights_file)?;
-        let note: StoryNote = note(&opened, &path)?;
-        let config = StoryModelConfig::of_run(&document)?;
-        check_classes(&note.words, config.vocabulary(), &path)?;
-        let net = fill(config.init(&mut SeededRng::new(0, "init"), device)?, &opened, &path)?;
-        Ok(TrainedOnStories { net, config, note, device: device.clone() })
-    }
-
-    /// The weights of a task that is at hand.
-    pub(crate) fn best<T: Task>(&self, task: &T, device: &Device) -> Result<T::Net> {
-        let path = self.path("best.safetensors");
-        if !path.exists() {
-            return Err(missing(path));
-        }
-        let (_, opened, path) = self.weights("best.safetensors")?;
-        fill(task.net(&mut SeededRng::new(0, "init"), device)?, &opened, &path)
-    }
-
-    /// A config and a file of weights.
-    fn weights(&self, weights_file: &str) -> Result<(Document, Opened, PathBuf)> {
-        let text = fs::read_to_string(self.path("config.toml")).map_err(|_| {
-            Error::Run(format!("{}: there is no run here (no config.toml)", self.folder.display()))
-        })?;
+    /// A file of weights with its epoch and metadata.
+    pub(crate) fn weights(&self, weights_file: &str) -> Result<Weights> {
         let path = self.path(weights_file);
         if !path.exists() {
-            let what = format!(
-                "{}: has no {weights_file} yet; `matnet train` goes on with the run",
-                self.folder.display()
-            );
-            return Err(Error::Run(what));
+            let what = match self.path("result.json").exists() {
+                true => return Err(Error::damaged(path, "is missing")),
+                false => format!("has no {weights_file} yet; `matnet train` resumes the run"),
+            };
+            return Err(Error::run(&self.folder, what));
         }
-        let opened = sealed::open(&path)?;
-        let document = Document::parse(&text)
-            .map_err(|error| Error::damaged(self.path("config.toml"), error.to_string()))?;
-        Ok((document, opened, path))
+        let decoded = checksummed::read(&path)?;
+        let mut metadata: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&decoded.text).map_err(|error| Error::damaged(&path, error.to_string()))?;
+        let epoch = metadata.remove("epoch").and_then(|epoch| epoch.as_u64());
+        let epoch = epoch.ok_or_else(|| Error::damaged(&path, "its metadata name no epoch"))? as usize;
+        Ok(Weights { path, tensors: decoded.tensors, epoch, metadata: metadata.into() })
     }
 }
 
-/// A finished run had this file.
-fn missing(path: PathBuf) -> Error {
-    Error::damaged(path, "is missing")
+/// A file of weights, read.
+pub(crate) struct Weights {
+    pub path: PathBuf,
+    tensors: std::collections::HashMap<String, TensorData>,
+    pub epoch: usize,
+    pub metadata: serde_json::Value,
+}
+
+/// The bytes of a file of weights, with its epoch and metadata.
+pub(crate) fn encode_weights<M: Serialize>(
+    tensors: &[(String, TensorData)],
+    epoch: usize,
+    metadata: &M,
+) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Text<'a, M> {
+        epoch: usize,
+        #[serde(flatten)]
+        metadata: &'a M,
+    }
+    let text = serde_json::to_string(&Text { epoch, metadata }).expect("numbers and strings");
+    checksummed::encode(tensors, &text)
+}
+
+/// A net with these weights.
+pub(crate) fn fill<C: NetConfig>(
+    config: &C,
+    weights: Weights,
+    device: &Device,
+) -> Result<C::Net> {
+    let net = config.blank(device).map_err(crate::error::at("model"))?;
+    weights::load(net, weights.tensors)
+        .map_err(|error| Error::damaged(weights.path, format!("does not fit config.toml: {error}")))
 }
 
 /// Every value of a table under its path of keys.
@@ -310,38 +283,21 @@ fn flat(table: &toml::Table) -> BTreeMap<String, String> {
     all
 }
 
-fn note<N: DeserializeOwned>(opened: &Opened, path: &Path) -> Result<N> {
-    serde_json::from_str(&opened.note).map_err(|error| Error::damaged(path, format!("damaged: {error}")))
-}
-
-fn check_classes(named: &[String], classes: usize, path: &Path) -> Result<()> {
-    if named.len() != classes {
-        let what = format!("names {} classes where the net has {classes}", named.len());
-        return Err(Error::damaged(path, what));
-    }
-    Ok(())
-}
-
-fn fill<M: Module>(net: M, opened: &Opened, path: &Path) -> Result<M> {
-    weights::load_safetensors(net, &opened.bytes)
-        .map_err(|error| Error::damaged(path, format!("does not fit config.toml: {error}")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn clearing_that_is_cut_short_leaves_no_result_for_other_settings() {
+    fn an_interrupted_clear_leaves_no_result_for_other_settings() {
         let folder = tempfile::tempdir().unwrap();
         let run = Run::at(folder.path());
-        for name in ["config.toml", "result.json", "last.state", "best.safetensors"] {
+        for name in ["config.toml", "result.json", "last.ckpt", "best.safetensors"] {
             fs::write(run.path(name), "a = 1").unwrap();
         }
         // A file that cannot be removed stands for a kill; those before it in the list are gone.
         fs::create_dir(run.path("metrics.csv")).unwrap();
         assert!(run.clear().is_err());
-        let left = ["result.json", "last.state", "best.safetensors", "config.toml"];
+        let left = ["result.json", "last.ckpt", "best.safetensors", "config.toml"];
         assert_eq!(left.map(|name| run.path(name).exists()), [false, false, false, true]);
         assert_eq!(run.difference("a = 2").unwrap(), "a = 1, now 2");
         fs::remove_dir(run.path("metrics.csv")).unwrap();
@@ -350,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_without_a_config_is_one_of_other_settings() {
+    fn a_result_without_a_config_belongs_to_other_settings() {
         let folder = tempfile::tempdir().unwrap();
         let run = Run::at(folder.path());
         assert_eq!(run.difference("a = 1"), None);

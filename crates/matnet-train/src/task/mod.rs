@@ -1,109 +1,163 @@
-//! What a net is asked to do: batches in, a loss and a count of wrong answers out.
+//! What a net is trained to do: the one interface between the pipeline and the kinds of data.
 //!
-//! There are four kinds of work: [`SampleTask`] learns from matrices and sequences that stand on their own,
-//! [`NodeTask`](crate::graph::NodeTask) from the nodes of a graph, [`StoryTask`](crate::stories::StoryTask) from questions
-//! about stories, and [`ProgramTask`](crate::program::ProgramTask) from sequences that are drawn as it goes. The loop, the
-//! run folder and the measuring know them by [`Task`] only.
+//! A [`Task`] knows its configs, its dataset, its net, the loss of a batch, its metrics and its predictions. Training, checkpoints,
+//! evaluation, prediction and reports are written once, against this trait. [`tasks`](crate::tasks) holds the implementations:
+//! samples, graphs, stories and algorithms.
 
-mod samples;
+mod evaluation;
+#[cfg(feature = "report")]
+mod figure;
+mod prediction;
+mod trained;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use burn::module::Module;
-use burn::tensor::activation::{log_softmax, softmax};
+use burn::tensor::activation::{log_softmax, sigmoid, softmax};
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use matnet::Mode;
-use matnet::random::SeededRng;
+use matnet::{Mode, NetConfig};
+use matnet_data::Array;
+use matnet_data::catalog::Cache;
 use serde::Serialize;
-use toml::Value;
+use serde::de::DeserializeOwned;
+use toml::Table;
 
-use crate::Result;
-use crate::config::{Document, Loss};
-use crate::data::Part;
-use crate::graph::GRAPH_KINDS;
-use crate::model::Output;
-use crate::program::PROGRAM_KINDS;
-use crate::run::{Facts, Score};
-use crate::stories::STORY_KINDS;
+pub(crate) use self::evaluation::{Sums, bits, evaluate};
+pub use self::evaluation::{Breakdown, ClassCounts, Confusion, Evaluation, Misclassified};
+#[cfg(feature = "report")]
+pub use self::figure::{ExampleMatrices, FigureKind, TaskFigure};
+pub(crate) use self::prediction::{FILES, for_samples};
+pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions};
+pub(crate) use self::trained::{Fitted, Loaded};
+use crate::config::{Loss, TrainConfig};
+use crate::run::Score;
+use crate::{Error, Result, Split};
 
-pub use samples::{SampleTask, UNDER_PATCHES};
+/// The net of a task.
+pub type NetOf<T> = <<T as Task>::NetConfig as NetConfig>::Net;
 
-/// The kinds of work there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Matrices and sequences.
-    Samples,
-    /// The nodes of a graph.
-    Nodes,
-    /// Questions about stories.
-    Stories,
-    /// Sequences drawn for a program.
-    Program,
+/// A dataset that is ready for training: loaded, transformed and split.
+pub trait Dataset {
+    /// The name or path it was loaded from.
+    fn source(&self) -> &str;
+    /// A checksum of the data as they were loaded.
+    fn checksum(&self) -> &str;
+    /// What a reader should know: examples left out, sequences generated, …
+    fn notes(&self) -> &[String];
+    /// The examples of a split, by index.
+    fn split(&self, split: Split) -> &[usize];
 }
 
-impl Kind {
-    /// The work of a net that `model.kind` names so.
-    pub fn of_net(name: &str) -> Self {
-        match name {
-            name if GRAPH_KINDS.contains(&name) => Self::Nodes,
-            name if STORY_KINDS.contains(&name) => Self::Stories,
-            name if PROGRAM_KINDS.contains(&name) => Self::Program,
-            _ => Self::Samples,
-        }
-    }
-
-    /// The work that a config is about.
-    pub fn of(document: &Document) -> Self {
-        let table = document.model().unwrap_or_default();
-        Self::of_net(table.get("kind").and_then(Value::as_str).unwrap_or_default())
-    }
+/// Data other than those of the run, for evaluation or prediction.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherData<'a> {
+    /// A dataset's name or a path.
+    pub source: &'a str,
+    /// The edge list of a graph whose source is a table of nodes.
+    pub edges: Option<&'a str>,
 }
 
-/// A kind of work with examples of its own. What trains, measures and saves knows no more about nets than this.
-pub trait Task {
-    /// The net that does it.
-    type Net: Module + std::fmt::Debug;
-    /// The config of the data.
-    type Data: Serialize;
-    /// The config of the net.
-    type Model: Serialize;
+/// A kind of dataset with a kind of net on it.
+pub trait Task: Sized + 'static {
+    /// `[data]`.
+    type DataConfig: Clone + PartialEq + Serialize + DeserializeOwned + 'static;
+    /// The dataset.
+    type Data: Dataset + 'static;
+    /// `[model]`.
+    type NetConfig: NetConfig;
+    /// What is stored beside the weights: all that a prediction needs.
+    type Metadata: Serialize + DeserializeOwned;
+    /// What the net gives for a batch.
+    type Output;
 
-    /// The net at its beginning.
-    fn net(&self, rng: &mut SeededRng, device: &Device) -> Result<Self::Net>;
+    // ---- Loading ----
 
-    /// The examples of a part, by number.
-    fn examples(&self, part: Part) -> &[usize];
+    /// Loads the dataset of a config; `seed` is that of the run, for splits that depend on it.
+    fn load(config: &Self::DataConfig, cache: &Cache, seed: u64) -> Result<Self::Data>;
 
-    /// What a net gives for some examples.
-    fn forward(&self, net: &Self::Net, examples: &[usize], mode: &mut Mode, device: &Device) -> Output;
-
-    /// How good that is.
-    fn judge(&self, output: Output, examples: &[usize], device: &Device) -> Measured;
-
-    /// The net's loss on some examples, and how well it does.
-    fn measure(&self, net: &Self::Net, examples: &[usize], mode: &mut Mode, device: &Device) -> Measured {
-        self.judge(self.forward(net, examples, mode, device), examples, device)
+    /// Loads the dataset of a run again, with the transforms that its net was trained with.
+    fn reload(config: &Self::DataConfig, cache: &Cache, seed: u64, _: &Self::Metadata) -> Result<Self::Data> {
+        Self::load(config, cache, seed)
     }
 
-    /// What else is measured of a trained net with this score, by name; so many examples at once.
-    fn also(
+    /// Loads other data for a trained net; all of them become the test split.
+    fn load_other(
+        other: OtherData,
+        config: &Self::DataConfig,
+        metadata: &Self::Metadata,
+        cache: &Cache,
+    ) -> Result<Self::Data>;
+
+    /// Whether every seed has a split of its own.
+    fn split_per_seed(config: &Self::DataConfig) -> bool;
+
+    /// Reads `[model]` and fills in the sizes that the data decide.
+    fn net_config(table: Table, data: &Self::Data) -> Result<Self::NetConfig>;
+
+    /// The task of this net on these data; fails if they, or the training config, do not fit.
+    fn new(data: Arc<Self::Data>, net: Self::NetConfig, train: &TrainConfig) -> Result<Self>;
+
+    /// Fails unless the metadata fit the net.
+    fn check_metadata(_net: &Self::NetConfig, _metadata: &Self::Metadata) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The task of a trained net on these data, whose classes are put in the order of the net's.
+    fn for_trained(data: Self::Data, loaded: &Loaded<Self>) -> Result<Self> {
+        Self::new(Arc::new(data), loaded.net_config.clone(), &loaded.train)
+    }
+
+    // ---- Description ----
+
+    /// The dataset.
+    fn data(&self) -> &Arc<Self::Data>;
+    /// `[data]` with all defaults written out.
+    fn data_config(&self) -> &Self::DataConfig;
+    /// `[model]` with all sizes known.
+    fn config(&self) -> &Self::NetConfig;
+    /// matrix or vector.
+    fn form(&self) -> String;
+    /// What is stored beside the weights of an epoch.
+    fn metadata(&self) -> Self::Metadata;
+    /// What one example is: its shape in words, what it is called, and its time steps (1 without time).
+    fn example(&self) -> ExampleShape;
+
+    // ---- Batches, loss and metrics ----
+
+    /// The loss.
+    fn loss(&self) -> Loss;
+    /// Examples per step; `None` for all of them.
+    fn batch_size(&self, wanted: Option<usize>) -> Option<usize>;
+    /// Examples per batch of an evaluation. Sums of `f32` depend on it in their last bits, so it is the same everywhere.
+    fn eval_batch_size(&self, wanted: Option<usize>) -> usize;
+
+    /// What the net gives for some examples.
+    fn forward(&self, net: &NetOf<Self>, examples: &[usize], mode: &mut Mode, device: &Device) -> Self::Output;
+
+    /// The loss and the errors of an output.
+    fn score(&self, output: Self::Output, examples: &[usize], device: &Device) -> BatchScore;
+
+    /// Forward pass and loss. Tasks whose training loss is more than the score of their output override it.
+    fn forward_loss(
         &self,
-        _net: &Self::Net,
-        _examples: &[usize],
-        _score: Option<Score>,
-        _chunk: usize,
-        _device: &Device,
-    ) -> BTreeMap<String, f64> {
-        BTreeMap::new()
+        net: &NetOf<Self>,
+        examples: &[usize],
+        mode: &mut Mode,
+        device: &Device,
+    ) -> BatchScore {
+        self.score(self.forward(net, examples, mode, device), examples, device)
     }
 
-    /// The classes that are right, those of steps one after another; nothing where matrices are wanted.
+    /// The class scores `[n, classes]` in an output, if the net gives classes.
+    fn class_scores<'a>(&self, output: &'a Self::Output) -> Option<&'a Tensor<2>>;
+
+    /// The target classes of some examples, step by step if every step has one.
     fn classes(&self, examples: &[usize]) -> Vec<u32>;
 
-    /// A name per class; empty where matrices are wanted.
+    /// A name per class; empty without classes.
     fn class_names(&self) -> &[String];
 
-    /// Whether answers are right or wrong.
+    /// Whether predictions are right or wrong, so that there is an error rate.
     fn has_errors(&self) -> bool {
         !self.class_names().is_empty()
     }
@@ -113,74 +167,186 @@ pub trait Task {
         false
     }
 
-    /// What is made small.
-    fn loss(&self) -> Loss;
-
-    /// How many examples a step learns from, when the config wants so many; `None` for all of them.
-    fn batch(&self, wanted: Option<usize>) -> Option<usize>;
-
-    /// How many are measured at once. Sums of `f32` depend on it in their last bits, so it is the same everywhere.
-    fn chunk(&self, wanted: Option<usize>) -> usize;
-
-    /// Whether its nets can begin without their softmax.
-    fn starts_linear(&self) -> bool {
-        false
+    /// Further metrics of a split, by name.
+    fn extra_metrics(
+        &self,
+        _net: &NetOf<Self>,
+        _examples: &[usize],
+        _score: Option<Score>,
+        _batch: usize,
+        _device: &Device,
+    ) -> BTreeMap<String, f64> {
+        BTreeMap::new()
     }
 
-    /// A net with its softmax on, or off for a linear start.
-    fn with_softmax(&self, net: Self::Net, _on: bool) -> Self::Net {
+    // ---- Pretraining ----
+
+    /// A phase before the epochs of the config, if the net has one.
+    fn pretraining(&self) -> Option<Pretraining> {
+        None
+    }
+
+    /// The net as it is used during pretraining, or after it.
+    fn with_pretraining(&self, net: NetOf<Self>, _on: bool) -> NetOf<Self> {
         net
     }
 
-    /// What stands beside the weights of an epoch, as JSON.
-    fn note(&self, epoch: usize) -> String;
+    // ---- Prediction and evaluation of a trained net ----
 
-    /// What results and reports say of it.
-    fn facts(&self) -> Facts<'_>;
+    /// Predictions for raw inputs, as they stand in the user's files.
+    fn predict(_loaded: &Loaded<Self>, _inputs: Array) -> Result<Predictions> {
+        Err(Error::Mismatch("this kind of net does not take arrays; give it a file".to_owned()))
+    }
 
-    /// `[data]` and `[model]`, all defaults written out.
-    fn configs(&self) -> (&Self::Data, &Self::Model);
+    /// Predictions for a file or folder, a batch at a time.
+    fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>>;
+
+    /// Evaluates a split; `options` may ask for more.
+    fn evaluate(
+        &self,
+        net: &NetOf<Self>,
+        split: Split,
+        train: &TrainConfig,
+        options: &EvalOptions,
+        device: &Device,
+    ) -> Result<Evaluation> {
+        options.check_none()?;
+        Ok(evaluate(self, net, self.data().split(split), train, device))
+    }
+
+    // ---- Reports ----
+
+    /// Facts about the dataset and the net, for the head of a report.
+    #[cfg(feature = "report")]
+    fn report_facts(&self, net: &NetOf<Self>) -> Vec<(&'static str, String)>;
+
+    /// Sections of the report that only this kind of task has.
+    #[cfg(feature = "report")]
+    fn report_sections(
+        &self,
+        _fitted: &Fitted<Self>,
+        _evaluation: Option<(&Evaluation, Split)>,
+        _page: &mut matnet_report::page::Page,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Inputs, targets and outputs of some examples, if they are matrices.
+    #[cfg(feature = "report")]
+    fn matrices(
+        &self,
+        _net: &NetOf<Self>,
+        _examples: &[usize],
+        _device: &Device,
+    ) -> Result<Option<ExampleMatrices>> {
+        Ok(None)
+    }
+
+    /// Figures of one kind; empty if the task has none.
+    #[cfg(feature = "report")]
+    fn figures(
+        &self,
+        _fitted: &Fitted<Self>,
+        _kind: FigureKind,
+    ) -> Result<Vec<TaskFigure>> {
+        Ok(Vec::new())
+    }
 }
 
-/// How well a net does on some examples.
-pub struct Measured {
-    /// The mean loss; what learning makes small.
+/// What one example of a task is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExampleShape {
+    /// In words: 28×28, or 100 × 2×3.
+    pub shape: String,
+    /// What one is called: sample, node, question, sequence.
+    pub unit: &'static str,
+    /// Time steps; 1 without time.
+    pub steps: usize,
+    /// How many of them an epoch goes through.
+    pub per_epoch: usize,
+}
+
+/// A training phase before the epochs of the config: a constant learning rate, the best epoch by validation loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pretraining {
+    /// Epochs, at most.
+    pub epochs: usize,
+    /// Epochs without a lower validation loss that end it.
+    pub patience: usize,
+}
+
+/// What an evaluation may be asked for beyond a split.
+#[derive(Clone, Debug, Default)]
+pub struct EvalOptions {
+    /// Algorithmic tasks: test sequences of these lengths.
+    pub lengths: Vec<usize>,
+    /// Algorithmic tasks: test sequences repeated so often, for repeat-copy.
+    pub repeats: Option<usize>,
+}
+
+impl OtherData<'_> {
+    /// Fails if an edge list is given, for tasks that have none.
+    pub(crate) fn refuse_edges(&self) -> Result<()> {
+        match self.edges {
+            None => Ok(()),
+            Some(_) => Err(Error::Mismatch("an edge list was given; only nets on graphs take one".to_owned())),
+        }
+    }
+}
+
+impl EvalOptions {
+    /// Fails unless nothing was asked for, which is all that most tasks understand.
+    pub(crate) fn check_none(&self) -> Result<()> {
+        match self.lengths.is_empty() && self.repeats.is_none() {
+            true => Ok(()),
+            false => Err(Error::Mismatch("length and repeats: only algorithmic tasks have them".to_owned())),
+        }
+    }
+}
+
+/// The loss and the errors of a batch.
+pub struct BatchScore {
+    /// The mean loss.
     pub loss: Tensor<1>,
-    /// Wrong answers, where answers are right or wrong.
+    /// Wrong predictions, where predictions are right or wrong.
     pub wrong: Option<u64>,
-    /// How many answers were given.
-    pub answers: u64,
+    /// Predictions in all.
+    pub predictions: u64,
 }
 
-/// How good scores are, for these right classes.
-pub(crate) fn judge_scores(scores: Tensor<2>, classes: &[u32]) -> Measured {
-    let wrong = wrong(&scores, classes);
-    let answers = classes.len() as u64;
-    Measured { loss: cross_entropy(scores, classes), wrong: Some(wrong), answers }
+impl BatchScore {
+    /// Of class scores, for these target classes.
+    pub(crate) fn of_classes(scores: Tensor<2>, classes: &[u32]) -> Self {
+        let count = scores.dims()[1];
+        let predicted = predicted_classes(&to_vec(scores.clone()), count);
+        let wrong = predicted.iter().zip(classes).filter(|(predicted, target)| predicted != target).count();
+        let loss = cross_entropy(scores, classes);
+        Self { loss, wrong: Some(wrong as u64), predictions: classes.len() as u64 }
+    }
 }
 
-/// The mean of −log p of the right class; one score is the logit of class 1.
+/// The mean of −log p of the target class; a single score is the logit of class 1.
 fn cross_entropy(scores: Tensor<2>, classes: &[u32]) -> Tensor<1> {
-    let [count, given] = scores.dims();
+    let [count, width] = scores.dims();
     let device = scores.device();
-    if given == 1 {
-        let right: Vec<f32> = classes.iter().map(|&class| class as f32).collect();
-        let right = Tensor::<1>::from_data(TensorData::new(right, [count]), &device);
-        return binary_cross_entropies(scores.reshape([count]), right).mean();
+    if width == 1 {
+        let targets: Vec<f32> = classes.iter().map(|&class| class as f32).collect();
+        let targets = Tensor::<1>::from_data(TensorData::new(targets, [count]), &device);
+        return binary_cross_entropy(scores.reshape([count]), targets).mean();
     }
     let classes: Vec<i64> = classes.iter().map(|&class| i64::from(class)).collect();
     let classes = Tensor::<2, Int>::from_data(TensorData::new(classes, [count, 1]), &device);
     -log_softmax(scores, 1).gather(1, classes).mean()
 }
 
-/// max(x, 0) − x·y + log(1 + e^−|x|), which is the binary cross entropy of σ(x) without its overflow.
-pub(crate) fn binary_cross_entropies<const D: usize>(given: Tensor<D>, wanted: Tensor<D>) -> Tensor<D> {
-    let tail = (-given.clone().abs()).exp().log1p();
-    given.clone().clamp_min(0.0) - given * wanted + tail
+/// max(x, 0) − x·y + log(1 + e^−|x|): the binary cross-entropy of σ(x), without its overflow.
+pub(crate) fn binary_cross_entropy<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> Tensor<D> {
+    let tail = (-logits.clone().abs()).exp().log1p();
+    logits.clone().clamp_min(0.0) - logits * targets + tail
 }
 
-/// The class with the highest score; one score is the logit of class 1.
-pub fn answers(scores: &[f32], given: usize) -> Vec<u32> {
+/// The class with the highest score in each row; a single score is the logit of class 1.
+pub fn predicted_classes(scores: &[f32], width: usize) -> Vec<u32> {
     let best = |row: &[f32]| match row {
         [logit] => u32::from(*logit > 0.0),
         row => {
@@ -193,26 +359,34 @@ pub fn answers(scores: &[f32], given: usize) -> Vec<u32> {
             best as u32
         }
     };
-    scores.chunks_exact(given.max(1)).map(best).collect()
+    scores.chunks_exact(width.max(1)).map(best).collect()
 }
 
-fn wrong(scores: &Tensor<2>, classes: &[u32]) -> u64 {
-    let given = scores.dims()[1];
-    let numbers = numbers(scores.clone());
-    answers(&numbers, given).iter().zip(classes).filter(|(given, right)| given != right).count() as u64
-}
-
-/// Probabilities `[n, classes]` from scores, two columns from a logit.
+/// Probabilities `[n, classes]` from scores; two columns from a logit.
 pub fn probabilities(scores: Tensor<2>) -> Tensor<2> {
     if scores.dims()[1] == 1 {
-        let right = burn::tensor::activation::sigmoid(scores);
-        return Tensor::cat(vec![1.0 - right.clone(), right], 1);
+        let positive = sigmoid(scores);
+        return Tensor::cat(vec![1.0 - positive.clone(), positive], 1);
     }
     softmax(scores, 1)
 }
 
 /// The numbers of a tensor.
-pub(crate) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     let data = tensor.into_data().convert::<f32>();
     data.try_into_vec::<f32>().expect("converted just now")
+}
+
+/// The names of a dataset's classes that the net does not know are an error; the others get the net's numbers.
+pub(crate) fn renumber(label: u32, names: &[String], classes: &[String]) -> Result<u32> {
+    let name = &names[label as usize];
+    match classes.iter().position(|class| class == name) {
+        Some(at) => Ok(at as u32),
+        None => {
+            let first: Vec<&str> = classes.iter().take(12).map(String::as_str).collect();
+            let more = if classes.len() > 12 { ", …" } else { "" };
+            let known = format!("{}{more}", first.join(", "));
+            Err(Error::Mismatch(format!("the data have a class `{name}`, the net knows {known}")))
+        }
+    }
 }

@@ -1,0 +1,191 @@
+//! From a config to a run that can be trained: the dataset loaded, the sizes known, everything checked.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use matnet::{LayerSummary, Net};
+use matnet_data::cache::Cache;
+
+use crate::Result;
+use crate::config::{Document, TrainConfig};
+use crate::run::Run;
+use crate::task::{Dataset, ExampleShape, Task};
+use crate::trainer::{self, Observer, Options, Outcome, Planned};
+
+/// A run that can be trained, whatever its kind of net.
+pub trait Plan {
+    /// The kind of net.
+    fn kind(&self) -> &'static str;
+    /// matrix or vector.
+    fn form(&self) -> String;
+    /// The name or path of the dataset.
+    fn source(&self) -> &str;
+    /// How it is trained, defaults written out.
+    fn train_config(&self) -> &TrainConfig;
+    /// The text of `config.toml`.
+    fn config(&self) -> String;
+    /// What one example is.
+    fn example(&self) -> ExampleShape;
+    /// The layers of the net.
+    fn summary(&self) -> Result<Vec<LayerSummary>>;
+    /// Fails if the net cannot be built. Gives about how many operations its training takes, for comparing runs.
+    fn check(&self) -> Result<f64>;
+    /// Trains the net in a run folder: from the start, or on from its checkpoint. Leaves a report there.
+    fn train(&self, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome>;
+    /// Whether two plans share one dataset in memory.
+    fn shares_data_with(&self, other: &dyn Plan) -> bool;
+    /// The address of the dataset.
+    #[doc(hidden)]
+    fn data_address(&self) -> *const ();
+}
+
+impl<T: Task> Plan for Planned<T> {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    fn form(&self) -> String {
+        self.task.form()
+    }
+
+    fn source(&self) -> &str {
+        self.task.data().source()
+    }
+
+    fn train_config(&self) -> &TrainConfig {
+        &self.train
+    }
+
+    fn config(&self) -> String {
+        self.config_text()
+    }
+
+    fn example(&self) -> ExampleShape {
+        self.task.example()
+    }
+
+    fn summary(&self) -> Result<Vec<LayerSummary>> {
+        Ok(self.blank()?.summary(self.task.example().steps))
+    }
+
+    fn check(&self) -> Result<f64> {
+        let net = self.blank()?;
+        self.check_names(&net)?;
+        let ExampleShape { steps, per_epoch, .. } = self.task.example();
+        let each: u64 = net.summary(steps).iter().map(|layer| layer.flops).sum();
+        Ok(3.0 * each as f64 * per_epoch as f64 * self.train.epochs as f64)
+    }
+
+    fn train(&self, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
+        trainer::train(self, run, options, observer)
+    }
+
+    fn shares_data_with(&self, other: &dyn Plan) -> bool {
+        self.data_address() == other.data_address()
+    }
+
+    fn data_address(&self) -> *const () {
+        Arc::as_ptr(self.task.data()).cast()
+    }
+}
+
+/// Plans runs one after another, and loads the same dataset only once.
+#[derive(Default)]
+pub struct Planner {
+    /// The last dataset of each type, with its config and, if the split depends on it, the seed.
+    datasets: HashMap<TypeId, Box<dyn Any>>,
+}
+
+/// A dataset in memory: its config, the seed of its split, and the data.
+type Kept<T> = (<T as Task>::DataConfig, Option<u64>, Arc<<T as Task>::Data>);
+
+/// What planning a run needs.
+pub(crate) struct Request<'a> {
+    pub planner: &'a mut Planner,
+    pub document: &'a Document,
+    pub cache: &'a Cache,
+    pub train: TrainConfig,
+}
+
+impl Request<'_> {
+    /// The dataset, from memory if it is the same as before.
+    pub fn data<T: Task>(&mut self) -> Result<Arc<T::Data>> {
+        let config: T::DataConfig = self.document.data()?;
+        let seed = T::split_per_seed(&config).then_some(self.train.seed);
+        let kept = self.planner.datasets.remove(&TypeId::of::<T::Data>());
+        let kept = kept.and_then(|kept| kept.downcast::<Kept<T>>().ok());
+        let data = match kept.map(|kept| *kept) {
+            Some((before, of, data)) if before == config && of == seed => data,
+            _ => Arc::new(T::load(&config, self.cache, self.train.seed)?),
+        };
+        let kept: Kept<T> = (config, seed, Arc::clone(&data));
+        self.planner.datasets.insert(TypeId::of::<T::Data>(), Box::new(kept));
+        Ok(data)
+    }
+
+    /// The plan of a task.
+    pub fn plan<T: Task>(mut self, kind: &'static str) -> Result<Box<dyn Plan>> {
+        let data = self.data::<T>()?;
+        let net = T::net_config(self.document.model()?, &data)?;
+        let task = T::new(data, net, &self.train)?;
+        Ok(Box::new(Planned::new(kind, self.train, task)?))
+    }
+}
+
+/// One run of a comparison.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// The variant, or the name of the folder.
+    pub label: String,
+    /// The config of this run.
+    pub document: Document,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+/// Every variant of a config, from every seed. A single run stands in `folder` itself, several in folders below it.
+pub fn run_specs(document: &Document, folder: &Path, seeds: Option<u32>) -> Result<Vec<RunSpec>> {
+    let mut variants = Vec::new();
+    for name in document.variants() {
+        variants.push((name.clone(), document.variant(&name)?, folder.join(&name)));
+    }
+    if variants.is_empty() {
+        let label = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        variants.push((label, document.clone(), folder.to_owned()));
+    }
+    let mut specs = Vec::new();
+    for (label, document, folder) in variants {
+        let Some(seeds) = seeds else {
+            specs.push(RunSpec { label, document, folder });
+            continue;
+        };
+        let first = document.seed();
+        for seed in first..first.saturating_add(u64::from(seeds)) {
+            let mut document = document.clone();
+            document.set(&format!("train.seed={seed}"))?;
+            let folder = folder.join(format!("seed-{seed}"));
+            specs.push(RunSpec { label: label.clone(), document, folder });
+        }
+    }
+    Ok(specs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs_are_variants_times_seeds() {
+        let text = "[train]\nseed = 5\n[variant.b]\n[variant.a]\ntrain.seed = 7";
+        let document = Document::parse(text).unwrap();
+        let specs = run_specs(&document, Path::new("runs/x"), Some(2)).unwrap();
+        let folders: Vec<String> = specs.iter().map(|spec| spec.folder.display().to_string()).collect();
+        assert_eq!(folders, ["runs/x/b/seed-5", "runs/x/b/seed-6", "runs/x/a/seed-7", "runs/x/a/seed-8"]);
+        assert_eq!(specs[3].document.train().unwrap().seed, 8);
+        let plain = Document::parse("").unwrap();
+        let single = run_specs(&plain, Path::new("runs/x"), None).unwrap();
+        assert_eq!((single[0].label.as_str(), single[0].folder.as_path()), ("x", Path::new("runs/x")));
+    }
+}

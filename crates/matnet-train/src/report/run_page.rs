@@ -1,0 +1,215 @@
+//! The report of one run.
+
+use matnet::{LayerSummary, Net, weights};
+use matnet_report::chart::{ConfusionChart, Scatter3d};
+use matnet_report::page::{Figure, Page};
+use matnet_report::table::{Table, TableCell, TableColumn};
+use matnet_report::text::{count, number, shape};
+
+use super::curves;
+use crate::draw;
+use crate::run::{RunResult, Score};
+use crate::task::{Breakdown, Confusion, Dataset, EvalOptions, Fitted, Task};
+use crate::{Result, Split};
+
+/// Layers whose maps are shown at once.
+const SHOWN_LAYERS: usize = 1;
+/// Layers whose maps are on the page at all.
+const MAX_LAYERS: usize = 12;
+/// Classes that a confusion matrix can show.
+const MAX_CLASSES: usize = 60;
+
+/// Everything about a run on one page.
+pub fn page<T: Task>(fitted: &Fitted<T>, embedding: Option<&Scatter3d>) -> Result<Page> {
+    let Fitted { kind, task, net, train, run, .. } = fitted;
+    let result = run.result()?;
+    let layers = net.summary(task.example().steps);
+    let mut page = Page::new(run.name()).with_summary(summary(kind, &task.form(), result.as_ref()));
+    facts(&mut page, fitted, &layers);
+
+    page.heading("Training");
+    page.figures(curves::of_run(run)?);
+    if let Some(result) = &result {
+        page.table(&scores(result));
+    }
+
+    let split = if task.data().split(Split::Test).is_empty() { Split::Valid } else { Split::Test };
+    let evaluation = match task.data().split(split).is_empty() {
+        true => None,
+        false => Some(task.evaluate(net, split, train, &EvalOptions::default(), &fitted.device)?),
+    };
+    page.heading("Predictions");
+    if let Some(evaluation) = &evaluation {
+        if let Some(breakdown) = &evaluation.breakdown {
+            page.table(&breakdown_table(breakdown, split));
+        }
+        if let Some(confusion) = &evaluation.confusion {
+            confusion_matrix(&mut page, confusion, split);
+        }
+    }
+    task.report_sections(fitted, evaluation.as_ref().map(|evaluation| (evaluation, split)), &mut page)?;
+    if let Some(embedding) = embedding {
+        page.heading("Hidden states");
+        page.scatter3d(embedding, &format!("The last hidden states of {} nodes, placed by t-SNE.", split.name()));
+    }
+
+    page.heading("Parameters");
+    page.table(&layer_table(&layers));
+    maps(&mut page, &layers, fitted)?;
+    page.heading("Config");
+    let path = run.path("config.toml");
+    let config = std::fs::read_to_string(&path).map_err(|error| crate::Error::io(path, error))?;
+    page.details("config.toml", |page| page.code(&config));
+    Ok(page)
+}
+
+fn summary(kind: &str, form: &str, result: Option<&RunResult>) -> String {
+    let net = format!("{kind} ({form} form)");
+    let Some(result) = result else { return format!("{net}: not finished yet.") };
+    let (score, split) = match (result.test, result.valid) {
+        (Some(score), _) => (Some(score), Split::Test),
+        (None, score) => (score, Split::Valid),
+    };
+    let score = match score {
+        Some(Score { error: Some(error), .. }) => {
+            format!("{} error {:.2} %", split.title(), 100.0 * error)
+        }
+        Some(Score { loss, .. }) => format!("{} loss {}", split.title(), number(loss)),
+        None => "no validation or test split".to_owned(),
+    };
+    format!("{net}, {} parameters: {score}.", count(result.parameters))
+}
+
+fn facts<T: Task>(page: &mut Page, fitted: &Fitted<T>, layers: &[LayerSummary]) {
+    let Fitted { task, net, train, .. } = fitted;
+    let sizes = Split::ALL.map(|split| count(task.data().split(split).len())).join(" / ");
+    let parameters: usize = layers.iter().map(|layer| layer.parameters).sum();
+    let vector: u64 = layers.iter().map(|layer| layer.vector_parameters).sum();
+    let flops: u64 = layers.iter().map(|layer| layer.flops).sum();
+    let mut facts = task.report_facts(net);
+    facts.push(("training / validation / test", sizes));
+    facts.push(("parameters", count(parameters)));
+    if vector != parameters as u64 {
+        facts.push(("parameters of a vector net with as many hidden units", count(vector as usize)));
+    }
+    let unit = task.example().unit;
+    facts.push(("forward pass", format!("{} Mflop per {unit}", number(flops as f64 / 1e6))));
+    facts.push(("seed", train.seed.to_string()));
+    facts.push(("matnet", env!("CARGO_PKG_VERSION").to_owned()));
+    page.facts(facts);
+    for note in task.data().notes() {
+        page.paragraph(&format!("Data: {note}."));
+    }
+}
+
+fn scores(result: &RunResult) -> Table {
+    let caption = format!("Weights of epoch {}, the best of {}; lower is better.", result.best_epoch, result.epochs);
+    let splits = [result.train, result.valid, result.test];
+    let errors = splits.iter().flatten().any(|score| score.error.is_some());
+    let columns =
+        [TableColumn::text("split"), TableColumn::number("examples"), TableColumn::number("loss")];
+    let error = errors.then(|| TableColumn::number("error (%)"));
+    let mut table = Table::new(columns.into_iter().chain(error)).with_caption(caption);
+    for (split, score) in Split::ALL.into_iter().zip(splits) {
+        let Some(Score { loss, error, examples }) = score else { continue };
+        let cells = [split.title().into(), TableCell::count(examples as u64), TableCell::number(loss, 4)];
+        table.push(cells.into_iter().chain(error.map(|error| TableCell::number(100.0 * error, 2))));
+    }
+    table
+}
+
+fn breakdown_table(breakdown: &Breakdown, split: Split) -> Table {
+    let columns = breakdown.columns.iter().enumerate().map(|(at, &name)| match at {
+        0 => TableColumn::text(name),
+        _ => TableColumn::number(name),
+    });
+    let mut table = Table::new(columns).with_caption(format!("Scores on the {} split.", split.title()));
+    for row in &breakdown.rows {
+        table.push(row.iter().map(breakdown_cell));
+    }
+    table
+}
+
+/// A value of a breakdown as a cell of a table.
+pub fn breakdown_cell(value: &serde_json::Value) -> TableCell {
+    match (value.as_u64(), value.as_f64(), value.as_str()) {
+        (Some(count), _, _) => TableCell::count(count),
+        (None, Some(number), _) => TableCell::number(number, 4),
+        (None, None, Some(text)) => text.into(),
+        _ => TableCell::Empty,
+    }
+}
+
+/// The confusion matrix, unless there are too many classes to show.
+fn confusion_matrix(page: &mut Page, confusion: &Confusion, split: Split) {
+    if confusion.classes().len() <= MAX_CLASSES {
+        let title = format!("Confusion matrix, {} split", split.title());
+        let chart = ConfusionChart::new(title, confusion.classes(), confusion.counts().to_vec());
+        page.figure(Figure::svg(chart.svg(), "Rows are the target classes, columns the predictions."));
+    }
+}
+
+fn layer_table(layers: &[LayerSummary]) -> Table {
+    let mut table = Table::new([
+        TableColumn::text("layer"),
+        TableColumn::text("kind"),
+        TableColumn::text("input"),
+        TableColumn::text("output"),
+        TableColumn::number("uses"),
+        TableColumn::number("parameters"),
+        TableColumn::number("in a vector net"),
+        TableColumn::number("Mflop"),
+    ]);
+    for group in layers.chunk_by(LayerSummary::alike) {
+        let (layer, times) = (&group[0], group.len() as u64);
+        let (input, output) = match layer.shapes {
+            Some((input, output)) => (shape(&input).into(), shape(&output).into()),
+            None => (TableCell::Empty, TableCell::Empty),
+        };
+        table.push([
+            group_name(group).into(),
+            layer.kind.into(),
+            input,
+            output,
+            TableCell::count(layer.uses as u64 * times),
+            TableCell::count(layer.parameters as u64 * times),
+            TableCell::count(layer.vector_parameters * times),
+            TableCell::number(times as f64 * layer.flops as f64 / 1e6, 3),
+        ]);
+    }
+    table
+}
+
+/// The names of layers that stand together.
+pub fn group_name(group: &[LayerSummary]) -> String {
+    match group {
+        [] => String::new(),
+        [layer] => layer.name.clone(),
+        [first, .., last] => format!("{} … {}", first.name, last.name),
+    }
+}
+
+/// U and V: those of the first layers at once, of some more on request.
+fn maps<T: Task>(page: &mut Page, layers: &[LayerSummary], fitted: &Fitted<T>) -> Result<()> {
+    let named = weights::named(&fitted.net);
+    let mut all = Vec::new();
+    for layer in layers.iter().filter(|layer| layer.kind.starts_with("matrix")).take(MAX_LAYERS) {
+        all.push(draw::maps(&layer.name, &named)?);
+    }
+    if all.is_empty() {
+        return Ok(());
+    }
+    page.subheading("Maps");
+    let later = all.split_off(all.len().min(SHOWN_LAYERS));
+    for figures in all {
+        page.figures(figures);
+    }
+    if !later.is_empty() {
+        page.details("the maps of further layers", |page| {
+            for figures in later {
+                page.figures(figures);
+            }
+        });
+    }
+    Ok(())
+}

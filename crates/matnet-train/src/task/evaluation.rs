@@ -1,0 +1,265 @@
+//! How well a net does: its score, its confusion matrix, and what it gets wrong.
+//!
+//! The score is computed in the batches of the training loop, so it is the one in `result.json` to the last bit.
+
+use std::collections::BTreeMap;
+
+use burn::tensor::Device;
+use matnet::Mode;
+use serde::{Deserialize, Serialize};
+
+use super::{BatchScore, NetOf, Task, predicted_classes, probabilities, to_vec};
+use crate::config::TrainConfig;
+use crate::run::Score;
+
+/// Sums of losses and errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sums {
+    #[serde(with = "bits")]
+    loss: f64,
+    wrong: u64,
+    predictions: u64,
+    examples: u64,
+}
+
+impl Sums {
+    /// Adds the score of a batch of so many examples.
+    pub(crate) fn add(&mut self, score: BatchScore, examples: usize) {
+        let loss = f64::from(score.loss.into_scalar::<f32>());
+        self.count(loss, score.wrong, score.predictions, examples);
+    }
+
+    /// Adds a mean loss and the errors of a batch.
+    pub(crate) fn count(&mut self, loss: f64, wrong: Option<u64>, predictions: u64, examples: usize) {
+        self.loss += loss * examples as f64;
+        self.wrong += wrong.unwrap_or(0);
+        self.predictions += predictions;
+        self.examples += examples as u64;
+    }
+
+    /// The means.
+    pub(crate) fn score(self, has_errors: bool) -> Score {
+        let error = has_errors.then(|| self.wrong as f64 / self.predictions.max(1) as f64);
+        let examples = self.examples as usize;
+        Score { loss: self.loss / self.examples.max(1) as f64, error, examples }
+    }
+}
+
+/// Numbers as their bits: text would round them.
+pub(crate) mod bits {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        number.to_bits().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        u64::deserialize(deserializer).map(f64::from_bits)
+    }
+}
+
+/// How well a net does on some examples.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// The mean loss and the error rate.
+    #[serde(flatten)]
+    pub score: Score,
+    /// Which classes are predicted for which; only for nets that predict classes.
+    pub confusion: Option<Confusion>,
+    /// The wrong predictions, in the order of the examples; empty for nets that predict matrices.
+    pub misclassified: Vec<Misclassified>,
+    /// The score by task, by length, …; `None` if there is nothing to break it down by.
+    pub breakdown: Option<Breakdown>,
+    /// Further metrics, by name.
+    #[serde(flatten)]
+    pub metrics: BTreeMap<String, f64>,
+}
+
+/// The score of parts of the examples: a table with one row per part.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Breakdown {
+    /// The names of the columns; the first names the part.
+    pub columns: Vec<&'static str>,
+    /// One row per part.
+    pub rows: Vec<Vec<serde_json::Value>>,
+}
+
+/// One wrong prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Misclassified {
+    /// The index of the example in the dataset.
+    pub example: usize,
+    /// The step of the sequence, for classes per step.
+    pub step: Option<usize>,
+    /// The target class.
+    pub target: u32,
+    /// The predicted class.
+    pub predicted: u32,
+    /// The probability of the predicted class.
+    pub probability: f32,
+    /// The probability of the target class.
+    pub target_probability: f32,
+}
+
+/// A confusion matrix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Confusion {
+    classes: Vec<String>,
+    counts: Vec<Vec<u64>>,
+}
+
+/// The counts of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ClassCounts {
+    /// Examples (or steps) of this class.
+    pub support: u64,
+    /// Those of them that were predicted right.
+    pub correct: u64,
+    /// All that were predicted to be of this class.
+    pub predicted: u64,
+}
+
+impl ClassCounts {
+    /// correct / support
+    pub fn recall(self) -> Option<f64> {
+        (self.support > 0).then(|| self.correct as f64 / self.support as f64)
+    }
+
+    /// correct / predicted
+    pub fn precision(self) -> Option<f64> {
+        (self.predicted > 0).then(|| self.correct as f64 / self.predicted as f64)
+    }
+}
+
+impl Confusion {
+    /// An empty matrix.
+    pub fn new(classes: Vec<String>) -> Self {
+        let counts = vec![vec![0; classes.len()]; classes.len()];
+        Self { classes, counts }
+    }
+
+    /// Without the classes that are neither targets nor predictions: of a thousand words few are answers.
+    pub fn used(&self) -> Self {
+        let used: Vec<usize> = (0..self.classes.len())
+            .filter(|&class| {
+                let counts = self.class(class);
+                counts.support + counts.predicted > 0
+            })
+            .collect();
+        let counts = used.iter().map(|&row| used.iter().map(|&col| self.counts[row][col]).collect());
+        Self {
+            classes: used.iter().map(|&class| self.classes[class].clone()).collect(),
+            counts: counts.collect(),
+        }
+    }
+
+    fn add(&mut self, target: u32, predicted: u32) {
+        self.counts[target as usize][predicted as usize] += 1;
+    }
+
+    /// The names of the classes.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Rows are target classes, columns predicted ones.
+    pub fn counts(&self) -> &[Vec<u64>] {
+        &self.counts
+    }
+
+    /// The counts of one class.
+    pub fn class(&self, class: usize) -> ClassCounts {
+        ClassCounts {
+            support: self.counts[class].iter().sum(),
+            correct: self.counts[class][class],
+            predicted: self.counts.iter().map(|row| row[class]).sum(),
+        }
+    }
+
+    /// The most frequent confusions, `(target, predicted, count)`; ties in the order of the classes.
+    pub fn most_frequent(&self) -> Vec<(usize, usize, u64)> {
+        let mut all = Vec::new();
+        for (target, row) in self.counts.iter().enumerate() {
+            for (predicted, &count) in row.iter().enumerate() {
+                if predicted != target && count > 0 {
+                    all.push((target, predicted, count));
+                }
+            }
+        }
+        all.sort_by_key(|&(_, _, count)| std::cmp::Reverse(count));
+        all
+    }
+}
+
+/// Evaluates a net on some examples, in batches as large as while training.
+pub(crate) fn evaluate<T: Task>(
+    task: &T,
+    net: &NetOf<T>,
+    examples: &[usize],
+    train: &TrainConfig,
+    device: &Device,
+) -> Evaluation {
+    let mut sums = Sums::default();
+    let mut confusion =
+        (!task.class_names().is_empty()).then(|| Confusion::new(task.class_names().to_vec()));
+    let mut misclassified = Vec::new();
+    let batch_size = task.eval_batch_size(train.batch_size);
+    for batch in examples.chunks(batch_size) {
+        let output = task.forward(net, batch, &mut Mode::Eval, device);
+        if let (Some(confusion), Some(scores)) = (&mut confusion, task.class_scores(&output)) {
+            let targets = task.classes(batch);
+            let predicted = predicted_classes(&to_vec(scores.clone()), scores.dims()[1]);
+            let probabilities = probabilities(scores.clone());
+            let classes = probabilities.dims()[1];
+            let probabilities = to_vec(probabilities);
+            let steps = targets.len() / batch.len();
+            for (at, (&target, &predicted)) in targets.iter().zip(&predicted).enumerate() {
+                confusion.add(target, predicted);
+                if target != predicted {
+                    misclassified.push(Misclassified {
+                        example: batch[at / steps],
+                        step: task.by_step().then_some(at % steps),
+                        target,
+                        predicted,
+                        probability: probabilities[at * classes + predicted as usize],
+                        target_probability: probabilities[at * classes + target as usize],
+                    });
+                }
+            }
+        }
+        sums.add(task.score(output, batch, device), batch.len());
+    }
+    let score = sums.score(task.has_errors());
+    let metrics = task.extra_metrics(net, examples, Some(score), batch_size, device);
+    Evaluation { score, confusion, misclassified, breakdown: None, metrics }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_confusion_matrix_counts() {
+        let mut confusion = Confusion::new(names(&["a", "b", "c"]));
+        for (target, predicted) in [(0, 0), (0, 1), (0, 1), (1, 1), (1, 0), (1, 2)] {
+            confusion.add(target, predicted);
+        }
+        assert_eq!(confusion.counts(), [vec![1, 2, 0], vec![1, 1, 1], vec![0, 0, 0]]);
+        let counts = confusion.class(1);
+        assert_eq!(counts, ClassCounts { support: 3, correct: 1, predicted: 3 });
+        assert_eq!((counts.recall(), counts.precision()), (Some(1.0 / 3.0), Some(1.0 / 3.0)));
+        assert_eq!((confusion.class(2).recall(), confusion.class(2).precision()), (None, Some(0.0)));
+        assert_eq!(confusion.most_frequent(), [(0, 1, 2), (1, 0, 1), (1, 2, 1)]);
+        let mut rare = Confusion::new(names(&["a", "b", "c"]));
+        rare.add(0, 2);
+        assert_eq!(
+            (rare.used().classes(), rare.used().counts()),
+            (&names(&["a", "c"])[..], &[vec![0, 1], vec![0, 0]][..])
+        );
+    }
+}

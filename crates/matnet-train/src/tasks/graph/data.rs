@@ -1,0 +1,287 @@
+//! Graphs that are ready for training: loaded, normalized, split.
+
+use std::path::Path;
+
+use burn::tensor::Device;
+use matnet::graph::{Edges, Features, Graph};
+use matnet::random::SeededRng;
+use matnet_data::catalog::{Cache, LoadOptions};
+use matnet_data::{Contents, GraphData, SplitIndices, local, split};
+use sha2::{Digest, Sha256};
+
+use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule, NormalizeFeatures};
+use crate::run::checksummed::hex;
+use crate::task::{Dataset, OtherData, renumber};
+use crate::tasks::source;
+use crate::{Error, Result, Split};
+
+/// A graph with node features and classes, split.
+#[derive(Clone, Debug)]
+pub struct NodeData {
+    /// The edges.
+    pub graph: Graph,
+    /// How many features a node has.
+    pub width: usize,
+    /// The features of all nodes, normalized, row by row.
+    features: Vec<f32>,
+    /// A name per node; empty where they are only counted.
+    pub node_names: Vec<String>,
+    /// A name per relation; empty where there is only one.
+    pub relation_names: Vec<String>,
+    /// The class of each node, where it is known.
+    pub labels: Vec<Option<u32>>,
+    /// A name per class.
+    pub class_names: Vec<String>,
+    /// The splits.
+    pub indices: SplitIndices,
+    /// The config, with the defaults that the data decided.
+    pub config: GraphDataConfig,
+    checksum: String,
+    notes: Vec<String>,
+}
+
+impl NodeData {
+    /// Loads and prepares the graph of a config; `seed` is that of the run, for splits that depend on it.
+    pub fn load(config: &GraphDataConfig, cache: &Cache, seed: u64) -> Result<Self> {
+        config.check()?;
+        let (data, notes) = find(config, cache)?;
+        let (indices, config) = divide(&data, config, seed)?;
+        Self::prepared(data, indices, config, notes)
+    }
+
+    /// Another graph for a trained net; all nodes with a class are the test split. `config` is that of the run.
+    pub fn load_other(
+        other: OtherData,
+        config: &GraphDataConfig,
+        metadata: &GraphMetadata,
+        cache: &Cache,
+    ) -> Result<Self> {
+        let config = GraphDataConfig {
+            source: other.source.to_owned(),
+            edges: other.edges.map(str::to_owned),
+            normalize: metadata.normalize,
+            ..config.clone()
+        };
+        let (data, notes) = find(&config, cache)?;
+        let data = with_relations(data, &metadata.relations)?;
+        let test = (0..data.labels.len()).filter(|&node| data.labels[node].is_some()).collect();
+        Self::prepared(data, SplitIndices { test, ..SplitIndices::default() }, config, notes)
+    }
+
+    fn prepared(
+        data: GraphData,
+        indices: SplitIndices,
+        config: GraphDataConfig,
+        mut notes: Vec<String>,
+    ) -> Result<Self> {
+        let checksum = checksum(&data);
+        let width = data.features.shape()[1];
+        let wrong = |what: String, expected: &str| {
+            Error::config("data", "source", format!("{}: {what}", config.source), expected)
+        };
+        if width == 0 {
+            return Err(wrong("nodes have no features".to_owned(), "at least one expected"));
+        }
+        if let Some(at) = data.features.data().iter().position(|x| !x.is_finite()) {
+            let (node, number) = (at / width, data.features.data()[at]);
+            return Err(wrong(format!("node {node} holds {number}"), "finite numbers expected"));
+        }
+        let graph = graph(&data, &config)?;
+        let unknown = data.labels.iter().filter(|label| label.is_none()).count();
+        if unknown > 0 {
+            notes.push(format!("{unknown} nodes have no class; they are aggregated from, but not trained on"));
+        }
+        let GraphData { features, node_names, relation_names, labels, class_names, .. } = data;
+        let mut features = features.into_data();
+        if config.normalize == NormalizeFeatures::Rows {
+            for row in features.chunks_mut(width) {
+                let sum: f32 = row.iter().map(|x| x.abs()).sum();
+                if sum > 0.0 {
+                    row.iter_mut().for_each(|x| *x /= sum);
+                }
+            }
+        }
+        Ok(Self {
+            graph,
+            width,
+            features,
+            node_names,
+            relation_names,
+            labels,
+            class_names,
+            indices,
+            config,
+            checksum,
+            notes,
+        })
+    }
+
+    /// The features of all nodes, kept sparse where most are zero.
+    pub fn features(&self, device: &Device) -> Features {
+        Features::new(self.features.clone(), self.width, device).expect("a row for every node")
+    }
+
+    /// The minimum, mean and maximum degree.
+    pub fn degrees(&self) -> (usize, f64, usize) {
+        let degrees = || (0..self.graph.nodes()).map(|node| self.graph.degree(node));
+        let mean = degrees().sum::<usize>() as f64 / self.graph.nodes() as f64;
+        (degrees().min().unwrap_or(0), mean, degrees().max().unwrap_or(0))
+    }
+
+    /// The same graph without any class, for predictions.
+    pub fn unlabelled(mut self) -> Self {
+        self.labels.fill(None);
+        self.indices = SplitIndices::default();
+        self
+    }
+
+    /// The same graph with its classes numbered as a net's are.
+    pub(crate) fn with_classes(mut self, classes: &[String]) -> Result<Self> {
+        if self.class_names != classes {
+            for label in self.labels.iter_mut().flatten() {
+                *label = renumber(*label, &self.class_names, classes)?;
+            }
+            self.class_names = classes.to_vec();
+        }
+        Ok(self)
+    }
+}
+
+impl Dataset for NodeData {
+    fn source(&self) -> &str {
+        &self.config.source
+    }
+
+    fn checksum(&self) -> &str {
+        &self.checksum
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn split(&self, split: Split) -> &[usize] {
+        split.of(&self.indices)
+    }
+}
+
+fn find(config: &GraphDataConfig, cache: &Cache) -> Result<(GraphData, Vec<String>)> {
+    let name = &config.source;
+    if let Some(edges) = &config.edges {
+        for (key, path) in [("source", name), ("edges", edges)] {
+            if !Path::new(path).is_file() {
+                return Err(Error::config("data", key, format!("`{path}`"), "there is no such file"));
+            }
+        }
+        return Ok((local::load_graph(edges, name)?, Vec::new()));
+    }
+    let options = LoadOptions { seed: config.seed, ..LoadOptions::default() };
+    let found = source::open(name, cache, options)?.ok_or_else(|| source::not_found(name))?;
+    match found.contents {
+        Contents::Graph(graph) => Ok((graph, found.notes)),
+        _ => Err(source::wrong_contents(name, "graph")),
+    }
+}
+
+fn graph(data: &GraphData, config: &GraphDataConfig) -> Result<Graph> {
+    let directed = config.directed.as_ref();
+    if let Some(Directed::Only(names)) = directed
+        && let Some(name) = names.iter().find(|name| !data.relation_names.contains(name))
+    {
+        let known = match &data.relation_names[..] {
+            [] => "all edges are of one relation, which has no name".to_owned(),
+            names => format!("there are {}", names.join(", ")),
+        };
+        return Err(Error::config("data", "directed", format!("no relation is called `{name}`"), known));
+    }
+    let lists = data.edges_by_relation();
+    let edges = lists.iter().enumerate().map(|(relation, list)| {
+        let directed = match directed {
+            None => data.directed,
+            Some(Directed::All(all)) => *all,
+            Some(Directed::Only(names)) => names.contains(&data.relation_names[relation]),
+        };
+        Edges { list, directed }
+    });
+    let edges: Vec<Edges> = edges.collect();
+    Graph::with_relations(data.labels.len(), &edges)
+        .map_err(|error| Error::config("data", "source", &config.source, error.to_string()))
+}
+
+/// The same graph with its relations numbered as a net's are, by name; unchanged for a net that does not distinguish them.
+fn with_relations(mut data: GraphData, names: &[String]) -> Result<GraphData> {
+    if names.is_empty() {
+        return Ok(data);
+    }
+    if data.relation_names.is_empty() {
+        let what = format!("the net distinguishes relations ({}), this graph names none", names.join(", "));
+        return Err(Error::Mismatch(what));
+    }
+    let place = |name: &String| {
+        names.iter().position(|known| known == name).map(|place| place as u32).ok_or_else(|| {
+            Error::Mismatch(format!("the net knows no relation `{name}`, only {}", names.join(", ")))
+        })
+    };
+    let places: Vec<u32> = data.relation_names.iter().map(place).collect::<Result<_>>()?;
+    data.relations.iter_mut().for_each(|relation| *relation = places[*relation as usize]);
+    data.relation_names = names.to_vec();
+    Ok(data)
+}
+
+fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(SplitIndices, GraphDataConfig)> {
+    let mut config = config.clone();
+    let wrong = |error| Error::DataKey { key: "data.split", error };
+    let known = data.labels.iter().filter(|label| label.is_some()).count();
+    if known == 0 {
+        return Err(Error::config("data", "source", &config.source, "no node has a class to learn"));
+    }
+    let rule = config.split.rule.unwrap_or(match data.split {
+        Some(_) => GraphSplitRule::Public,
+        None => GraphSplitRule::Random,
+    });
+    config.split.rule = Some(rule);
+    let wanted = &mut config.split;
+    let name = if wanted.per_seed { format!("split of run {seed}") } else { "split".to_owned() };
+    let mut rng = SeededRng::new(config.seed, &name);
+    let (valid, test) = (wanted.valid.count(known), wanted.test.count(known));
+    let indices = match rule {
+        GraphSplitRule::Public => {
+            let indices = split::public(data).map_err(|_| {
+                let expected = format!("{} comes without a split; \"random\" draws one", config.source);
+                Error::config("data", "split.rule", "public", expected)
+            })?;
+            let all = indices.train.iter().chain(&indices.valid).chain(&indices.test);
+            if let Some(node) = all.copied().find(|&node| data.labels[node].is_none()) {
+                let value = format!("node {node} stands in the split");
+                return Err(Error::config("data", "split", value, "but has no class"));
+            }
+            indices
+        }
+        GraphSplitRule::Random => split::random_test(&data.labels, valid, test, &mut rng).map_err(wrong)?,
+        GraphSplitRule::PerClass => {
+            let per_class = *wanted.per_class.get_or_insert(20);
+            split::per_class(&data.labels, per_class, valid, test, &mut rng).map_err(wrong)?
+        }
+    };
+    Ok((indices, config))
+}
+
+/// Over features, classes, edges and the public split.
+fn checksum(data: &GraphData) -> String {
+    let mut sha = Sha256::new();
+    sha.update(format!("{:?}", data.features.shape()));
+    for chunk in data.features.data().chunks(1 << 14) {
+        let bytes: Vec<u8> = chunk.iter().flat_map(|x| x.to_le_bytes()).collect();
+        sha.update(&bytes);
+    }
+    sha.update(format!("{:?} {:?} {}", data.labels, data.class_names, data.directed));
+    for (from, to) in &data.edges {
+        sha.update(from.to_le_bytes());
+        sha.update(to.to_le_bytes());
+    }
+    sha.update(format!("{:?}", data.split));
+    if !data.relations.is_empty() {
+        sha.update(format!("{:?} {:?}", data.relation_names, data.relations));
+    }
+    hex(&sha.finalize())
+}

@@ -1,0 +1,192 @@
+//! The inputs of all samples, in the form that takes the least memory, and the occlusions of some.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use matnet::random::SeededRng;
+use matnet_data::transform::occlusion::Occlusion;
+use matnet_data::{Array, ByteArray, SplitIndices};
+
+use super::{Preprocess, SampleDataConfig};
+use crate::{Error, Result};
+
+/// The inputs of all samples: `[n, rows, cols]` or `[n, time, rows, cols]`.
+#[derive(Clone, Debug)]
+pub enum Inputs {
+    /// As `f32`.
+    Floats(Array),
+    /// As grey levels, a byte each: thousands of image sequences would not fit into memory as floats.
+    Bytes(ByteArray),
+}
+
+impl Inputs {
+    /// The sides, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            Self::Floats(array) => array.shape(),
+            Self::Bytes(bytes) => bytes.shape(),
+        }
+    }
+
+    /// How many samples there are.
+    pub fn len(&self) -> usize {
+        self.shape().first().copied().unwrap_or(0)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values of a sample.
+    pub fn sample(&self, index: usize) -> Cow<'_, [f32]> {
+        self.sample_range(index, 0..self.shape()[1..].iter().product())
+    }
+
+    /// Some values of a sample.
+    pub(crate) fn sample_range(&self, index: usize, range: Range<usize>) -> Cow<'_, [f32]> {
+        match self {
+            Self::Floats(array) => Cow::Borrowed(&array.sample(index)[range]),
+            Self::Bytes(bytes) => Cow::Owned(bytes.sample_range(index, range)),
+        }
+    }
+
+    /// All of them as floats.
+    pub(crate) fn into_array(self) -> Result<Array> {
+        match self {
+            Self::Floats(array) => Ok(array),
+            Self::Bytes(bytes) => Ok(bytes.to_array()?),
+        }
+    }
+
+    /// The minimum and the maximum.
+    pub(crate) fn range(&self) -> (f32, f32) {
+        match self {
+            Self::Floats(array) => range(array.data()),
+            Self::Bytes(_) => (0.0, 1.0),
+        }
+    }
+}
+
+/// The minimum and the maximum.
+pub(crate) fn range(values: &[f32]) -> (f32, f32) {
+    values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
+}
+
+/// The occlusions of validation and test samples: a black patch in each.
+#[derive(Clone, Debug)]
+pub struct Occlusions {
+    places: Vec<Option<Occlusion>>,
+    /// Black after preprocessing, entry by entry.
+    black: Vec<f32>,
+    cols: usize,
+}
+
+impl Occlusions {
+    /// Draws a place for every sample outside the training split, if the config asks for it.
+    pub(crate) fn draw(
+        config: &SampleDataConfig,
+        shape: &[usize],
+        split: &SplitIndices,
+        preprocess: &Preprocess,
+    ) -> Result<Option<Self>> {
+        let Some([height, width]) = config.occlusion else { return Ok(None) };
+        let &[count, rows, cols] = shape else {
+            let expected = "these data are sequences; only single matrices can be occluded";
+            return Err(Error::config("data", "occlusion", format!("{height}×{width}"), expected));
+        };
+        let black = preprocess.apply(Array::new([1, rows, cols], vec![0.0; rows * cols])?)?.into_data();
+        let mut rng = SeededRng::new(config.seed, "patch");
+        let mut places = Vec::with_capacity(count);
+        for _ in 0..count {
+            let place = Occlusion::random((rows, cols), (height, width), &mut rng);
+            places.push(Some(place.map_err(|error| Error::DataKey { key: "data.occlusion", error })?));
+        }
+        for &at in &split.train {
+            places[at] = None;
+        }
+        Ok(Some(Self { places, black, cols }))
+    }
+
+    /// The occlusion of a sample.
+    pub fn of(&self, sample: usize) -> Option<Occlusion> {
+        self.places[sample]
+    }
+
+    /// Blackens the occluded part of a sample.
+    pub(crate) fn apply(&self, sample: usize, values: &mut [f32]) {
+        for (entry, (value, black)) in values.iter_mut().zip(&self.black).enumerate() {
+            if self.covers(sample, entry) {
+                *value = *black;
+            }
+        }
+    }
+
+    /// Whether this entry of a sample is occluded.
+    pub(crate) fn covers(&self, sample: usize, entry: usize) -> bool {
+        self.places[sample].is_some_and(|place| place.contains(entry / self.cols, entry % self.cols))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use matnet_data::catalog::{Cache, LoadOptions, MovingSequences};
+
+    use super::*;
+    use crate::Split;
+    use crate::task::Dataset;
+    use crate::tasks::samples::SampleData;
+
+    fn config(text: &str) -> SampleDataConfig {
+        toml::from_str(text).unwrap()
+    }
+
+    fn cache() -> Cache {
+        Cache::new(std::env::temp_dir())
+    }
+
+    #[test]
+    fn bytes_give_the_same_values_as_floats() {
+        let config = config("source = 'moving-digits'\nsequences = 6\nlimit = 4");
+        let data = SampleData::load(&config, &cache(), 1).unwrap();
+        assert!(matches!(data.inputs, Inputs::Bytes(_)));
+        assert_eq!(data.inputs.shape(), [4, 20, 64, 64]);
+        let options = LoadOptions { seed: 0, sequences: 6 };
+        let mut moving = MovingSequences::open("moving-digits", &cache(), options).unwrap();
+        let all = moving.read(0..6).unwrap();
+        let found = |at: usize| (0..6).any(|of| data.inputs.sample(at).as_ref() == all.sample(of));
+        assert!((0..4).all(found));
+        let range = data.inputs.sample_range(2, 4096..4100);
+        assert_eq!(range.as_ref(), &data.inputs.sample(2)[4096..4100]);
+    }
+
+    #[test]
+    fn occlusions_leave_the_training_split_alone() {
+        let mut config = config("source = 'faces'\nocclusion = [5, 4]\nscale = 'standardize'");
+        let data = SampleData::load(&config, &cache(), 1).unwrap();
+        let occlusions = data.occlusions.as_ref().unwrap();
+        assert!(data.split(Split::Train).iter().all(|&at| occlusions.of(at).is_none()));
+        // Black is 0 after scaling.
+        let scaler = data.preprocess.scaler.as_ref().unwrap();
+        let mut black = Array::new([1, 25, 25], vec![0.0; 625]).unwrap();
+        scaler.apply(&mut black).unwrap();
+        for &at in data.split(Split::Valid).iter().chain(data.split(Split::Test)) {
+            let place = occlusions.of(at).unwrap();
+            assert_eq!((place.height, place.width), (5, 4));
+            let whole = data.inputs.sample(at);
+            let mut hidden = whole.to_vec();
+            occlusions.apply(at, &mut hidden);
+            for (entry, (hidden, whole)) in hidden.iter().zip(whole.iter()).enumerate() {
+                let inside = place.contains(entry / 25, entry % 25);
+                assert_eq!(occlusions.covers(at, entry), inside);
+                assert_eq!(hidden, if inside { &black.data()[entry] } else { whole });
+            }
+        }
+        // The places depend on the seed of the data alone.
+        let again = SampleData::load(&config, &cache(), 2).unwrap().occlusions.unwrap();
+        assert_eq!(again.places, occlusions.places);
+        config.seed = 5;
+        let other = SampleData::load(&config, &cache(), 1).unwrap().occlusions.unwrap();
+        assert_ne!(other.places.iter().flatten().next(), occlusions.places.iter().flatten().next());
+    }
+}

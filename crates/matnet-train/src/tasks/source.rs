@@ -1,0 +1,33 @@
+//! `data.source`: a dataset of the catalog, or else a file or folder.
+
+use std::path::Path;
+
+use matnet_data::catalog::{self, Cache, LoadOptions};
+use matnet_data::{Dataset, local};
+
+use crate::config::suggestion;
+use crate::{Error, Result};
+
+/// Loads what a source names; `None` if it is neither a dataset nor a file.
+pub fn open(source: &str, cache: &Cache, options: LoadOptions) -> Result<Option<Dataset>> {
+    if catalog::get(source).is_ok() {
+        return Ok(Some(catalog::load(source, cache, options)?));
+    }
+    match Path::new(source).exists() {
+        true => Ok(Some(local::load(source)?)),
+        false => Ok(None),
+    }
+}
+
+/// The error for a source that is neither a dataset nor a file.
+pub fn not_found(source: &str) -> Error {
+    let names: Vec<String> = catalog::all().iter().map(|dataset| dataset.name.to_owned()).collect();
+    let expected = format!("is neither a dataset nor a file; {}", suggestion(source, &names));
+    Error::config("data", "source", format!("`{source}`"), expected)
+}
+
+/// The error for a source that holds another kind of data.
+pub fn wrong_contents(source: &str, expected: &str) -> Error {
+    let expected = format!("holds no {expected}, which is what this kind of net takes");
+    Error::config("data", "source", format!("`{source}`"), expected)
+}

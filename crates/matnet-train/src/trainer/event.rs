@@ -1,0 +1,70 @@
+//! Training events, and who receives them.
+
+use crate::Split;
+use crate::run::{Run, Score};
+
+/// What the training loop reports while it runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// Training starts, or resumes from a checkpoint.
+    Begin {
+        /// The run.
+        run: &'a Run,
+        /// Trainable parameters.
+        parameters: usize,
+        /// Epochs in all, at most.
+        epochs: usize,
+        /// Steps per epoch.
+        steps: usize,
+        /// Epochs and steps done before, if a checkpoint was resumed.
+        resumed: Option<(usize, usize)>,
+        /// Notes on the dataset.
+        notes: &'a [String],
+    },
+    /// A step is done.
+    Step {
+        /// Epochs done before.
+        epoch: usize,
+        /// Steps done in this one.
+        step: usize,
+        /// Its mean loss so far.
+        loss: f64,
+        /// Its error rate so far.
+        error: Option<f64>,
+        /// The learning rate.
+        learning_rate: f64,
+    },
+    /// An epoch is done and evaluated.
+    Epoch {
+        /// From 1.
+        epoch: usize,
+        /// On the training split, while it was trained on.
+        train: Score,
+        /// On the validation split, if there is one.
+        valid: Option<Score>,
+        /// On the test split, with `train.log_test`.
+        test: Option<Score>,
+        /// Whether it is the best so far.
+        best: bool,
+    },
+    /// The best weights are being evaluated.
+    Evaluating(Split),
+    /// Everything is written.
+    End,
+}
+
+/// Receives training events and may stop the run.
+pub trait Observer {
+    /// Receives an event.
+    fn event(&mut self, event: Event);
+
+    /// Whether to save a checkpoint and stop now.
+    fn stop(&mut self) -> bool {
+        false
+    }
+}
+
+/// Ignores all events.
+impl Observer for () {
+    fn event(&mut self, _event: Event) {}
+}

@@ -1,0 +1,453 @@
+//! The training loop.
+//!
+//! Everything random in a step comes from a generator that the seed and the number of the step name: the order of an
+//! epoch from its number, dropout and noise from the step's. So a checkpoint holds no random state, and a resumed run goes
+//! through the same steps as an uninterrupted one.
+
+mod checkpoint;
+mod ema;
+mod event;
+mod optimizer;
+mod planned;
+mod save;
+
+use std::time::{Duration, Instant};
+
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Tensor};
+use matnet::random::SeededRng;
+use matnet::{Mode, NetConfig, weights};
+use matnet_data::SplitIndices;
+use rand::seq::SliceRandom;
+
+use self::checkpoint::{BestEpoch, Checkpoint, Progress};
+use self::ema::WeightAverage;
+pub use self::event::{Event, Observer};
+use self::optimizer::Optimizer;
+pub(crate) use self::planned::Planned;
+use crate::config::{Monitor, Reduction, TrainConfig};
+use crate::run::{Run, RunResult, Score, files};
+use crate::task::{BatchScore, Dataset, Fitted, NetOf, Pretraining, Sums, Task};
+use crate::{Error, Result, Split};
+
+/// How a run is carried out; none of it changes the result.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Where the net lives.
+    pub device: Device,
+    /// The longest time between two checkpoints within an epoch.
+    pub save_every: Duration,
+    /// Resume from the checkpoint before the newest.
+    pub from_previous: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { device: Device::flex(), save_every: Duration::from_secs(30), from_previous: false }
+    }
+}
+
+impl Options {
+    /// The same on another device.
+    pub fn with_device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// The same with another interval between checkpoints.
+    pub fn with_save_every(mut self, interval: Duration) -> Self {
+        self.save_every = interval;
+        self
+    }
+
+    /// The same, resuming from the checkpoint before the newest if `previous`.
+    pub fn with_from_previous(mut self, previous: bool) -> Self {
+        self.from_previous = previous;
+        self
+    }
+}
+
+/// How a training ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The result.
+    pub result: RunResult,
+    /// Whether the run had been finished before.
+    pub was_finished: bool,
+}
+
+/// Trains a planned run in its folder: from the start, or on from its checkpoint.
+pub(crate) fn train<T: Task>(
+    planned: &Planned<T>,
+    run: &Run,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let _lock = run.lock()?;
+    let config = planned.config_text();
+    if let Some(difference) = run.difference(&config) {
+        let what = format!(
+            "a run with another config stands here ({difference}); --out chooses another folder, --fresh overwrites it"
+        );
+        return Err(Error::run(run.folder(), what));
+    }
+    let newest = match options.from_previous {
+        true => Some(run.path(checkpoint::PREVIOUS)),
+        false => checkpoint::newest(run.folder())?,
+    };
+    let state = start(planned, run, newest.as_deref(), options)?;
+    let finished = match state.progress.finished {
+        true => run.result()?,
+        false => None,
+    };
+    if let Some(result) = finished {
+        if !run.path("report.html").exists() {
+            let best = run.best(planned.task.config(), &options.device)?;
+            report(&planned.fitted(run, best, &result, options))?;
+        }
+        return Ok(Outcome { result, was_finished: true });
+    }
+    files::write(&run.path("config.toml"), config.as_bytes())?;
+    files::write(&run.path("split.json"), split_json(&planned.task).as_bytes())?;
+    let mut trainer = Trainer::new(planned, run, options, state, observer);
+    trainer.begin(newest.is_some());
+    trainer.epochs()?;
+    let (result, best) = trainer.finish()?;
+    report(&planned.fitted(run, best, &result, options))?;
+    observer.event(Event::End);
+    Ok(Outcome { result, was_finished: false })
+}
+
+/// The net in training: initialised, or restored from a checkpoint.
+fn start<T: Task>(
+    planned: &Planned<T>,
+    run: &Run,
+    newest: Option<&std::path::Path>,
+    options: &Options,
+) -> Result<Checkpoint<T>> {
+    let (task, train) = (&planned.task, &planned.train);
+    let device = options.device.clone().autodiff();
+    let net = match newest {
+        Some(_) => task.config().blank(&device),
+        None => task.config().init(&mut SeededRng::new(train.seed, "init"), &device),
+    };
+    let net = net.map_err(crate::error::at("model"))?;
+    let optimizer = Optimizer::new(train, &net);
+    let ema = train.ema_decay.map(|decay| WeightAverage::new(decay, &net));
+    let mut state = Checkpoint::new(net, optimizer, ema, planned.checksum());
+    if let Some(path) = newest {
+        state = state
+            .restore(path, &options.device)
+            .map_err(|error| checkpoint::advise(run.folder(), error))?;
+    }
+    let pretraining = pretraining(task, &state.progress).is_some();
+    state.net = task.with_pretraining(state.net, pretraining);
+    Ok(state)
+}
+
+/// The pretraining that is still going on, if any.
+fn pretraining<T: Task>(task: &T, progress: &Progress) -> Option<Pretraining> {
+    task.pretraining().filter(|_| progress.pretrained.is_none())
+}
+
+#[cfg(feature = "report")]
+fn report<T: Task>(fitted: &Fitted<T>) -> Result<()> {
+    crate::report::write(fitted)
+}
+
+#[cfg(not(feature = "report"))]
+fn report<T: Task>(_fitted: &Fitted<T>) -> Result<()> {
+    Ok(())
+}
+
+/// Which examples are in which split, for the record.
+fn split_json<T: Task>(task: &T) -> String {
+    let [train, valid, test] = Split::ALL.map(|split| task.data().split(split).to_vec());
+    let text = serde_json::to_string(&SplitIndices { train, valid, test }).expect("lists of numbers");
+    format!("{text}\n")
+}
+
+/// The loop with all it needs.
+struct Trainer<'a, T: Task> {
+    kind: &'static str,
+    task: &'a T,
+    config: &'a TrainConfig,
+    run: &'a Run,
+    options: &'a Options,
+    device: Device,
+    state: Checkpoint<T>,
+    observer: &'a mut dyn Observer,
+    batch_size: usize,
+    /// Steps per epoch.
+    steps: usize,
+    /// The names of the weights that l1 and l2 reach.
+    regularized: Vec<String>,
+    /// The best net of this process, and its weights if they have not been written yet.
+    best: Option<NetOf<T>>,
+    unwritten_best: Option<Vec<u8>>,
+    saved: Instant,
+    /// How long the last save took.
+    saving: Duration,
+    times: Vec<String>,
+    epoch_start: Instant,
+}
+
+impl<'a, T: Task> Trainer<'a, T> {
+    fn new(
+        planned: &'a Planned<T>,
+        run: &'a Run,
+        options: &'a Options,
+        state: Checkpoint<T>,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let (task, config) = (&planned.task, &planned.train);
+        let examples = task.data().split(Split::Train).len();
+        let batch_size = task.batch_size(config.batch_size).unwrap_or(examples);
+        let times = std::fs::read_to_string(run.path("times.csv")).unwrap_or_default();
+        let times = times.lines().skip(1).take(state.progress.epoch).map(str::to_owned).collect();
+        Self {
+            kind: planned.kind,
+            task,
+            config,
+            run,
+            options,
+            device: options.device.clone().autodiff(),
+            regularized: planned.regularized(&state.net),
+            state,
+            observer,
+            batch_size,
+            steps: examples.div_ceil(batch_size),
+            best: None,
+            unwritten_best: None,
+            saved: Instant::now(),
+            saving: Duration::ZERO,
+            times,
+            epoch_start: Instant::now(),
+        }
+    }
+
+    fn begin(&mut self, resumed: bool) {
+        let progress = &self.state.progress;
+        self.observer.event(Event::Begin {
+            run: self.run,
+            parameters: weights::count(&self.state.net),
+            epochs: self.config.epochs + self.task.pretraining().map_or(0, |phase| phase.epochs),
+            steps: self.steps,
+            resumed: resumed.then_some((progress.epoch, progress.step)),
+            notes: self.task.data().notes(),
+        });
+    }
+
+    /// All epochs that are left.
+    fn epochs(&mut self) -> Result<()> {
+        while !self.state.progress.finished {
+            self.epoch_start = Instant::now();
+            self.train_epoch()?;
+            self.evaluate_epoch()?;
+            let pretraining = pretraining(self.task, &self.state.progress);
+            let progress = &mut self.state.progress;
+            let since_best = progress.best.map_or(0, |best| progress.epoch - best.epoch);
+            match pretraining {
+                Some(phase) if progress.epoch == phase.epochs || since_best >= phase.patience => {
+                    // What was best in pretraining is not what is looked for.
+                    (progress.pretrained, progress.best) = (Some(progress.epoch), None);
+                    self.state.net = self.task.with_pretraining(self.state.net.clone(), false);
+                }
+                Some(_) => {}
+                None => {
+                    let done = progress.epoch - progress.pretrained.unwrap_or(0);
+                    progress.finished = done >= self.config.epochs
+                        || self.config.patience.is_some_and(|patience| since_best >= patience);
+                }
+            }
+            // Short epochs are not worth a write each: a killed run goes through them again.
+            if self.state.progress.finished
+                || self.saved.elapsed() > Duration::from_secs(2).max(20 * self.saving)
+            {
+                self.save()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The learning rate of a step of an epoch. The schedule starts after pretraining.
+    fn learning_rate(&self, epoch: usize, step: usize) -> f64 {
+        if pretraining(self.task, &self.state.progress).is_some() {
+            return self.config.learning_rate;
+        }
+        let done = epoch - self.state.progress.pretrained.unwrap_or(0);
+        self.config.learning_rates(self.steps).at(done as u64 * self.steps as u64 + step as u64)
+    }
+
+    /// The steps that are left of an epoch.
+    fn train_epoch(&mut self) -> Result<()> {
+        let mut order = self.task.data().split(Split::Train).to_vec();
+        let (seed, epoch) = (self.config.seed, self.state.progress.epoch);
+        order.shuffle(&mut SeededRng::new(seed, &format!("order of epoch {epoch}")));
+        for (step, batch) in order.chunks(self.batch_size).enumerate().skip(self.state.progress.step) {
+            let number = epoch as u64 * self.steps as u64 + step as u64;
+            let learning_rate = self.learning_rate(epoch, step);
+            let mode = Mode::train(SeededRng::new(seed, &format!("step {number}")));
+            self.train_step(batch, learning_rate, mode)?;
+            if let Some(ema) = &mut self.state.ema {
+                ema.update(&self.state.net, number);
+            }
+            self.state.progress.step = step + 1;
+            let Score { loss, error, .. } = self.state.progress.sums.score(self.task.has_errors());
+            self.observer.event(Event::Step { epoch, step: step + 1, loss, error, learning_rate });
+            self.stop_if_asked()?;
+            if self.saved.elapsed() > self.options.save_every.max(20 * self.saving) {
+                self.save()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forward, loss, backward, optimizer.
+    fn train_step(&mut self, batch: &[usize], learning_rate: f64, mut mode: Mode) -> Result<()> {
+        let replay = mode.clone();
+        let score = self.task.forward_loss(&self.state.net, batch, &mut mode, &self.device);
+        let loss = f64::from(score.loss.clone().into_scalar::<f32>());
+        if !loss.is_finite() {
+            return Err(self.diverged(batch, replay, &format!("the loss is {loss}")));
+        }
+        let BatchScore { loss: mean, wrong, predictions } = score;
+        let total = match self.config.reduction {
+            Reduction::Mean => mean,
+            Reduction::Sum => mean * batch.len() as f64,
+        };
+        let total = match self.regularization() {
+            Some(penalty) => total + penalty,
+            None => total,
+        };
+        let net = &self.state.net;
+        let gradients = GradientsParams::from_grads(total.backward(), net);
+        let gradients = optimizer::clipped(
+            net,
+            gradients,
+            self.config.grad_clip_norm,
+            self.config.grad_clip_norm_per_param,
+        );
+        // The net goes through the optimizer by value.
+        let net = self.state.net.clone();
+        self.state.net = self.state.optimizer.step(learning_rate, net, gradients);
+        self.state.progress.sums.count(loss, wrong, predictions, batch.len());
+        Ok(())
+    }
+
+    /// What l1 and l2 add to the loss.
+    fn regularization(&self) -> Option<Tensor<1>> {
+        matnet::regularization(&self.state.net, &self.regularized, self.config.l1, self.config.l2)
+    }
+
+    /// The net that is evaluated and saved: with averaged weights, if they are averaged.
+    fn averaged(&self) -> NetOf<T> {
+        match &self.state.ema {
+            Some(ema) => ema.apply(self.state.net.clone()),
+            None => self.state.net.clone(),
+        }
+    }
+
+    /// Scores an epoch, and remembers it if it is the best.
+    fn evaluate_epoch(&mut self) -> Result<()> {
+        let net = self.averaged().valid();
+        let valid = self.evaluate(&net, Split::Valid)?;
+        let test = if self.config.log_test { self.evaluate(&net, Split::Test)? } else { None };
+        let train = self.state.progress.sums.score(self.task.has_errors());
+        let judged = valid.unwrap_or(train);
+        let pretraining = pretraining(self.task, &self.state.progress).is_some();
+        let (first, second) = match (self.config.monitor, judged.error) {
+            (Some(Monitor::Error), Some(error)) if !pretraining => (error, judged.loss),
+            _ => (judged.loss, judged.loss),
+        };
+        let number = self.state.progress.epoch + 1;
+        // Without a validation split there is nothing to choose by, and the last epoch counts.
+        let best = valid.is_none()
+            || self.state.progress.best.is_none_or(|best| (first, second) < (best.first, best.second));
+        if best {
+            self.unwritten_best = Some(self.encoded(&net, number)?);
+            self.best = Some(net);
+            self.state.progress.best = Some(BestEpoch { epoch: number, first, second });
+        }
+        let learning_rate = self.learning_rate(number - 1, self.steps - 1);
+        let scores = [Some(train), valid, test];
+        for (split, score) in Split::ALL.into_iter().zip(scores) {
+            if let Some(score) = score {
+                self.state.progress.metrics.push(metrics_line(number, split, score, learning_rate));
+            }
+        }
+        self.times.push(format!("{number},{:.3}", self.epoch_start.elapsed().as_secs_f64()));
+        let progress = &mut self.state.progress;
+        progress.epoch = number;
+        progress.step = 0;
+        progress.sums = Sums::default();
+        self.observer.event(Event::Epoch { epoch: number, train, valid, test, best });
+        Ok(())
+    }
+
+    /// How well a net does on a split, unless that is empty.
+    fn evaluate(&mut self, net: &NetOf<T>, split: Split) -> Result<Option<Score>> {
+        let data = self.task.data();
+        let examples = data.split(split);
+        if examples.is_empty() {
+            return Ok(None);
+        }
+        let mut sums = Sums::default();
+        for batch in examples.chunks(self.task.eval_batch_size(self.config.batch_size)) {
+            let score = self.task.forward_loss(net, batch, &mut Mode::Eval, &self.options.device);
+            sums.add(score, batch.len());
+            self.stop_if_asked()?;
+        }
+        Ok(Some(sums.score(self.task.has_errors())))
+    }
+
+    fn stop_if_asked(&mut self) -> Result<()> {
+        if self.observer.stop() {
+            self.save()?;
+            return Err(Error::Interrupted);
+        }
+        Ok(())
+    }
+
+    /// Evaluates the best weights on every split.
+    fn finish(&mut self) -> Result<(RunResult, NetOf<T>)> {
+        // A process killed right after its last checkpoint has not written these.
+        self.write_outputs()?;
+        let best = match self.best.take() {
+            Some(best) => best,
+            None => self.run.best(self.task.config(), &self.options.device)?,
+        };
+        let mut scores = [None; 3];
+        for (score, split) in scores.iter_mut().zip(Split::ALL) {
+            self.observer.event(Event::Evaluating(split));
+            *score = self.evaluate(&best, split)?;
+        }
+        let batch = self.task.eval_batch_size(self.config.batch_size);
+        let test = self.task.data().split(Split::Test);
+        let metrics = self.task.extra_metrics(&best, test, scores[2], batch, &self.options.device);
+        let progress = &self.state.progress;
+        let result = RunResult {
+            kind: self.kind.to_owned(),
+            form: self.task.form(),
+            parameters: weights::count(&best),
+            seed: self.config.seed,
+            epochs: progress.epoch,
+            best_epoch: progress.best.map_or(progress.epoch, |best| best.epoch),
+            train: scores[0],
+            valid: scores[1],
+            test: scores[2],
+            metrics,
+        };
+        let text = serde_json::to_string_pretty(&result).expect("numbers and strings");
+        files::write(&self.run.path("result.json"), format!("{text}\n").as_bytes())?;
+        Ok((result, best))
+    }
+}
+
+/// A line of `metrics.csv`.
+fn metrics_line(epoch: usize, split: Split, score: Score, learning_rate: f64) -> String {
+    let error = score.error.map(|error| error.to_string()).unwrap_or_default();
+    format!("{epoch},{},{},{error},{learning_rate}", split.name(), score.loss)
+}
