@@ -164,8 +164,7 @@ fn unit() {
 fn gated_skips() {
     each_shape("skip", |label, index, rng| {
         let (batch, [r, c, r2, c2]) = (between(rng, 1, 4), sides(rng, 6));
-        let unit =
-            |from, to| UnitConfig::new(Form::Matrix, from, to).with_activation(activation(index / 3));
+        let unit = |from, to| UnitConfig::new(Form::Matrix, from, to).with_activation(activation(index / 3));
         // F of one layer, or of two with another shape between.
         let chain = match index % 2 {
             0 => vec![unit([r, c], [r, c])],

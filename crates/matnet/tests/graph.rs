@@ -346,7 +346,8 @@ fn configs_survive_text_and_refuse_unknown_keys() {
     let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(Aggregation::Attention).with_tied(true);
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<ColumnNetConfig>(&text).unwrap(), config);
-    let short = r#"{"num_features": 6, "hidden": 5, "num_classes": 3, "aggregation": "attention", "tied": true}"#;
+    let short =
+        r#"{"num_features": 6, "hidden": 5, "num_classes": 3, "aggregation": "attention", "tied": true}"#;
     assert_eq!(serde_json::from_str::<ColumnNetConfig>(short).unwrap(), config);
     let error = serde_json::from_str::<ColumnNetConfig>(r#"{"num_features": 6, "heigth": 5}"#).unwrap_err();
     assert!(error.to_string().contains("heigth"), "{error}");

@@ -266,7 +266,8 @@ fn company_and_padding_change_no_bit() {
 #[test]
 fn only_the_last_sentences_are_kept() {
     let mut rng = SeededRng::new(4, "kept");
-    let net = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory_size(2).init(&mut rng, &Device::flex()).unwrap();
+    let net =
+        EndToEndConfig::new(VOCABULARY, 5, 4).with_memory_size(2).init(&mut rng, &Device::flex()).unwrap();
     let (mut long, mut short) = (Stories::default(), Stories::default());
     long.push([&[1, 2][..], &[3], &[4, 5], &[6]], &[7]);
     short.push([&[4, 5][..], &[6]], &[7]);

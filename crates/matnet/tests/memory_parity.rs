@@ -31,6 +31,7 @@ fn end_to_end() {
         let config: EndToEndConfig = reference.config();
         let net = config.init(&mut SeededRng::new(1, "init"), &device()).unwrap();
         let net = weights::load_safetensors(net, &weights_of(reference)).unwrap();
+        let net = net.with_softmax(reference.about["softmax"] != false);
         let output = net.forward(stories(reference), &mut Mode::Eval);
         let gradients = reference.weigh("output", output).backward();
         compare(reference, &net, &gradients);

@@ -16,7 +16,7 @@ fn check<C: NetConfig>(config: C, steps: usize) -> Vec<LayerSummary> {
     // Running statistics are stored, but not trained.
     let trained = stored.iter().filter(|(name, _)| !name.contains(".running_"));
     let parameters = rows.iter().map(|row| row.parameters).sum::<usize>();
-    assert_eq!(parameters, trained.map(|(_, data)| data.num_elements()).sum(), "{config:?}");
+    assert_eq!(parameters, trained.map(|(_, data)| data.num_elements()).sum::<usize>(), "{config:?}");
     assert_eq!(weights::count(&net), parameters, "{config:?}");
     // The maps are regularised, but not the exchange between the heads of an end-to-end memory network.
     let is_weight = |name: &&str| name.ends_with("_map") || name.ends_with("weight");
@@ -26,12 +26,14 @@ fn check<C: NetConfig>(config: C, steps: usize) -> Vec<LayerSummary> {
     assert_eq!(regularizer.names().collect::<Vec<_>>(), expected, "{config:?}");
     let named: usize = rows.iter().map(|row| row.regularized.len()).sum();
     assert_eq!(named, expected.len(), "{config:?}: a weight is named twice");
-    // Rows come in the order of the stored weights and bear their names.
+    // Rows have stored names, in the order of the stored weights.
     let place = |row: &LayerSummary| {
-        let own = |(name, _): &(String, _)| *name == row.name || name.starts_with(&format!("{}.", row.name));
+        let own = |(name, _): &(String, _)| {
+            *name == row.name || name.rsplit_once('.').is_some_and(|(layer, _)| layer == row.name)
+        };
         stored.iter().position(own).unwrap_or_else(|| panic!("{config:?}: no weights of {}", row.name))
     };
-    rows.iter().for_each(|row| assert!(place(row) < stored.len()));
+    assert!(rows.iter().map(place).is_sorted(), "{config:?}");
     rows
 }
 
