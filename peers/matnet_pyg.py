@@ -1,7 +1,7 @@
 """The nets of matnet on graphs with PyTorch Geometric: the same equations, options and parameter names.
 
 A graph is a list of relations, each an edge_index [2, edges] of PyG in which messages go from row 0 to row 1: node i
-hears j where (j, i) stands in it. `relations` makes them from matnet's edges. GCN and Chebyshev are PyG's own
+aggregates from j if (j, i) is in it. `relations` makes them from matnet's edges. GCN and Chebyshev are PyG's own
 convolutions with our parameters put in; attention is written with PyG's softmax and scatter.
 """
 
@@ -15,11 +15,10 @@ import matnet_torch as peer
 
 
 def relations(edges: list[Tensor], directed: bool) -> list[Tensor]:
-    """Edges [count, 2] (i hears j) as PyG's edge_index, each once, and both ways unless directed."""
+    """Edges [count, 2] (i aggregates from j) as PyG's edge_index, each once, and both ways unless directed."""
     result = []
     for pairs in edges:
-        heard, hears = pairs[:, 1], pairs[:, 0]
-        both = torch.stack([heard, hears])
+        both = torch.stack([pairs[:, 1], pairs[:, 0]])
         if not directed:
             both = torch.cat([both, both.flip(0)], 1)
         result.append(coalesce(both))
@@ -50,34 +49,34 @@ class EdgeAttention(nn.Module):
         source, target = edge_index
         query = h @ self.score_map.permute(1, 0, 2).flatten(1) + self.score_bias.flatten()
         query = query.view(-1, heads, width)
-        heard = h[source].unsqueeze(1)
-        scores = (query[target] * heard).sum(-1)
+        keys = h[source].unsqueeze(1)
+        scores = (query[target] * keys).sum(-1)
         if self.shared is not None:
             a, c = self.shared
             scores = scores + h[target] @ a.T + c
-        shares = softmax(scores, target, num_nodes=len(h))
-        return scatter(shares.unsqueeze(-1) * heard, target, dim_size=len(h)).flatten(1)
+        weights = softmax(scores, target, num_nodes=len(h))
+        return scatter(weights.unsqueeze(-1) * keys, target, dim_size=len(h)).flatten(1)
 
 
 class ColumnLayer(nn.Module):
     def __init__(self, config: dict, shared: tuple[Tensor, Tensor] | None):
         super().__init__()
-        width, self.pooling = config["hidden"], config.get("pooling", "mean")
-        self.relations = config.get("relations", 1)
-        heads, self.neighbours = config.get("heads", 10), config.get("neighbours", 50)
-        many = {"mean": 1, "attention": heads, "vector": self.neighbours}[self.pooling]
+        width, self.aggregation = config["hidden"], config.get("aggregation", "mean")
+        self.relations = config.get("num_relations", 1)
+        heads, self.neighbours = config.get("heads", 10), config.get("num_neighbors", 50)
+        many = {"mean": 1, "attention": heads, "concat": self.neighbours}[self.aggregation]
         self.activation = peer.ACTIVATIONS[config.get("activation", "relu")]
         self.own_map = nn.Parameter(torch.empty(2, width, width))
         self.neighbour_map = nn.Parameter(torch.empty(2, self.relations * many * width, width))
         self.bias = nn.Parameter(torch.empty(2, width))
-        count = self.relations if self.pooling == "attention" else 0
+        count = self.relations if self.aggregation == "attention" else 0
         self.attention = nn.ModuleList(EdgeAttention(width, heads, shared) for _ in range(count))
 
-    def heard(self, relation: int, edge_index: Tensor, h: Tensor) -> Tensor:
+    def aggregate(self, relation: int, edge_index: Tensor, h: Tensor) -> Tensor:
         source, target = edge_index
-        if self.pooling == "attention":
+        if self.aggregation == "attention":
             return self.attention[relation](edge_index, h)
-        if self.pooling == "mean":
+        if self.aggregation == "mean":
             return scatter(h[source], target, dim_size=len(h), reduce="mean")
         # The neighbours of a node in order of their numbers, in slots; what is beyond is left out.
         order = torch.argsort(target * len(h) + source)
@@ -90,8 +89,8 @@ class ColumnLayer(nn.Module):
         return slots.view(len(h), -1)
 
     def forward(self, edge_indices: list[Tensor], h: Tensor) -> Tensor:
-        heard = [self.heard(relation, edges, h) for relation, edges in enumerate(edge_indices)]
-        joined = torch.cat([h, *heard], 1)
+        aggregated = [self.aggregate(relation, edges, h) for relation, edges in enumerate(edge_indices)]
+        joined = torch.cat([h, *aggregated], 1)
         maps = torch.cat([self.own_map, self.neighbour_map], 1).transpose(0, 1).flatten(1)
         gate, candidate = torch.addmm(self.bias.flatten(), joined, maps).chunk(2, 1)
         return torch.lerp(h, self.activation(candidate), torch.sigmoid(gate))
@@ -100,18 +99,18 @@ class ColumnLayer(nn.Module):
 class ColumnNet(nn.Module):
     def __init__(self, config: dict, shared: tuple[Tensor, Tensor] | None = None):
         super().__init__()
-        self.height = config.get("height", 5)
+        self.depth = config.get("depth", 5)
         self.activation = peer.ACTIVATIONS[config.get("activation", "relu")]
-        self.input = FeatureMap(config["features"], config["hidden"])
-        built = 1 if config.get("tied") else self.height
+        self.input = FeatureMap(config["num_features"], config["hidden"])
+        built = 1 if config.get("tied") else self.depth
         self.layer = nn.ModuleList(ColumnLayer(config, shared) for _ in range(built))
-        self.top = FeatureMap(config["hidden"], config["classes"])
+        self.head = FeatureMap(config["hidden"], config["num_classes"])
 
     def forward(self, edge_indices: list[Tensor], x: Tensor) -> Tensor:
         h = self.activation(self.input(x))
-        for hop in range(self.height):
+        for hop in range(self.depth):
             h = self.layer[min(hop, len(self.layer) - 1)](edge_indices, h)
-        return self.top(h)
+        return self.head(h)
 
 
 class GraphConv(nn.Module):
@@ -130,7 +129,7 @@ class GraphConv(nn.Module):
 class Gcn(nn.Module):
     def __init__(self, config: dict, cached: bool = False):
         super().__init__()
-        widths = [config["features"], *config["hidden"], config["classes"]]
+        widths = [config["num_features"], *config["hidden"], config["num_classes"]]
         self.layer = nn.ModuleList(GraphConv(a, b, cached) for a, b in zip(widths, widths[1:]))
         self.activation = peer.ACTIVATIONS[config.get("activation", "relu")]
 
@@ -158,7 +157,7 @@ class Chebyshev(nn.Module):
 class ChebyshevNet(nn.Module):
     def __init__(self, config: dict):
         super().__init__()
-        widths = [config["features"], *config["hidden"], config["classes"]]
+        widths = [config["num_features"], *config["hidden"], config["num_classes"]]
         order = config.get("order", 2)
         self.layer = nn.ModuleList(Chebyshev(a, b, order) for a, b in zip(widths, widths[1:]))
         self.activation = peer.ACTIVATIONS[config.get("activation", "relu")]

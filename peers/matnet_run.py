@@ -37,10 +37,7 @@ def load(folder: str | Path, weights: str = "best", dtype: torch.dtype = torch.f
         tensors = {name: file.get_tensor(name) for name in file.keys()}
     kind = config["kind"]
     if kind in STORY_NETS:
-        # Whether the softmax is there; it is left out in a linear start.
-        softmax = tensors.pop("running_softmax", None)
-        options = {} if softmax is None else {"softmax": bool(softmax)}
-        run = StoryRun(STORY_NETS[kind](config, **options), note)
+        run = StoryRun(STORY_NETS[kind](config), note)
     else:
         net = peer.build(kind.replace("-", "_"), config)
         run = ProgramRun(net) if kind == "turing-machine" else Run(net, note)

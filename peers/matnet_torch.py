@@ -243,8 +243,8 @@ class Recurrent(nn.Module):
         return hidden, last, ends + back_ends
 
 
-class MatrixTop(Map):
-    """A matrix on top, σ(mat1(H)); a vector is reshaped to it."""
+class MatrixHead(Map):
+    """A head that returns a matrix, σ(mat1(H)); a vector is reshaped to it."""
 
     def __init__(self, form: str, state: Shape, shape: Shape, activation: str):
         super().__init__(form, state, holding(form, shape), activation=activation)
@@ -254,16 +254,16 @@ class MatrixTop(Map):
         return super().forward(state).reshape(-1, *self.shape)
 
 
-class ClassTop(Map):
-    """A score per class on top of the flattened state, through one more map if there is one."""
+class ClassHead(Map):
+    """A head that returns a score per class from the flattened state, or from a projection of it."""
 
-    def __init__(self, state: Shape, classes: int, via: Map | None = None, via_shape: Shape | None = None):
-        rows, cols = via_shape or state
+    def __init__(self, state: Shape, classes: int, projection: Map | None = None, projection_shape: Shape | None = None):
+        rows, cols = projection_shape or state
         super().__init__("vector", (rows * cols, 1), (classes, 1))
-        self.via = via
+        self.projection = projection
 
     def forward(self, state: Tensor) -> Tensor:
-        state = state if self.via is None else self.via(state)
+        state = state if self.projection is None else self.projection(state)
         return self.dense(state.flatten(1))
 
 
@@ -271,7 +271,7 @@ class ClassTop(Map):
 
 
 class FeedForward(nn.Module):
-    """Hidden layers to any depth, with or without skips, tied or not, then a top."""
+    """Hidden layers to any depth, with or without skips, tied or not, then a head."""
 
     def __init__(self, config: dict):
         super().__init__()
@@ -284,7 +284,7 @@ class FeedForward(nn.Module):
         self.layer = nn.ModuleList(
             self.make_layer(config, index, sources[index], shapes[index]) for index in range(built)
         )
-        self.top = make_top(form, shapes[-1], config["output"], config["output_activation"])
+        self.head = make_head(form, shapes[-1], config["output"], config["output_activation"])
 
     def make_layer(self, config: dict, index: int, source: Shape, target: Shape) -> nn.Module:
         unit = lambda: Unit(self.form, source, target, config["activation"], config.get("batch_norm", False))
@@ -304,7 +304,7 @@ class FeedForward(nn.Module):
                 states.append(layer(states[-1] if states else enter(self.form, x)))
             else:
                 states.append(layer(states))
-        return self.top(states[-1])
+        return self.head(states[-1])
 
 
 class Decoder(nn.Module):
@@ -351,15 +351,15 @@ class SequenceClassifier(nn.Module):
         config = RECURRENT | config
         self.form = form = config["form"]
         self.recurrent = Recurrent(config, holding(form, config["input"]))
-        state, via, shape = self.recurrent.output, None, None
-        if config.get("via"):
-            shape = state_shape(form, config["via"])
-            via = Map(form, state, shape, activation=config.get("via_activation", "relu"))
-        self.top = ClassTop(state, config["output"], via, shape)
+        state, projection, shape = self.recurrent.output, None, None
+        if config.get("projection"):
+            shape = state_shape(form, config["projection"])
+            projection = Map(form, state, shape, activation=config.get("projection_activation", "relu"))
+        self.head = ClassHead(state, config["output"], projection, shape)
 
     def forward(self, x: Tensor) -> Tensor:
         _, last, _ = self.recurrent(enter_steps(self.form, x))
-        return self.top(last)
+        return self.head(last)
 
 
 class SequenceLabeller(nn.Module):
@@ -371,11 +371,11 @@ class SequenceLabeller(nn.Module):
         self.form = form = config["form"]
         self.recurrent = Recurrent(config, holding(form, config["input"]))
         activation = config.get("output_activation", "identity")
-        self.top = make_top(form, self.recurrent.output, config["output"], activation)
+        self.head = make_head(form, self.recurrent.output, config["output"], activation)
 
     def forward(self, x: Tensor) -> Tensor:
         hidden, _, _ = self.recurrent(enter_steps(self.form, x))
-        return torch.stack([self.top(h) for h in hidden], 1)
+        return torch.stack([self.head(h) for h in hidden], 1)
 
 
 class Seq2Seq(nn.Module):
@@ -385,25 +385,25 @@ class Seq2Seq(nn.Module):
         super().__init__()
         config = RECURRENT | {"cell": "rnn"} | config
         self.form = form = config["form"]
-        self.steps, self.start = config["steps"], config.get("start", "zeros")
+        self.steps, self.decoder_state = config["steps"], config.get("decoder_state", "zeros")
         self.encoder = Recurrent(config, holding(form, config["input"]))
         self.decoder = Recurrent(config, self.encoder.output)
         output = config.get("output") or config["input"]
-        self.top = make_top(form, self.decoder.output, output, config.get("output_activation", "identity"))
+        self.head = make_head(form, self.decoder.output, output, config.get("output_activation", "identity"))
 
     def forward(self, x: Tensor) -> Tensor:
         _, last, ends = self.encoder(enter_steps(self.form, x))
-        hidden, _, _ = self.decoder([last] * self.steps, ends if self.start == "encoder" else None)
-        return torch.stack([self.top(h) for h in hidden], 1)
+        hidden, _, _ = self.decoder([last] * self.steps, ends if self.decoder_state == "encoder" else None)
+        return torch.stack([self.head(h) for h in hidden], 1)
 
 
 class Memory:
     """The memory of a Turing machine [batch, slots, width], the weights of its heads, and what was read."""
 
     def __init__(self, config: dict, like: Tensor):
-        slots, width = config.get("slots", 128), config.get("width", 20)
+        slots, width = config.get("slots", 128), config.get("slot_width", 20)
         self.reads, self.writes = config.get("read_heads", 1), config.get("write_heads", 1)
-        self.shift, self.width = config.get("shift", 1), width
+        self.shift, self.width = config.get("shift_range", 1), width
         batch = len(like)
         self.memory = like.new_full((batch, slots, width), 1e-6)
         self.weights = like.new_zeros(batch, self.reads + self.writes, slots)
@@ -442,7 +442,7 @@ class TuringMachine(nn.Module):
         form = self.form = config["form"]
         self.config = config
         hidden = state_shape(form, config["hidden"])
-        width, reads, writes = config.get("width", 20), config.get("read_heads", 1), config.get("write_heads", 1)
+        width, reads, writes = config.get("slot_width", 20), config.get("read_heads", 1), config.get("write_heads", 1)
         read = holding(form, (reads, width))
         rows, cols = config["input"]
         self.entry = Map("vector", (cols, 1), (width, 1), bias=False) if form == "matrix" else None
@@ -451,7 +451,7 @@ class TuringMachine(nn.Module):
             self.controller = Cell(form, "lstm", "tanh", seen, hidden)
         else:
             self.controller = Map(form, seen, hidden, activation="tanh")
-        self.address = Map(form, hidden, holding(form, (reads + writes, width + 4 + 2 * config.get("shift", 1))))
+        self.address = Map(form, hidden, holding(form, (reads + writes, width + 4 + 2 * config.get("shift_range", 1))))
         self.change = Map(form, hidden, holding(form, (2 * writes, width)))
         self.hidden_out = Map(form, hidden, holding(form, config["output"]))
         self.read_out = Map(form, read, holding(form, config["output"]), bias=False)
@@ -511,11 +511,11 @@ def hidden_shapes(form: str, hidden: list, depth: int | None) -> list[Shape]:
     return [state_shape(form, hidden)] * (depth or 1)
 
 
-def make_top(form: str, state: Shape, output, activation: str) -> nn.Module:
+def make_head(form: str, state: Shape, output, activation: str) -> nn.Module:
     """Scores for a number of classes, or a matrix."""
     if isinstance(output, int):
-        return ClassTop(state, output)
-    return MatrixTop(form, state, tuple(output), activation)
+        return ClassHead(state, output)
+    return MatrixHead(form, state, tuple(output), activation)
 
 
 def enter(form: str, x: Tensor) -> Tensor:

@@ -4,13 +4,13 @@ import numpy
 
 STORY_CASES = {
     "end-to-end-memory-adjacent": 'kind = "end-to-end-memory"\nhops = 2',
-    "end-to-end-memory-heads": 'kind = "end-to-end-memory"\nhops = 2\nheads = 2\ntying = "layer-wise"\nencoding = "bag"',
+    "end-to-end-memory-heads": 'kind = "end-to-end-memory"\nhops = 2\nheads = 2\ntying = "layer-wise"\nencoding = "bag-of-words"',
     "memory-network-plain": 'kind = "memory-network"\nhops = 2',
-    "memory-network-tanh": 'kind = "memory-network"\nactivation = "tanh"\ntime = false',
+    "memory-network-tanh": 'kind = "memory-network"\nactivation = "tanh"\ntemporal_encoding = false',
 }
 PROGRAM_CASES = {
     "turing-machine-lstm": ("copy", 'controller = "lstm"\nread_heads = 2'),
-    "turing-machine-feedforward": ("recall", 'controller = "feedforward"\nwrite_heads = 2\nshift = 2'),
+    "turing-machine-feedforward": ("associative-recall", 'controller = "feedforward"\nwrite_heads = 2\nshift_range = 2'),
 }
 HIDDEN = {"matrix": "[3, 4]", "vector": "[6]"}
 
@@ -38,13 +38,13 @@ def story_config(case: str) -> str:
 source = "tales.txt"
 split.valid = 0.2
 [model]
-width = 6
-memory = 5
+embedding_dim = 6
+memory_size = 5
 {STORY_CASES[case]}
 [train]
 epochs = 3
-batch = 16
-rate = 0.01
+batch_size = 16
+learning_rate = 0.01
 """
 
 
@@ -55,24 +55,24 @@ def program_config(case: str, form: str) -> str:
 source = "{source}"
 width = 3
 length = [2, 4]
-sequences = 320
-valid = 20
-test = 20
+sequences_per_epoch = 320
+valid_sequences = 20
+test_sequences = 20
 [model]
 kind = "turing-machine"
 form = "{form}"
 hidden = {HIDDEN[form]}
 slots = 7
-width = 5
+slot_width = 5
 {model}
 [train]
 epochs = 2
-rate = 0.01
+learning_rate = 0.01
 """
 
 
 def sequences(case: str) -> numpy.ndarray:
     """Any bits on any channel."""
-    channels = {"copy": 4, "recall": 5}[PROGRAM_CASES[case][0]]
+    channels = {"copy": 4, "associative-recall": 5}[PROGRAM_CASES[case][0]]
     numbers = numpy.random.Generator(numpy.random.PCG64(9))
     return numbers.integers(0, 2, (4, 9, channels)).astype(numpy.float32)

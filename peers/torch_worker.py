@@ -168,14 +168,14 @@ class Matrix(nn.Module):
             h = layout.enter(x)
             for layer in net.layer:
                 h = apply_map(layout, layer, h)
-            return net.top.dense(layout.flat(h))
+            return net.head.dense(layout.flat(h))
         if self.row["net"] == "sequence_classifier":
             h = sequence(layout, net.recurrent.layer[0], layout.enter_steps(x), steps)[-1]
-            h = h if net.top.via is None else apply_map(layout, net.top.via, h)
-            return net.top.dense(layout.flat(h))
+            h = h if net.head.projection is None else apply_map(layout, net.head.projection, h)
+            return net.head.dense(layout.flat(h))
         last = sequence(layout, net.encoder.layer[0], layout.enter_steps(x), steps)[-1]
         hidden = sequence(layout, net.decoder.layer[0], last, net.steps, constant=True)
-        return layout.leave_steps(apply_map(layout, net.top, layout.join_steps(hidden)), net.steps)
+        return layout.leave_steps(apply_map(layout, net.head, layout.join_steps(hidden)), net.steps)
 
 
 class VectorLstm(nn.Module):
@@ -215,7 +215,7 @@ class VectorLstm(nn.Module):
                 i, forget, o = torch.sigmoid(sums[:, : 3 * self.hidden]).chunk(3, 1)
                 c = torch.addcmul(forget * c, i, torch.tanh(sums[:, 3 * self.hidden :]))
                 h = o * torch.tanh(c)
-        return self.net.top(h.unsqueeze(-1))
+        return self.net.head(h.unsqueeze(-1))
 
 
 class OnGraph(nn.Module):

@@ -212,7 +212,7 @@ impl<E: matnet_kernels::Element> Tensors<E> {
             input: &t[0],
             reads: self.reads,
             hidden: &t[1],
-            memory: (self.cell == Cell::Lstm).then_some(&t[2]),
+            cell_state: (self.cell == Cell::Lstm).then_some(&t[2]),
             input_row_map: &t[3],
             input_col_map: &t[4],
             state_row_map: &t[5],
@@ -228,7 +228,7 @@ impl<E: matnet_kernels::Element> Tensors<E> {
         assert_eq!(output, view.forward(level, false).0, "keeping changes nothing");
         let g = view.backward(level, &kept, &self.list[8], true);
         let weights = [g.input_row_map, g.input_col_map, g.state_row_map, g.state_col_map, g.bias];
-        [vec![output, g.input.expect("asked for"), g.hidden, g.memory], weights.to_vec()].concat()
+        [vec![output, g.input.expect("asked for"), g.hidden, g.cell_state], weights.to_vec()].concat()
     }
 }
 

@@ -1,91 +1,56 @@
-//! Named, seeded streams of random numbers.
+//! Named, seeded random generators.
 //!
-//! Whatever is random in matnet (splits, first weights, dropout masks, noise) is drawn from a [`SeededRng`]
-//! that the caller hands in, never from the device or the clock. So a seed decides a run, on every
-//! device, and a run can be taken up again where it stopped.
+//! Everything random in matnet (splits, initial weights, dropout masks, noise) is drawn from a [`SeededRng`] that the caller
+//! passes in, never from the device or the clock. So a seed determines a run on every device.
 
 use std::convert::Infallible;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng, TryRng};
-use serde::{Deserialize, Serialize};
 
-/// A rng of random numbers, decided by a seed and a name.
+/// A random generator that is determined by a seed and a name.
 ///
-/// Streams of different names are independent of each other, so that drawing more from one does not
-/// shift another. The state is small and can be stored as text.
+/// Generators of different names are independent, so that drawing more numbers from one does not change those of another.
+/// It is a generator of the `rand` crate.
 ///
 /// ```
 /// use matnet_random::SeededRng;
 ///
 /// let mut rng = SeededRng::new(42, "dropout");
-/// rng.uniform();
-/// let saved = rng.state();
-/// let next = rng.uniform();
-/// assert_eq!(SeededRng::from_state(&saved).uniform(), next);
-/// assert_ne!(SeededRng::new(42, "noise").uniform(), SeededRng::new(42, "dropout").uniform());
+/// assert_eq!(rng.uniform(), SeededRng::new(42, "dropout").uniform());
+/// assert_ne!(rng.uniform(), SeededRng::new(42, "noise").uniform());
 /// ```
 #[derive(Clone, Debug)]
-pub struct SeededRng {
-    seed: u64,
-    name: String,
-    rng: ChaCha8Rng,
-}
-
-/// Where a [`SeededRng`] stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StreamState {
-    /// The seed the rng was made with.
-    pub seed: u64,
-    /// The name the rng was made with.
-    pub name: String,
-    /// How many 32-bit words have been drawn.
-    pub position: u64,
-}
+pub struct SeededRng(ChaCha8Rng);
 
 impl SeededRng {
-    /// The rng of this name under this seed, at its beginning.
+    /// The generator of this name under this seed.
     pub fn new(seed: u64, name: &str) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let mut rng = ChaCha8Rng::from_seed(key);
         rng.set_stream(hash(name));
-        Self { seed, name: name.to_owned(), rng }
+        Self(rng)
     }
 
-    /// The rng at a stored place.
-    pub fn from_state(state: &StreamState) -> Self {
-        let mut rng = Self::new(state.seed, &state.name);
-        rng.rng.set_word_pos(state.position.into());
-        rng
-    }
-
-    /// Where the rng stands.
-    pub fn state(&self) -> StreamState {
-        // The position passes 64 bits after 2^66 bytes; nobody draws that many.
-        let position = self.rng.get_word_pos() as u64;
-        StreamState { seed: self.seed, name: self.name.clone(), position }
-    }
-
-    /// A number in [0, 1), 53 bits of it random.
+    /// A uniform number in [0, 1) with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number of the standard normal distribution.
+    /// A standard normal number.
     pub fn normal(&mut self) -> f64 {
-        // Box–Muller; the second number is not kept, so that the position is the whole state.
+        // Box–Muller; the second number is not kept, so that every call draws the same amount.
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Whether an event of this probability happens.
+    /// True with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         f64::from(self.next_u32()) < probability * (1_u64 << 32) as f64
     }
 
-    /// A whole number in 0..n, or 0 when n is 0.
+    /// A uniform integer in 0..n, or 0 when n is 0.
     pub fn below(&mut self, n: usize) -> usize {
         // The high half of a 64×64-bit product; the bias is below n / 2^64.
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
@@ -96,19 +61,19 @@ impl TryRng for SeededRng {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        self.rng.try_next_u32()
+        self.0.try_next_u32()
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        self.rng.try_next_u64()
+        self.0.try_next_u64()
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        self.rng.try_fill_bytes(bytes)
+        self.0.try_fill_bytes(bytes)
     }
 }
 
-/// FNV-1a: names become rng numbers, the same on every machine and in every version.
+/// FNV-1a, so that a name selects the same stream on every machine and in every version.
 fn hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -118,19 +83,6 @@ fn hash(name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_stored_place_is_found_again_whatever_was_drawn() {
-        let mut rng = SeededRng::new(7, "x");
-        for draws in 0..70 {
-            for _ in 0..draws % 3 {
-                rng.next_u32();
-            }
-            let mut again = SeededRng::from_state(&rng.state());
-            assert_eq!(again.normal(), rng.normal());
-            assert_eq!(again.state(), rng.state());
-        }
-    }
 
     #[test]
     fn names_and_seeds_are_unrelated() {

@@ -1,4 +1,4 @@
-//! Small things all configs share.
+//! Setters and serde defaults of configs.
 
 /// `with_*` functions for the fields of a config.
 macro_rules! setters {

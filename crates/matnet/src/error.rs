@@ -1,6 +1,6 @@
-//! What is wrong with a config.
+//! Errors of configs.
 
-/// A config that cannot become a layer or a net: the key, what it holds, and what would be right.
+/// A config that is not valid: the key, its value, and what would be right.
 ///
 /// ```
 /// use matnet::ConfigError;
@@ -10,10 +10,11 @@
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {value}; {expected}")]
+#[non_exhaustive]
 pub struct ConfigError {
     /// The key of the config.
     pub key: String,
-    /// What stands there.
+    /// Its value.
     pub value: String,
     /// What would be right.
     pub expected: String,
@@ -26,16 +27,16 @@ impl ConfigError {
     }
 }
 
-/// The most numbers one parameter may hold: 8 GiB of `f32`.
+/// The largest size of one parameter: 8 GiB of `f32`.
 pub const MAX_NUMBERS: usize = 1 << 31;
 
-/// The most numbers all parameters of a net may hold: 64 GiB of `f32`.
-pub const MAX_TOTAL: usize = 1 << 34;
+/// The largest number of parameters of a net: 64 GiB of `f32`.
+pub const MAX_TOTAL: u64 = 1 << 34;
 
-/// The deepest net.
+/// The largest depth.
 pub const MAX_DEPTH: usize = 10_000;
 
-/// Every side is at least 1 and their product stays within [`MAX_NUMBERS`].
+/// Checks that every side is at least 1 and their product at most [`MAX_NUMBERS`].
 pub(crate) fn check_sides(key: &str, sides: &[usize]) -> Result<(), ConfigError> {
     let shape = || show(sides);
     if sides.contains(&0) {
@@ -49,16 +50,16 @@ pub(crate) fn check_sides(key: &str, sides: &[usize]) -> Result<(), ConfigError>
     }
 }
 
-/// All parameters together hold at most [`MAX_TOTAL`] numbers.
+/// Checks that a net has at most [`MAX_TOTAL`] parameters.
 pub(crate) fn check_total(key: &str, numbers: usize) -> Result<(), ConfigError> {
-    if numbers <= MAX_TOTAL {
+    if numbers as u64 <= MAX_TOTAL {
         return Ok(());
     }
     let expected = format!("a net may hold at most {MAX_TOTAL} numbers");
     Err(ConfigError::new(key, format!("{numbers} numbers or more"), expected))
 }
 
-/// A number of layers, steps or classes.
+/// Checks a number of layers, steps or classes.
 pub(crate) fn check_count(key: &str, count: usize, most: usize) -> Result<(), ConfigError> {
     if (1..=most).contains(&count) {
         return Ok(());
@@ -66,7 +67,7 @@ pub(crate) fn check_count(key: &str, count: usize, most: usize) -> Result<(), Co
     Err(ConfigError::new(key, count.to_string(), format!("must lie between 1 and {most}")))
 }
 
-/// A probability of dropping: 0 ≤ rate < 1.
+/// Checks a dropout rate: 0 ≤ rate < 1.
 pub(crate) fn check_rate(key: &str, rate: f64) -> Result<(), ConfigError> {
     if (0.0..1.0).contains(&rate) {
         return Ok(());
@@ -74,7 +75,7 @@ pub(crate) fn check_rate(key: &str, rate: f64) -> Result<(), ConfigError> {
     Err(ConfigError::new(key, rate.to_string(), "must be at least 0 and less than 1"))
 }
 
-/// A finite number.
+/// Checks that a number is finite.
 pub(crate) fn check_finite(key: &str, value: f64) -> Result<(), ConfigError> {
     if value.is_finite() {
         return Ok(());
@@ -82,7 +83,7 @@ pub(crate) fn check_finite(key: &str, value: f64) -> Result<(), ConfigError> {
     Err(ConfigError::new(key, value.to_string(), "must be a finite number"))
 }
 
-/// A variance factor: finite and not negative.
+/// Checks a variance factor: finite and not negative.
 pub(crate) fn check_gain(key: &str, value: f64) -> Result<(), ConfigError> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
@@ -90,7 +91,7 @@ pub(crate) fn check_gain(key: &str, value: f64) -> Result<(), ConfigError> {
     Err(ConfigError::new(key, value.to_string(), "must be finite and at least 0"))
 }
 
-/// Sides as people write them: 50×50.
+/// Formats sides: 50×50.
 pub(crate) fn show(sides: &[usize]) -> String {
     if sides.is_empty() {
         return "nothing".to_owned();

@@ -1,4 +1,4 @@
-//! Matrix or vector, in one word.
+//! The form of a net: matrix or vector.
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,9 @@ use crate::error::{ConfigError, check_sides, show};
 
 /// Whether the states of a net are matrices or vectors.
 ///
-/// Between layers a state is always `[batch, rows, cols]`. A vector of n numbers is a state of one column,
-/// `[batch, n, 1]`, so that all that works element by element (skips, gates, dropout, batch norm) is
-/// written once; only the maps differ. A vector net takes and gives the same matrices as its matrix twin:
-/// it flattens them, row after row, at the door.
+/// Between layers a state is always `[batch, rows, cols]`. A vector of n numbers is a state of one column, `[batch, n, 1]`, so
+/// that element-wise layers (skip connections, gates, dropout, batch norm) are the same for both; only the maps differ. A vector
+/// net has the same inputs and outputs as its matrix twin: it flattens its input in row-major order.
 ///
 /// ```
 /// use matnet::Form;

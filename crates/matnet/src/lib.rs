@@ -1,18 +1,20 @@
-//! Deep networks whose input, hidden state, memory and output are all matrices.
+//! Deep networks whose inputs, hidden states, memories and outputs are matrices.
 //!
-//! The usual layer σ(Wx + b) becomes σ(UᵀXV + B). The parts build on each other:
+//! The usual layer σ(Wx + b) becomes σ(UᵀXV + B), as in Do, Tran & Venkatesh,
+//! [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454). The modules build on each other:
 //!
-//! - [`ops`]: the maps themselves as functions on tensors, fused on the CPU, composed elsewhere.
-//! - [`layer`]: maps with parameters, batch norm, dropout, skips, recurrent cells, tops; [`init`] gives
-//!   the parameters their first values; [`vector`] holds the vector twins.
-//! - [`net`]: feed-forward nets, auto-encoders, and nets over sequences, all behind one trait, [`Net`],
-//!   whether their states are matrices or vectors ([`Form`]).
-//! - [`graph`]: nodes and edges, for the nets on graphs.
-//! - [`weights`] and [`penalty()`]: the parameters of a net by name, stored, and kept small.
+//! - [`ops`]: the equations as functions on tensors, fused on the CPU, composed of tensor operations elsewhere.
+//! - [`layer`]: maps with parameters, batch norm, dropout, skip connections, recurrent cells, attention, heads; [`init`]
+//!   initialises the parameters; [`vector`] has the vector twins.
+//! - [`net`]: feed-forward nets, auto-encoders, nets on sequences, graphs and stories, all behind one trait, [`Net`], whether
+//!   their states are matrices or vectors ([`Form`]).
+//! - [`graph`]: graphs, their matrices, and neighbour sampling.
+//! - [`summary`], [`weights`] and [`Regularizer`]: what a net is made of, its parameters by name, and L1 and L2.
+//! - [`optim`]: Adam in one pass.
 //!
-//! A config is checked when it becomes a net; what is wrong comes back as a [`ConfigError`] that names the
-//! key. All that is random is drawn from a [`random::SeededRng`] handed in, and a [`Mode`] handed to each
-//! forward pass says whether the net is learning.
+//! A config is checked when it is initialised; errors are [`ConfigError`]s that name the key. All random numbers come from a
+//! [`SeededRng`](random::SeededRng) that the caller passes in, and a [`Mode`] passed to each forward pass says whether the net is
+//! trained or evaluated.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -57,7 +59,8 @@ mod mode;
 pub mod net;
 pub mod ops;
 pub mod optim;
-mod penalty;
+mod regularize;
+pub mod summary;
 pub mod vector;
 pub mod weights;
 
@@ -67,22 +70,32 @@ pub use error::{ConfigError, MAX_DEPTH, MAX_NUMBERS, MAX_TOTAL};
 pub use form::Form;
 pub use mode::Mode;
 pub use net::Net;
-pub use penalty::{penalty, penalty_below};
+pub use regularize::Regularizer;
 
-/// What most programs need.
+/// The types and traits that most programs need.
 pub mod prelude {
-    pub use crate::graph::{Features, Graph, GraphInput, Links, Sampler};
+    pub use crate::graph::{Features, Graph, GraphInput, Linking, Links, Sampler};
     pub use crate::init::Init;
-    pub use crate::layer::{CellKind, Noise, Aggregation, Skip};
+    pub use crate::layer::{
+        Aggregation, CellKind, Chebyshev, ChebyshevConfig, ClassHead, ColumnLayer, ColumnLayerConfig,
+        DenseSkip, Dropout, EdgeAttention, EdgeAttentionConfig, GatedSkip, GraphConv, GraphConvConfig, Head,
+        HeadConfig, Map, MapConfig, MatBatchNorm, MatBatchNormConfig, MatCell, MatCellConfig, MatLinear,
+        MatLinearConfig, MatrixHead, MultiAttention, MultiAttentionConfig, Noise, Recurrent, RecurrentConfig,
+        Skip, Unit, UnitConfig,
+    };
     pub use crate::net::{
         AutoEncoder, AutoEncoderConfig, ChebyshevNet, ChebyshevNetConfig, Classifier, ColumnNet,
-        ColumnNetConfig, ControllerKind, EndToEnd, EndToEndConfig, FeedForward, FeedForwardConfig, Gcn,
-        GcnConfig, Hidden, MemoryNetwork, MemoryNetworkConfig, Net, Seq2Seq, Seq2SeqConfig,
-        SequenceClassifier, SequenceClassifierConfig, SequenceLabeller, SequenceLabellerConfig, Start,
-        Stories, TuringMachine, TuringMachineConfig, Tying,
+        ColumnNetConfig, ControllerKind, DecoderState, Encoding, EndToEnd, EndToEndConfig, FactLoss,
+        FeedForward, FeedForwardConfig, Gcn, GcnConfig, GraphNet, GraphNetConfig, Hidden, MemoryNetwork,
+        MemoryNetworkConfig, Net, NetConfig, NetOutput, SampleNetConfig, Seq2Seq, Seq2SeqConfig,
+        SequenceClassifier, SequenceClassifierConfig, SequenceLabeller, SequenceLabellerConfig, Stories,
+        StoryNet, StoryNetConfig, TuringMachine, TuringMachineConfig, Tying,
     };
     pub use crate::ops::Activation;
+    pub use crate::optim::AdamConfig;
     pub use crate::random::SeededRng;
-    pub use crate::{ConfigError, Form, Mode, penalty};
+    pub use crate::summary::{LayerSummary, Summarize};
+    pub use crate::vector::{VecCell, VecCellConfig, VecLinear, VecLinearConfig};
+    pub use crate::{ConfigError, Form, Mode, Regularizer};
     pub use burn::module::Module;
 }

@@ -1,11 +1,10 @@
-//! Whether a net is learning or in use.
+//! Training or evaluation.
 
 use burn::tensor::Tensor;
 
 use crate::random::SeededRng;
 
-/// Handed to every forward pass: says whether dropout, noise and batch statistics are at work, and
-/// where their random numbers come from.
+/// An argument of every forward pass: whether the net is trained or evaluated, and the random generator of dropout and noise.
 ///
 /// ```
 /// use matnet::{Mode, random::SeededRng};
@@ -16,21 +15,21 @@ use crate::random::SeededRng;
 /// ```
 #[derive(Clone, Debug)]
 pub enum Mode {
-    /// In use: nothing is random, batch norm takes its running statistics.
+    /// Evaluation: no dropout and noise, batch norm uses its running statistics.
     Eval,
-    /// Learning: dropout and noise draw from the rng, batch norm takes the batch's statistics.
+    /// Training: dropout and noise draw from the random generator, batch norm uses the statistics of the batch.
     Train(Box<SeededRng>),
-    /// As the mode inside, and on the watch for numbers that are none; see [`Mode::watching`].
-    Watch(Box<Mode>, Option<String>),
+    /// The mode inside, with a search for states that are not finite; see [`Mode::detect_non_finite`].
+    DetectNonFinite(Box<Mode>, Option<String>),
 }
 
 impl Mode {
-    /// Learning, with random numbers from this rng.
+    /// Training, with this random generator.
     pub fn train(rng: SeededRng) -> Self {
         Self::Train(Box::new(rng))
     }
 
-    /// The same, and every net tells [`found`](Self::found) the first place whose states are not finite.
+    /// The same mode, which also records the first layer whose states are not finite; see [`non_finite`](Self::non_finite).
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -38,50 +37,50 @@ impl Mode {
     ///
     /// let device = Device::flex();
     /// let net = FeedForwardConfig::new([2, 2], [3, 3], 2).init(&mut SeededRng::new(1, "init"), &device)?;
-    /// let mut mode = Mode::Eval.watching();
+    /// let mut mode = Mode::Eval.detect_non_finite();
     /// net.forward(Tensor::full([1, 2, 2], f32::INFINITY, &device), &mut mode);
-    /// assert_eq!(mode.found(), Some("layer.0"));
+    /// assert_eq!(mode.non_finite(), Some("layer.0"));
     /// # Ok::<(), matnet::ConfigError>(())
     /// ```
-    pub fn watching(self) -> Self {
-        Self::Watch(Box::new(self), None)
+    pub fn detect_non_finite(self) -> Self {
+        Self::DetectNonFinite(Box::new(self), None)
     }
 
-    /// Whether the net is learning.
+    /// Whether the net is trained.
     pub fn is_train(&self) -> bool {
         match self {
             Self::Eval => false,
             Self::Train(_) => true,
-            Self::Watch(mode, _) => mode.is_train(),
+            Self::DetectNonFinite(mode, _) => mode.is_train(),
         }
     }
 
-    /// The rng of random numbers, while learning.
+    /// The random generator, in training.
     pub fn rng(&mut self) -> Option<&mut SeededRng> {
         match self {
             Self::Eval => None,
             Self::Train(rng) => Some(rng),
-            Self::Watch(mode, _) => mode.rng(),
+            Self::DetectNonFinite(mode, _) => mode.rng(),
         }
     }
 
-    /// Whether the net is on the watch, and every state wanted.
-    pub(crate) fn is_watching(&self) -> bool {
-        matches!(self, Self::Watch(..))
+    /// Whether states are checked, so that every one of them is needed.
+    pub(crate) fn detects_non_finite(&self) -> bool {
+        matches!(self, Self::DetectNonFinite(..))
     }
 
-    /// The first place that was seen with numbers that are none.
-    pub fn found(&self) -> Option<&str> {
+    /// The first layer whose states were not finite.
+    pub fn non_finite(&self) -> Option<&str> {
         match self {
-            Self::Watch(_, found) => found.as_deref(),
+            Self::DetectNonFinite(_, found) => found.as_deref(),
             Self::Eval | Self::Train(_) => None,
         }
     }
 
-    /// What stands at a place of a net; looked at only on the watch.
-    pub(crate) fn see<const D: usize>(&mut self, place: impl FnOnce() -> String, state: &Tensor<D>) {
-        if let Self::Watch(_, found @ None) = self {
-            // The sum of finite squares may overflow, so each number is looked at.
+    /// Checks the state of a layer, if states are checked.
+    pub(crate) fn observe<const D: usize>(&mut self, place: impl FnOnce() -> String, state: &Tensor<D>) {
+        if let Self::DetectNonFinite(_, found @ None) = self {
+            // Each number is checked, since the sum of finite squares may overflow.
             let numbers = state.to_data().convert::<f32>();
             if numbers.iter::<f32>().any(|number| !number.is_finite()) {
                 *found = Some(place());

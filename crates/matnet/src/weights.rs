@@ -1,8 +1,7 @@
 //! The parameters of a net by name, and as safetensors.
 //!
-//! A name is the way to the parameter, in words a PyTorch user would guess: `layer.0.row_map`,
-//! `layer.0.col_map`, `layer.0.bias`. What is only there for Rust adds nothing to it: the variants of
-//! enums, and fields named `map`.
+//! A name is the path to the parameter, as in PyTorch: `layer.0.row_map`, `layer.0.col_map`, `layer.0.bias`. Enum variants
+//! and fields named `map` are left out of the path.
 
 use std::collections::HashMap;
 
@@ -10,16 +9,19 @@ use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{DType, Tensor, TensorData};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-/// Why weights could not be stored or taken over.
+use crate::net::Net;
+
+/// Why weights could not be stored or loaded.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WeightsError {
-    /// The bytes are no safetensors file, or hold a type it cannot express.
+    /// The bytes are not a safetensors file, or hold a type it does not have.
     #[error("safetensors: {0}")]
     Format(#[from] safetensors::SafeTensorError),
-    /// The net has a parameter that the file has not.
+    /// The net has a parameter that the file does not have.
     #[error("{0}: not in the file")]
     Missing(String),
-    /// The file has a tensor that the net has not.
+    /// The file has a tensor that the net does not have.
     #[error("{0}: in the file, but the net has no such parameter")]
     Extra(String),
     /// Both have it, in different shapes.
@@ -44,7 +46,7 @@ pub enum WeightsError {
     },
 }
 
-/// Every parameter with its name, in the order of the module's fields; running statistics are among them.
+/// Every parameter with its name, in the order of the module's fields, running statistics included.
 ///
 /// ```
 /// use burn::tensor::Device;
@@ -78,7 +80,7 @@ pub fn named<M: Module>(module: &M) -> Vec<(String, TensorData)> {
     collect.found
 }
 
-/// The name of every parameter, in the order in which a module is visited.
+/// The name of every parameter, in the same order.
 pub fn names<M: Module>(module: &M) -> Vec<String> {
     struct Names(Path, Vec<String>);
     impl ModuleVisitor for Names {
@@ -99,11 +101,10 @@ pub fn names<M: Module>(module: &M) -> Vec<String> {
     names.1
 }
 
-/// How many numbers the module learns; the running statistics of batch norm, which
+/// The number of trained parameters of a net, as its layers count them. The running statistics of batch norm, which
 /// [`num_params`](Module::num_params) counts too, are not among them.
-pub fn count<M: Module>(module: &M) -> usize {
-    let learned = |name: &str| !name.split('.').any(|part| part.starts_with("running_"));
-    named(module).iter().filter(|(name, _)| learned(name)).map(|(_, data)| data.num_elements()).sum()
+pub fn count<N: Net>(net: &N) -> usize {
+    net.summary(1).iter().map(|layer| layer.parameters).sum()
 }
 
 /// The parameters as the bytes of a safetensors file.
@@ -157,7 +158,7 @@ pub fn load<M: Module>(module: M, mut numbers: HashMap<String, TensorData>) -> R
     Ok(module.map(&mut Replace(ordered.into_iter())))
 }
 
-/// Hands out numbers in the order of the visit; all were compared before.
+/// Replaces the parameters in the order of the visit; names, shapes and types were compared before.
 struct Replace(std::vec::IntoIter<TensorData>);
 
 impl ModuleMapper for Replace {
@@ -190,7 +191,7 @@ fn burn_dtype(dtype: Dtype) -> Option<DType> {
     }
 }
 
-/// Where a visit stands.
+/// The path of a visit.
 #[derive(Default)]
 pub(crate) struct Path(Vec<Option<String>>);
 

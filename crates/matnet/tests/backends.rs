@@ -83,13 +83,11 @@ fn nets_on_graphs_give_the_same_with_and_without_kernels() {
     }
     for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
         same("column net", [7, 6], |x, device| {
-            let config = ColumnNetConfig {
-                aggregation,
-                heads: 3,
-                height: 2,
-                neighbours: 4,
-                ..ColumnNetConfig::new(6, 5, 3)
-            };
+            let config = ColumnNetConfig::new(6, 5, 3)
+                .with_aggregation(aggregation)
+                .with_heads(3)
+                .with_depth(2)
+                .with_num_neighbors(4);
             let net = config.init(&mut SeededRng::new(2, "init"), device).unwrap();
             run(&net, net.links(&graph), x)
         });

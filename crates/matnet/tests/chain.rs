@@ -114,7 +114,7 @@ fn a_net_gives_the_bits_of_its_layers() {
             &device,
         );
         // On the watch, every layer is alone.
-        let [chained, alone] = [Mode::Eval, Mode::Eval.watching()].map(|mut mode| {
+        let [chained, alone] = [Mode::Eval, Mode::Eval.detect_non_finite()].map(|mut mode| {
             let scores = net.forward(input.clone(), &mut mode);
             let grads = scores.clone().square().sum().backward();
             let gradients = net.layer.iter().flat_map(|layer| match layer {

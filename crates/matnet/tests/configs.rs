@@ -105,10 +105,9 @@ fn the_other_nets_name_their_keys_too() {
 
     let wide = SequenceClassifierConfig::new([6, 5], [1 << 16, 1], 2);
     wrong(classifier(wide.clone()), "hidden", "65536×65536", "at most");
-    let wide = SequenceClassifierConfig { hidden: vec![1 << 10, 1], projection: Some(vec![1 << 22, 1]), ..wide };
+    let wide = SequenceClassifierConfig::new([6, 5], [1 << 10, 1], 2).with_projection(Some(vec![1 << 22, 1]));
     wrong(classifier(wide), "projection", "1024×4194304", "at most");
-    let tall = base().with_layers(10_000);
-    let tall = SequenceClassifierConfig { hidden: vec![3000, 3000], ..tall };
+    let tall = SequenceClassifierConfig::new([6, 5], [3000, 3000], 2).with_layers(10_000);
     wrong(classifier(tall), "layers", "numbers", "at most");
 
     let labeller = SequenceLabellerConfig::new([6, 5], [4, 3], [2, 0]);
@@ -175,7 +174,7 @@ fn configs_survive_text_and_unknown_keys_do_not() {
     survives(AutoEncoderConfig::new([28, 20], [20, 20], 20).with_noise(Noise::Gaussian));
     survives(SequenceClassifierConfig::new([64, 32], [100, 100], 1).with_projection(Some(vec![10, 10])));
     survives(SequenceLabellerConfig::new([6, 5], [4, 3], 2).with_cell(CellKind::Gru));
-    survives(Seq2SeqConfig::new([64, 64], [200, 200], 5).with_start(Start::Encoder));
+    survives(Seq2SeqConfig::new([64, 64], [200, 200], 5).with_decoder_state(DecoderState::Encoder));
     survives(MatLinearConfig::new([6, 5], [4, 3]));
     survives(RecurrentConfig::new([6, 5], [4, 3]));
 }

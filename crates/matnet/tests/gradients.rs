@@ -111,7 +111,7 @@ fn the_way_back_through_tied_maps() {
         let (batch, [r, c, r2, c2]) = (between(rng, 1, 4), sides(rng, 7));
         let form = if index % 2 == 0 { Form::Matrix } else { Form::Vector };
         let ([r, c], [r2, c2]) = if form == Form::Vector { ([r, 1], [r2, 1]) } else { ([r, c], [r2, c2]) };
-        let map = MapConfig { bias: false, ..MapConfig::new(form, [r, c], [r2, c2]) };
+        let map = MapConfig::new(form, [r, c], [r2, c2]).with_bias(false);
         let map = shaken(map.init(rng, &device()).unwrap(), rng, 0.3);
         let inputs = [batch * r2 * c2, r * c].map(|n| values(rng, n));
         check_module(label, &map, &inputs, |map, leaves| {
@@ -151,12 +151,10 @@ fn batch_norm_dropout_and_noise() {
 fn unit() {
     each_shape("unit", |label, index, rng| {
         let (batch, [r, c, r2, c2]) = (between(rng, 2, 4), sides(rng, 6));
-        let unit = UnitConfig {
-            batch_norm: index % 3 == 0,
-            activation: activation(index / 2),
-            dropout: Dropout::new("dropout", 0.3).unwrap(),
-            ..UnitConfig::new(Form::Matrix, [r, c], [r2, c2])
-        };
+        let unit = UnitConfig::new(Form::Matrix, [r, c], [r2, c2])
+            .with_batch_norm(index % 3 == 0)
+            .with_activation(activation(index / 2))
+            .with_dropout(Dropout::new("dropout", 0.3).unwrap());
         let unit = unit.init(rng, &device()).unwrap();
         check_matrix(label, unit, [batch, r, c], rng, |unit, x| unit.forward(x, &mut mode(index)));
     });
@@ -166,10 +164,7 @@ fn unit() {
 fn gated_skips() {
     each_shape("skip", |label, index, rng| {
         let (batch, [r, c, r2, c2]) = (between(rng, 1, 4), sides(rng, 6));
-        let unit = |from, to| UnitConfig {
-            activation: activation(index / 3),
-            ..UnitConfig::new(Form::Matrix, from, to)
-        };
+        let unit = |from, to| UnitConfig::new(Form::Matrix, from, to).with_activation(activation(index / 3));
         // F of one layer, or of two with another shape between.
         let chain = match index % 2 {
             0 => vec![unit([r, c], [r, c])],
@@ -188,8 +183,7 @@ fn gated_skips() {
 fn dense_skip() {
     each_shape("dense", |label, index, rng| {
         let (batch, [r, c], [reach, earlier]) = (between(rng, 1, 4), sides(rng, 6), sides(rng, 4));
-        let unit =
-            UnitConfig { activation: activation(index), ..UnitConfig::new(Form::Matrix, [r, c], [r, c]) };
+        let unit = UnitConfig::new(Form::Matrix, [r, c], [r, c]).with_activation(activation(index));
         let skip = DenseSkip::new(&[unit], reach, rng, &device()).unwrap();
         let skip = shaken(skip, rng, 0.3);
         let states: Vec<_> = (0..earlier).map(|_| values(rng, batch * r * c)).collect();
@@ -215,16 +209,18 @@ fn check_cell(
     check_module(label, &module, &inputs, |cell, leaves| {
         let [x, h, m] = [0, 1, 2].map(|i| leaves[i].clone());
         let shape = [batch, r2, c2];
-        let start =
-            MatState { hidden: h.reshape(shape), memory: kind.has_memory().then(|| m.reshape(shape)) };
+        let start = MatState {
+            hidden: h.reshape(shape),
+            cell_state: kind.has_cell_state().then(|| m.reshape(shape)),
+        };
         let start = (index % 4 != 3).then_some(start);
         let x = x.reshape([batch, time, r, c]);
         let (states, end) = match index % 5 {
             4 => cell.sequence(Steps::Constant(x.narrow(1, 0, 1).squeeze_dim::<3>(1), 3), start, Keep::All),
             _ => cell.sequence(Steps::Sequence(x), start, Keep::All),
         };
-        let memory = end.memory.map_or(weigh(end.hidden.clone()), weigh);
-        weigh(states) + weigh(end.hidden) + memory
+        let cell_state = end.cell_state.map_or(weigh(end.hidden.clone()), weigh);
+        weigh(states) + weigh(end.hidden) + cell_state
     });
 }
 
@@ -243,14 +239,7 @@ fn vector_cells() {
     each_shape("vec_cell", |label, index, rng| {
         let ([batch, time], [n, m]) = (sides(rng, 4), sides(rng, 7));
         let module = VecCellConfig::new(cell(index), n, m).init(rng, &device()).unwrap();
-        check_cell(
-            label,
-            index,
-            RecurrentCell::Vector(module),
-            cell(index),
-            [batch, time, n, 1, m, 1],
-            rng,
-        );
+        check_cell(label, index, RecurrentCell::Vector(module), cell(index), [batch, time, n, 1, m, 1], rng);
     });
 }
 
@@ -283,13 +272,13 @@ fn tops() {
     each_shape("head", |label, index, rng| {
         let (batch, [r, c, r2, c2]) = (between(rng, 1, 4), sides(rng, 6));
         let identity = Activation::Identity;
-        let top = [r2, c2].head(Form::Matrix, [r, c], activation(index), Init::Normal, rng, &device());
-        check_matrix(label, top.unwrap(), [batch, r, c], rng, |top, x| top.forward(x, &mut Mode::Eval));
-        let top = r2.head(Form::Matrix, [r, c], identity, Init::Normal, rng, &device());
-        check_matrix(label, top.unwrap(), [batch, r, c], rng, |top, x| top.forward(x, &mut Mode::Eval));
+        let head = [r2, c2].head(Form::Matrix, [r, c], activation(index), Init::Normal, rng, &device());
+        check_matrix(label, head.unwrap(), [batch, r, c], rng, |head, x| head.forward(x, &mut Mode::Eval));
+        let head = r2.head(Form::Matrix, [r, c], identity, Init::Normal, rng, &device());
+        check_matrix(label, head.unwrap(), [batch, r, c], rng, |head, x| head.forward(x, &mut Mode::Eval));
         let projection = MapConfig::new(Form::Matrix, [r, c], [r2, c2]);
-        let top = ClassHead::new(Some(projection), [r, c], 1, Init::Normal, rng, &device());
-        check_matrix(label, top.unwrap(), [batch, r, c], rng, |top, x| top.forward(x, &mut Mode::Eval));
+        let head = ClassHead::new(Some(projection), [r, c], 1, Init::Normal, rng, &device());
+        check_matrix(label, head.unwrap(), [batch, r, c], rng, |head, x| head.forward(x, &mut Mode::Eval));
     });
 }
 
@@ -301,7 +290,7 @@ fn form_and_hidden(index: usize, [r, c]: [usize; 2]) -> (Form, Vec<usize>) {
     }
 }
 
-fn feedforward<O: Output>(
+fn feedforward<O: HeadConfig>(
     index: usize,
     output: O,
     rng: &mut SeededRng,
@@ -354,8 +343,9 @@ fn autoencoder() {
             .with_noise(if index % 3 == 0 { Noise::Gaussian } else { Noise::Masking })
             .init(rng, &device())
             .unwrap();
+        let regularizer = Regularizer::new(&net.summary(1), 1e-2, 1e-2);
         check_matrix(label, net, [batch, r, c], rng, |net, x| {
-            let penalty = penalty(net, 1e-2, 1e-2).expect("weights");
+            let penalty = regularizer.loss(net).expect("weights");
             net.forward(x, &mut mode(index / 2)) + penalty.reshape([1, 1, 1])
         });
     });
@@ -414,7 +404,7 @@ fn seq2seq() {
             .with_cell([CellKind::Rnn, CellKind::Lstm, CellKind::Gru][index % 3])
             .with_activation(activation(index / 3))
             .with_layers(1 + index % 5 / 4)
-            .with_start(if index % 4 < 2 { Start::Zeros } else { Start::Encoder })
+            .with_decoder_state(if index % 4 < 2 { DecoderState::Zeros } else { DecoderState::Encoder })
             .with_dropout(0.2)
             .with_output_activation(activation(index / 2))
             .init(rng, &device())
@@ -428,9 +418,9 @@ fn seq2seq() {
 fn multi_attention() {
     each_shape("multi-attention", |label, index, rng| {
         let [batch, rows, cols, heads, width, output] = sides(rng, 5);
-        let score = [Score::Bilinear, Score::Additive, Score::Dot][index % 3];
+        let score = [ScoreKind::Bilinear, ScoreKind::Additive, ScoreKind::Dot][index % 3];
         let context = match score {
-            Score::Dot => Some(heads * cols),
+            ScoreKind::Dot => Some(heads * cols),
             _ => index.is_multiple_of(2).then_some(width),
         };
         let config = MultiAttentionConfig::new(cols, heads)

@@ -8,7 +8,7 @@ use common::{device, distance, random, shaken, tensor, with_numbers};
 use matnet::graph::{
     Edges, Features, Graph, GraphError, GraphInput, LambdaMax, Linking, Links, Sampler, Sparse,
 };
-use matnet::layer::{ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, GraphConvConfig, Aggregation};
+use matnet::layer::{Aggregation, ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, GraphConvConfig};
 use matnet::ops::{Activation, edge_attention, mat1, sparse_product};
 use matnet::prelude::*;
 use matnet::weights;
@@ -55,8 +55,8 @@ fn what_is_no_graph_is_refused() {
     assert!(Features::new(vec![1.0; 3], 2, &Device::flex()).is_err());
     let sampler = |linking, hops, most| Sampler::new(&odd(), linking, hops, most).map(|_| ()).unwrap_err();
     assert_eq!(sampler(Linking::Mean, 0, None), GraphError::Zero("hops"));
-    assert_eq!(sampler(Linking::Mean, 1, Some(0)), GraphError::Zero("neighbours"));
-    assert_eq!(sampler(Linking::Slots(0), 1, None).to_string(), "neighbours: 0; must be at least 1");
+    assert_eq!(sampler(Linking::Mean, 1, Some(0)), GraphError::Zero("num_neighbors"));
+    assert_eq!(sampler(Linking::Slots(0), 1, None).to_string(), "num_neighbors: 0; must be at least 1");
     assert!(Linking::Slots(0).links(&odd()).is_err());
     let sampler = Sampler::new(&odd(), Linking::Mean, 1, None).unwrap();
     assert_eq!(sampler.batch(&[1, 5], &mut rng()), Err(GraphError::BatchNode { node: 5, nodes: 5 }));
@@ -92,7 +92,7 @@ fn matrices_are_what_their_equations_say() {
     // Degrees with loops: 3, 3, 4, 2, 1; the loop that was there is not doubled.
     let (twelfth, eighth) = (1.0 / 12.0_f64.sqrt(), 1.0 / 8.0_f64.sqrt());
     close(
-        &dense(&only(Linking::Renormalised, &graph)),
+        &dense(&only(Linking::Renormalized, &graph)),
         &[
             vec![third, third, twelfth, 0.0, 0.0],
             vec![third, third, twelfth, 0.0, 0.0],
@@ -124,7 +124,7 @@ fn matrices_are_what_their_equations_say() {
         "two slots hold all of them"
     );
     assert_eq!(dense(&only(Linking::Slots(1), &directed)), [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0; 3]]);
-    assert_eq!(dense(&only(Linking::Heard, &directed)), dense(directed.adjacency(0)));
+    assert_eq!(dense(&only(Linking::Adjacency, &directed)), dense(directed.adjacency(0)));
 }
 
 #[test]
@@ -134,13 +134,14 @@ fn relations_are_kept_apart_or_joined() {
     let graph = Graph::with_relations(3, &edges).unwrap();
     assert_eq!(Linking::Mean.links(&graph).unwrap().hop(7).len(), 2);
     assert_eq!(dense(&graph.union()), [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]);
-    assert_eq!(Linking::Renormalised.links(&graph).unwrap().hop(0).len(), 1);
+    assert_eq!(Linking::Renormalized.links(&graph).unwrap().hop(0).len(), 1);
 }
 
 #[test]
 fn a_net_takes_as_many_relations_as_it_was_built_for() {
     for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
-        let config = ColumnNetConfig::new(6, 5, 3).with_height(1).with_aggregation(aggregation).with_relations(2);
+        let config =
+            ColumnNetConfig::new(6, 5, 3).with_depth(1).with_aggregation(aggregation).with_num_relations(2);
         let net = config.init(&mut rng(), &device()).unwrap();
         let error = net.links(&odd()).unwrap_err();
         assert_eq!(error.to_string(), "a graph of 1 relations for a net of 2");
@@ -175,7 +176,7 @@ fn everything_on_graphs_is_mat1_with_a_special_u() {
         assert!(distance(sparse_product(&mean, x.clone()), want.clone()) < 1e-9);
 
         // Equal scores make attention the mean, in every head.
-        let heard = only(Linking::Heard, &graph);
+        let heard = only(Linking::Adjacency, &graph);
         let zeros = tensor(vec![0.0; 9 * 4 * 3], [9, 4, 3]);
         let uniform = edge_attention(&heard, zeros, tensor(vec![0.0; 12], [4, 3]), x.clone());
         for head in 0..3 {
@@ -203,7 +204,7 @@ fn everything_on_graphs_is_mat1_with_a_special_u() {
         // GCN: Uᵀ = D̃^−½ÃD̃^−½, V = Θ.
         let layer = GraphConvConfig::new(4, 3).with_bias(false).init(&mut rng, &device()).unwrap();
         let layer = shaken(layer, &mut rng, 0.1);
-        let linked = only(Linking::Renormalised, &graph);
+        let linked = only(Linking::Renormalized, &graph);
         let want = mat1_of(double(&linked).transpose(), x.clone(), layer.map.map.weight.val());
         assert!(distance(layer.forward(&linked, &x.clone().into()), want) < 1e-9);
 
@@ -247,7 +248,8 @@ fn a_node_alone_hears_nothing() {
     let mut rng = SeededRng::new(1, "alone");
     let lonely = Graph::new(3, &[], false).unwrap();
     for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
-        let config = ColumnNetConfig::new(4, 5, 2).with_aggregation(aggregation).with_heads(2).with_neighbours(3);
+        let config =
+            ColumnNetConfig::new(4, 5, 2).with_aggregation(aggregation).with_heads(2).with_num_neighbors(3);
         let net = shaken(config.init(&mut rng, &device()).unwrap(), &mut rng, 0.3);
         let zeroed = with_numbers(net.clone(), |name, shape| {
             let found = weights::named(&net).into_iter().find(|(other, _)| other == name).unwrap().1;
@@ -272,7 +274,7 @@ fn parameters_are_counted() {
     // Ten heads: W and b each, and ten times as much to hear.
     let attention = cora.clone().with_aggregation(Aggregation::Attention);
     assert_eq!(count(attention), ends + 5 * (own + 2 * 200 * 20 + 10 * (20 * 20 + 20)));
-    let vector = cora.with_aggregation(Aggregation::Concat).with_relations(2);
+    let vector = cora.with_aggregation(Aggregation::Concat).with_num_relations(2);
     assert_eq!(count(vector), ends + 5 * (own + 2 * 2 * 50 * 20 * 20));
     let gcn = GcnConfig::new(1433, [16], 7).init(&mut rng, &Device::flex()).unwrap();
     assert_eq!(weights::count(&gcn), 1433 * 16 + 16 + 16 * 7 + 7);
@@ -299,23 +301,28 @@ fn wrong_configs_name_their_key() {
     let device = Device::flex();
     let column = |config: ColumnNetConfig| config.init(&mut rng(), &device);
     let base = || ColumnNetConfig::new(6, 5, 3);
-    wrong(column(ColumnNetConfig::new(0, 5, 3)), "features", "0", "at least 1");
+    wrong(column(ColumnNetConfig::new(0, 5, 3)), "num_features", "0", "at least 1");
     wrong(column(ColumnNetConfig::new(6, 0, 3)), "hidden", "0", "at least 1");
-    wrong(column(ColumnNetConfig::new(HUGE, 5, 3)), "features", &HUGE.to_string(), "at most");
+    wrong(column(ColumnNetConfig::new(HUGE, 5, 3)), "num_features", &HUGE.to_string(), "at most");
     wrong(column(ColumnNetConfig::new(6, 1 << 20, 3)), "hidden", "1048576", "at most");
-    wrong(column(ColumnNetConfig::new(6, 5, 0)), "classes", "0", "between 1");
-    wrong(column(base().with_height(0)), "height", "0", "between 1");
-    wrong(column(ColumnNetConfig::new(6, 5000, 3).with_height(10_000)), "height", "numbers", "at most");
+    wrong(column(ColumnNetConfig::new(6, 5, 0)), "num_classes", "0", "between 1");
+    wrong(column(base().with_depth(0)), "depth", "0", "between 1");
+    wrong(column(ColumnNetConfig::new(6, 5000, 3).with_depth(10_000)), "depth", "numbers", "at most");
     wrong(column(base().with_heads(0)), "heads", "0", "at least 1");
-    wrong(column(base().with_aggregation(Aggregation::Attention).with_heads(1 << 30)), "heads", "×5", "at most");
-    wrong(column(base().with_neighbours(0)), "neighbours", "0", "at least 1");
     wrong(
-        column(base().with_aggregation(Aggregation::Concat).with_neighbours(1 << 30)),
-        "neighbours",
+        column(base().with_aggregation(Aggregation::Attention).with_heads(1 << 30)),
+        "heads",
         "×5",
         "at most",
     );
-    wrong(column(base().with_relations(0)), "relations", "0", "at least 1");
+    wrong(column(base().with_num_neighbors(0)), "num_neighbors", "0", "at least 1");
+    wrong(
+        column(base().with_aggregation(Aggregation::Concat).with_num_neighbors(1 << 30)),
+        "num_neighbors",
+        "×5",
+        "at most",
+    );
+    wrong(column(base().with_num_relations(0)), "num_relations", "0", "at least 1");
     for rate in [1.0, -0.1, f64::NAN] {
         wrong(column(base().with_dropout(rate)), "dropout", &rate.to_string(), "less than 1");
         wrong(column(base().with_input_dropout(rate)), "input_dropout", &rate.to_string(), "less than 1");
@@ -323,13 +330,13 @@ fn wrong_configs_name_their_key() {
     let gcn = |config: GcnConfig| config.init(&mut rng(), &device);
     wrong(gcn(GcnConfig::new(6, [5, 0], 3)), "hidden", "0 at layer 2", "at least 1");
     wrong(gcn(GcnConfig::new(6, vec![1; 10_000], 3)), "hidden", "10000 layers", "fewer");
-    wrong(gcn(GcnConfig::new(0, [], 3)), "features", "0", "at least 1");
+    wrong(gcn(GcnConfig::new(0, [], 3)), "num_features", "0", "at least 1");
     wrong(gcn(GcnConfig::new(6, [1 << 20, 1 << 20], 3)), "hidden", "1048576×1048576", "at most");
     wrong(gcn(GcnConfig::new(6, [], 3).with_dropout(1.0)), "dropout", "1", "less than 1");
     let chebyshev = |config: ChebyshevNetConfig| config.init(&mut rng(), &device);
     wrong(chebyshev(ChebyshevNetConfig::new(6, [5], 3).with_order(HUGE)), "order", "", "at most");
     wrong(chebyshev(ChebyshevNetConfig::new(1 << 20, [64], 3).with_order(99)), "order", "100×", "at most");
-    wrong(chebyshev(ChebyshevNetConfig::new(6, [5], 0)), "classes", "0", "between 1");
+    wrong(chebyshev(ChebyshevNetConfig::new(6, [5], 0)), "num_classes", "0", "between 1");
     wrong(EdgeAttentionConfig::new(4, 0).init(&mut rng(), &device), "heads", "0", "at least 1");
     wrong(GraphConvConfig::new(0, 2).init(&mut rng(), &device), "input", "0", "at least 1");
 }
@@ -339,14 +346,15 @@ fn configs_survive_text_and_refuse_unknown_keys() {
     let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(Aggregation::Attention).with_tied(true);
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<ColumnNetConfig>(&text).unwrap(), config);
-    let short = r#"{"features": 6, "hidden": 5, "classes": 3, "aggregation": "attention", "tied": true}"#;
+    let short =
+        r#"{"num_features": 6, "hidden": 5, "num_classes": 3, "aggregation": "attention", "tied": true}"#;
     assert_eq!(serde_json::from_str::<ColumnNetConfig>(short).unwrap(), config);
-    let error = serde_json::from_str::<ColumnNetConfig>(r#"{"features": 6, "heigth": 5}"#).unwrap_err();
+    let error = serde_json::from_str::<ColumnNetConfig>(r#"{"num_features": 6, "heigth": 5}"#).unwrap_err();
     assert!(error.to_string().contains("heigth"), "{error}");
     let config = ChebyshevNetConfig::new(6, [5], 3).with_lambda_max(LambdaMax::Estimated);
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<ChebyshevNetConfig>(&text).unwrap(), config);
-    let short = r#"{"features": 6, "hidden": [5], "classes": 3}"#;
+    let short = r#"{"num_features": 6, "hidden": [5], "num_classes": 3}"#;
     assert_eq!(serde_json::from_str::<GcnConfig>(short).unwrap(), GcnConfig::new(6, [5], 3));
 }
 
@@ -387,7 +395,10 @@ fn names_can_be_guessed_and_sizes_are_printed() {
 }
 
 /// Saved and loaded into a twin of another seed, a net gives the same bits.
-fn survives<N: Net<Input = GraphInput, Output = Tensor<2>>>(build: impl Fn(&mut SeededRng) -> N, links: Links) {
+fn survives<N: Net<Input = GraphInput, Output = Tensor<2>>>(
+    build: impl Fn(&mut SeededRng) -> N,
+    links: Links,
+) {
     let mut rng = rng();
     let (net, other) = (build(&mut rng), build(&mut rng));
     let bytes = weights::to_safetensors(&net).unwrap();
@@ -402,12 +413,12 @@ fn survives<N: Net<Input = GraphInput, Output = Tensor<2>>>(build: impl Fn(&mut 
 fn save_and_load_give_the_same_bits() {
     let device = Device::flex();
     for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
-        let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(aggregation).with_neighbours(3);
+        let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(aggregation).with_num_neighbors(3);
         let linking = config.init(&mut rng(), &device).unwrap().linking();
         survives(|rng| config.init(rng, &device).unwrap(), linking.links(&odd()).unwrap());
     }
     let config = GcnConfig::new(6, [5], 3);
-    survives(|rng| config.init(rng, &device).unwrap(), Linking::Renormalised.links(&odd()).unwrap());
+    survives(|rng| config.init(rng, &device).unwrap(), Linking::Renormalized.links(&odd()).unwrap());
     let config = ChebyshevNetConfig::new(6, [5], 3);
     let links = Linking::Laplacian(LambdaMax::Two).links(&odd()).unwrap();
     survives(|rng| config.init(rng, &device).unwrap(), links);

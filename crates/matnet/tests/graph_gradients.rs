@@ -8,7 +8,7 @@ use burn::tensor::{DType, Tensor, TensorData};
 use common::{between, check_function, check_module, device, distance, random, shaken, values, weigh};
 use matnet::graph::{Edges, Features, Graph, GraphInput, LambdaMax, Linking, Links, Sampler, Sparse};
 use matnet::layer::{
-    ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, FeatureMap, GraphConvConfig, Aggregation,
+    Aggregation, ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, FeatureMap, GraphConvConfig,
 };
 use matnet::ops::{Activation, attention_map, composed, edge_attention, highway, slot_map, sparse_product};
 use matnet::prelude::*;
@@ -248,7 +248,7 @@ fn edge_attention_layer() {
     each_graph("edge attention layer", |label, index, rng| {
         let [nodes, width, heads] = [6, 5, 4].map(|most| between(rng, 1, most));
         let graph = graph(rng, nodes, 1);
-        let (links, inputs) = links(rng, index, &graph, Linking::Heard, 1);
+        let (links, inputs) = links(rng, index, &graph, Linking::Adjacency, 1);
         let layer = EdgeAttentionConfig::new(width, heads).init(rng, &device()).unwrap();
         check_nodes(label, layer, [inputs, width], rng, |layer, x| layer.forward(&links.hop(0)[0], x));
     });
@@ -261,8 +261,8 @@ fn column_layers() {
         let graph = graph(rng, nodes, relations);
         let config = ColumnLayerConfig::new(width, aggregation(index))
             .with_heads(between(rng, 1, 4))
-            .with_neighbours(between(rng, 1, 4))
-            .with_relations(relations)
+            .with_num_neighbors(between(rng, 1, 4))
+            .with_num_relations(relations)
             .with_activation(activation(index / 3))
             .with_dropout(0.3);
         let (links, inputs) = links(rng, index / 3, &graph, config.linking(), 1);
@@ -279,14 +279,12 @@ fn convolutions() {
     each_graph("convolution", |label, index, rng| {
         let [nodes, from, to] = [7, 6, 6].map(|most| between(rng, 1, most));
         let graph = graph(rng, nodes, 1);
-        let linking = if index % 2 == 0 { Linking::Renormalised } else { Linking::Symmetric };
+        let linking = if index % 2 == 0 { Linking::Renormalized } else { Linking::Symmetric };
         let (links, inputs) = links(rng, index, &graph, linking, 1);
         let layer =
             GraphConvConfig::new(from, to).with_activation(activation(index)).with_bias(index % 3 != 1);
         let layer = layer.init(rng, &device()).unwrap();
-        check_nodes(label, layer, [inputs, from], rng, |layer, x| {
-            layer.forward(&links.hop(0)[0], &x.into())
-        });
+        check_nodes(label, layer, [inputs, from], rng, |layer, x| layer.forward(&links.hop(0)[0], &x.into()));
     });
 }
 
@@ -344,11 +342,11 @@ fn column_nets() {
         let [nodes, features, hidden, classes, height] = [6, 5, 4, 3, 3].map(|most| between(rng, 1, most));
         let relations = between(rng, 1, 2);
         let net = ColumnNetConfig::new(features, hidden, classes)
-            .with_height(height)
+            .with_depth(height)
             .with_aggregation(aggregation(index))
             .with_heads(between(rng, 1, 3))
-            .with_neighbours(between(rng, 1, 3))
-            .with_relations(relations)
+            .with_num_neighbors(between(rng, 1, 3))
+            .with_num_relations(relations)
             .with_tied(index % 4 < 2)
             .with_activation(activation(index / 3))
             .with_input_dropout(0.2)

@@ -32,19 +32,19 @@ fn heard_in_the_middle(sampler: &Sampler) -> ([usize; 41], Vec<usize>) {
 
 #[test]
 fn samples_are_bounded_seeded_and_even() {
-    let sampler = |most| Sampler::new(&star(), Linking::Heard, 1, Some(most)).unwrap();
+    let sampler = |most| Sampler::new(&star(), Linking::Adjacency, 1, Some(most)).unwrap();
     let (counts, lengths) = heard_in_the_middle(&sampler(10));
     assert!(lengths.iter().all(|&length| length == 10));
     assert!(counts[1..].iter().all(|&count| (400..600).contains(&count)), "{counts:?}");
     let draw = |most, seed| sampler(most).whole(&mut SeededRng::new(seed, "sample")).unwrap();
     assert!(draw(10, 1) == draw(10, 1) && draw(10, 1) != draw(10, 2));
-    assert_eq!(draw(40, 1), Linking::Heard.links(&star()).unwrap());
-    assert!(sampler(40).leaves_out_nobody() && !sampler(39).leaves_out_nobody());
+    assert_eq!(draw(40, 1), Linking::Adjacency.links(&star()).unwrap());
+    assert!(sampler(40).is_full_graph() && !sampler(39).is_full_graph());
 }
 
 #[test]
 fn dropout_leaves_out_each_neighbour_alike() {
-    let sampler = |most| Sampler::new(&star(), Linking::Heard, 1, most).unwrap();
+    let sampler = |most| Sampler::new(&star(), Linking::Adjacency, 1, most).unwrap();
     let (counts, lengths) = heard_in_the_middle(&sampler(None).with_dropout(0.7).unwrap());
     // 2,000 draws of 0.3 are 600 ± 20.5.
     assert!(counts[1..].iter().all(|&count| (500..700).contains(&count)), "{counts:?}");
@@ -65,7 +65,7 @@ fn drawn_weights_keep_their_expectation() {
     let mut rng = SeededRng::new(3, "expectation");
     let graph = random_graph(&mut rng, 12, 40);
     let laplacian = Linking::Laplacian(LambdaMax::Estimated);
-    for linking in [Linking::Symmetric, Linking::Renormalised, laplacian] {
+    for linking in [Linking::Symmetric, Linking::Renormalized, laplacian] {
         let whole = dense(&only(linking, &graph));
         for (most, rate) in [(Some(2), 0.0), (None, 0.5), (Some(2), 0.5)] {
             const DRAWS: usize = 4000;
@@ -95,7 +95,7 @@ fn drawn_weights_keep_their_expectation() {
 fn an_epoch_has_every_node_once() {
     let mut rng = SeededRng::new(2, "epoch");
     let graph = random_graph(&mut rng, 30, 60);
-    let sampler = Sampler::new(&graph, Linking::Heard, 3, Some(2)).unwrap();
+    let sampler = Sampler::new(&graph, Linking::Adjacency, 3, Some(2)).unwrap();
     let nodes: Vec<u32> = (0..30).collect();
     let epoch = |seed| -> Vec<_> {
         let mut rng = SeededRng::new(seed, "epoch");
@@ -150,7 +150,8 @@ fn full_batches_equal_the_whole_graph() {
     for round in 0..10 {
         let graph = random_graph(&mut rng, 20, 50);
         for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
-            let config = ColumnNetConfig::new(6, 5, 3).with_height(3).with_aggregation(aggregation).with_heads(3);
+            let config =
+                ColumnNetConfig::new(6, 5, 3).with_depth(3).with_aggregation(aggregation).with_heads(3);
             let net = config.with_tied(round % 2 == 0).init(&mut rng, &device()).unwrap();
             let (linking, hops) = (net.linking(), net.hops());
             whole_and_batches(&format!("{aggregation:?}"), net, &graph, linking, hops, 6);

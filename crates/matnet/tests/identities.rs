@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use common::{between, device, distance, random, shaken, with_numbers};
-use matnet::layer::{Output, RecurrentConfig, Head};
 use matnet::ops::{Keep, Steps, mat1};
 use matnet::prelude::*;
 
@@ -72,8 +71,7 @@ fn a_matrix_net_of_one_column_is_the_vector_net() {
             };
             let vector = config(Form::Vector, &[5]).init(&mut rng, &device).unwrap();
             let vector = shaken(vector, &mut rng, 0.2);
-            let matrix =
-                one_column(config(Form::Matrix, &[5, 1]).init(&mut rng, &device).unwrap(), &vector);
+            let matrix = one_column(config(Form::Matrix, &[5, 1]).init(&mut rng, &device).unwrap(), &vector);
             let x = random(&mut rng, [4, 7, 1]);
             let (a, b) = (vector.forward(x.clone(), &mut train()), matrix.forward(x.clone(), &mut train()));
             assert!(distance(a, b) < 1e-12, "{skip:?} in training");
@@ -116,10 +114,10 @@ fn a_matrix_net_of_one_column_is_the_vector_net() {
         let (a, b) = (vector.forward(x.clone(), &mut Mode::Eval), matrix.forward(x.clone(), &mut Mode::Eval));
         assert!(distance(a, b) < 1e-12, "{cell:?} labeller");
 
-        for start in [Start::Zeros, Start::Encoder] {
+        for start in [DecoderState::Zeros, DecoderState::Encoder] {
             let config = |form, hidden: &[usize]| {
                 let config = Seq2SeqConfig::new([6, 1], hidden.to_vec(), 3).with_form(form);
-                config.with_cell(cell).with_start(start).with_layers(2)
+                config.with_cell(cell).with_decoder_state(start).with_layers(2)
             };
             let vector = config(Form::Vector, &[5]).init(&mut rng, &device).unwrap();
             let vector = shaken(vector, &mut rng, 0.2);
@@ -192,9 +190,8 @@ fn the_nets_of_the_paper_have_their_sizes() {
     assert_eq!(count(vector([63, 33])), 1_844_201);
     assert_eq!(count(vector([64, 32])), 1_819_401);
     // Moving MNIST: encoder and decoder RNN and a map to the frame.
-    let mut count = |config: Seq2SeqConfig| {
-        config.with_init(Init::Normal).init(&mut rng, &device).unwrap().num_params()
-    };
+    let mut count =
+        |config: Seq2SeqConfig| config.with_init(Init::Normal).init(&mut rng, &device).unwrap().num_params();
     assert_eq!(count(Seq2SeqConfig::new([64, 64], [200, 200], 5)), 375_296);
     assert_eq!(count(Seq2SeqConfig::new([64, 64], [2000], 5).with_form(Form::Vector)), 28_392_096);
 }
@@ -238,7 +235,7 @@ fn a_sequence_is_its_steps() {
                 assert!(distance(state.hidden.clone(), at(&states)) < 1e-12, "{form:?} {kind:?} step {t}");
             }
             assert!(distance(state.hidden, end.hidden) < 1e-12);
-            assert_eq!(state.memory.is_some(), kind == CellKind::Lstm);
+            assert_eq!(state.cell_state.is_some(), kind == CellKind::Lstm);
         }
     }
 }
@@ -254,7 +251,7 @@ fn both_directions_read_the_same_sequence() {
     let (back, end) = layer.backward[0].sequence(Steps::Sequence(x.clone().flip([1])), None, Keep::All);
     assert!(distance(states.clone().narrow(2, 5, 5), back.flip([1])) < 1e-12);
     assert!(distance(ends[1].hidden.clone(), end.hidden) < 1e-12);
-    // What the top of a classifier sees: both chains after they have read everything.
+    // What the head of a classifier takes: both chains after they have read everything.
     let (last, _) = layer.forward(Steps::Sequence(x), None, Keep::Last, &mut Mode::Eval);
     let both = Tensor::cat(vec![ends[0].hidden.clone(), ends[1].hidden.clone()], 1);
     assert!(distance(last.squeeze_dim::<3>(1), both) < 1e-12);
@@ -292,10 +289,10 @@ fn running_statistics_are_not_counted_as_learned() {
 #[test]
 fn scores_per_step_are_the_scores_of_each_step() {
     let (device, mut rng) = (device(), SeededRng::new(0, "steps"));
-    let top = 3.head(Form::Matrix, [4, 5], Activation::Identity, Init::Normal, &mut rng, &device).unwrap();
-    let top = shaken(top, &mut rng, 0.1);
+    let head = 3.head(Form::Matrix, [4, 5], Activation::Identity, Init::Normal, &mut rng, &device).unwrap();
+    let head = shaken(head, &mut rng, 0.1);
     let states = random::<4>(&mut rng, [2, 3, 4, 5]);
-    let all = top.per_step(states.clone(), &mut Mode::Eval);
-    let second = top.forward(states.narrow(1, 1, 1).squeeze_dim::<3>(1), &mut Mode::Eval);
+    let all = head.per_step(states.clone(), &mut Mode::Eval);
+    let second = head.forward(states.narrow(1, 1, 1).squeeze_dim::<3>(1), &mut Mode::Eval);
     assert!(distance(all.narrow(1, 1, 1).squeeze_dim::<2>(1), second) < 1e-12);
 }

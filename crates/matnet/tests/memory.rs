@@ -34,14 +34,14 @@ fn story(rng: &mut SeededRng) -> (Vec<Vec<u32>>, Vec<u32>) {
 
 fn end_to_end(rng: &mut SeededRng, index: usize) -> EndToEndConfig {
     EndToEndConfig::new(VOCABULARY, 5, between(rng, 1, 5))
-        .with_memory(between(rng, 1, 7))
+        .with_memory_size(between(rng, 1, 7))
         .with_hops(1 + index % 3)
         .with_heads(1 + index / 3 % 3)
         .with_tying([Tying::Adjacent, Tying::LayerWise][index / 2 % 2])
-        .with_encoding([Encoding::Position, Encoding::Bag][index / 5 % 2])
-        .with_time(!index.is_multiple_of(7))
-        .with_empty(index % 4 < 2)
-        .with_noise([0.5, 0.0, 0.0][index % 3])
+        .with_encoding([Encoding::Position, Encoding::BagOfWords][index / 5 % 2])
+        .with_temporal_encoding(!index.is_multiple_of(7))
+        .with_empty_slots(index % 4 < 2)
+        .with_time_noise([0.5, 0.0, 0.0][index % 3])
 }
 
 fn built(config: &EndToEndConfig, rng: &mut SeededRng) -> EndToEnd {
@@ -73,12 +73,12 @@ fn memory_network_gradients() {
     for index in 0..SHAPES {
         let mut rng = SeededRng::new(index as u64, "memory network");
         let config = MemoryNetworkConfig::new(VOCABULARY, 5, between(&mut rng, 1, 5))
-            .with_memory(between(&mut rng, 1, 7))
+            .with_memory_size(between(&mut rng, 1, 7))
             .with_hops(1 + index % 3)
-            .with_encoding([Encoding::Position, Encoding::Bag][index / 2 % 2])
-            .with_time(!index.is_multiple_of(5))
+            .with_encoding([Encoding::Position, Encoding::BagOfWords][index / 2 % 2])
+            .with_temporal_encoding(!index.is_multiple_of(5))
             .with_activation([Activation::Identity, Activation::Tanh][index / 7 % 2])
-            .with_noise([0.5, 0.0, 0.0][index % 3])
+            .with_time_noise([0.5, 0.0, 0.0][index % 3])
             .with_loss([FactLoss::Softmax, FactLoss::Margin][index / 3 % 2]);
         let net = shaken(config.init(&mut rng, &device()).unwrap(), &mut rng, 0.4);
         let (mut all, mut facts, mut answers) = (Stories::default(), Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ fn memory_network_gradients() {
             all.push(&sentences, &question);
         }
         check_module(&format!("memory network {index}"), &net, &[], |net, _| {
-            net.loss(&all, &facts, &answers, &mut learning()).loss
+            net.supervised_loss(&all, &facts, &answers, &mut learning()).unwrap().loss
         });
     }
 }
@@ -99,15 +99,15 @@ fn memory_network_gradients() {
 fn plain(net: &EndToEnd, config: &EndToEndConfig, sentences: &[Vec<u32>], question: &[u32]) -> Vec<f64> {
     let maps: std::collections::HashMap<String, Vec<f64>> =
         weights::named(net).into_iter().map(|(name, data)| (name, data.iter::<f64>().collect())).collect();
-    let d = config.width;
+    let d = config.embedding_dim;
     let bag = |words: &[u32], map: &str| -> Vec<f64> {
         let mut sum = vec![0.0; d];
         for (j, &word) in words.iter().enumerate() {
             for (k, sum) in sum.iter_mut().enumerate() {
                 let (j, k) = (j as f64 + 1.0, k as f64 + 1.0);
-                let (most, width) = (config.words as f64, d as f64);
+                let (most, width) = (config.sentence_length as f64, d as f64);
                 let l = match config.encoding {
-                    Encoding::Bag => 1.0,
+                    Encoding::BagOfWords => 1.0,
                     // Twice the formula of the paper, (1 − j/J) − (k/d)(1 − 2j/J), with j and k taken at the middle of their
                     // places.
                     Encoding::Position => {
@@ -120,11 +120,11 @@ fn plain(net: &EndToEnd, config: &EndToEndConfig, sentences: &[Vec<u32>], questi
         }
         sum
     };
-    let kept = &sentences[sentences.len().saturating_sub(config.memory)..];
+    let kept = &sentences[sentences.len().saturating_sub(config.memory_size)..];
     let memory = |at: usize| -> Vec<Vec<f64>> {
         let row = |(i, words): (usize, &Vec<u32>)| {
             let mut row = bag(words, &format!("embedding.{at}.word_map"));
-            if config.time {
+            if config.temporal_encoding {
                 let age = kept.len() - 1 - i;
                 let times = &maps[&format!("embedding.{at}.time_map")];
                 row.iter_mut().zip(&times[age * d..]).for_each(|(x, t)| *x += t);
@@ -139,7 +139,7 @@ fn plain(net: &EndToEnd, config: &EndToEndConfig, sentences: &[Vec<u32>], questi
         let (m, c) = if layer_wise { (memory(0), memory(1)) } else { (memory(hop), memory(hop + 1)) };
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let powers: Vec<f64> = m.iter().map(|m| dot(&u, m).exp()).collect();
-        let empty = if config.empty { (config.memory - kept.len()) as f64 } else { 0.0 };
+        let empty = if config.empty_slots { (config.memory_size - kept.len()) as f64 } else { 0.0 };
         let total = powers.iter().sum::<f64>() + empty;
         let mut next = match layer_wise {
             false => u.clone(),
@@ -155,9 +155,9 @@ fn plain(net: &EndToEnd, config: &EndToEndConfig, sentences: &[Vec<u32>], questi
             let map = &maps[&format!("embedding.{}.word_map", config.hops)];
             (0..d).map(|k| u[k] * map[word * d + k]).sum::<f64>()
         }
-        true => (0..d).map(|k| u[k] * maps["answer_map"][k * config.vocabulary + word]).sum::<f64>(),
+        true => (0..d).map(|k| u[k] * maps["answer_map"][k * config.vocab_size + word]).sum::<f64>(),
     };
-    (0..config.vocabulary).map(answer).collect()
+    (0..config.vocab_size).map(answer).collect()
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn one_head_is_the_original_written_out() {
 #[test]
 fn heads_that_agree_are_one_head() {
     let mut rng = SeededRng::new(1, "heads");
-    let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(6);
+    let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory_size(6);
     let single = config.clone().init(&mut rng, &Device::flex()).unwrap();
     let several = config.with_heads(3).init(&mut rng, &Device::flex()).unwrap();
     let mut maps: std::collections::HashMap<_, _> = weights::named(&several).into_iter().collect();
@@ -196,8 +196,8 @@ fn heads_that_agree_are_one_head() {
 #[test]
 fn reading_is_mat1_with_attention_columns() {
     let mut rng = SeededRng::new(2, "read");
-    let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(6).with_hops(1).with_heads(3);
-    let net = config.with_encoding(Encoding::Bag).init(&mut rng, &Device::flex()).unwrap();
+    let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory_size(6).with_hops(1).with_heads(3);
+    let net = config.with_encoding(Encoding::BagOfWords).init(&mut rng, &Device::flex()).unwrap();
     let sentences: Vec<Vec<u32>> = vec![vec![1, 2], vec![3], vec![2, 4, 4]];
     let mut one = Stories::default();
     one.push(&sentences, &[5, 1]);
@@ -225,10 +225,9 @@ fn reading_is_mat1_with_attention_columns() {
 fn company_and_padding_change_no_bit() {
     for index in 0..20 {
         let mut rng = SeededRng::new(index as u64, "company");
-        let config = end_to_end(&mut rng, index).with_memory(50);
+        let config = end_to_end(&mut rng, index).with_memory_size(50);
         let ours = config.init(&mut rng, &Device::flex()).unwrap();
-        let theirs =
-            MemoryNetworkConfig::new(VOCABULARY, 5, 4).with_hops(2).init(&mut rng, &Device::flex());
+        let theirs = MemoryNetworkConfig::new(VOCABULARY, 5, 4).with_hops(2).init(&mut rng, &Device::flex());
         let theirs = theirs.unwrap();
         let mut batch = Stories::default();
         let all: Vec<_> = (0..7).map(|_| story(&mut rng)).collect();
@@ -268,7 +267,7 @@ fn company_and_padding_change_no_bit() {
 fn only_the_last_sentences_are_kept() {
     let mut rng = SeededRng::new(4, "kept");
     let net =
-        EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(2).init(&mut rng, &Device::flex()).unwrap();
+        EndToEndConfig::new(VOCABULARY, 5, 4).with_memory_size(2).init(&mut rng, &Device::flex()).unwrap();
     let (mut long, mut short) = (Stories::default(), Stories::default());
     long.push([&[1, 2][..], &[3], &[4, 5], &[6]], &[7]);
     short.push([&[4, 5][..], &[6]], &[7]);
@@ -280,7 +279,7 @@ fn only_the_last_sentences_are_kept() {
 #[test]
 fn noise_moves_times_only_while_learning_and_keeps_their_order() {
     let mut rng = SeededRng::new(5, "noise");
-    let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory(20).with_noise(0.5);
+    let config = EndToEndConfig::new(VOCABULARY, 5, 4).with_memory_size(20).with_time_noise(0.5);
     let net = config.init(&mut rng, &Device::flex()).unwrap();
     let mut one = Stories::default();
     one.push([&[1, 2][..], &[3], &[4, 5], &[6]], &[7]);
@@ -308,7 +307,7 @@ fn tied_maps_are_counted_once() {
         let heads = 4 * d * d + hops * 16 + 4;
         assert_eq!(count(config().with_hops(hops).with_heads(4)), (hops + 1) * (words + times) * d + heads);
     }
-    assert_eq!(count(config().with_time(false)), 4 * words * d);
+    assert_eq!(count(config().with_temporal_encoding(false)), 4 * words * d);
 }
 
 #[test]
@@ -329,7 +328,7 @@ fn a_memory_network_finds_what_it_was_taught() {
     }
     let mut optimizer = burn::optim::AdamConfig::new().init();
     for _ in 0..150 {
-        let loss = net.loss(&stories, &facts, &answers, &mut Mode::Eval).loss;
+        let loss = net.supervised_loss(&stories, &facts, &answers, &mut Mode::Eval).unwrap().loss;
         let gradients = burn::optim::GradientsParams::from_grads(loss.backward(), &net);
         net = optimizer.step(0.02, net, gradients);
     }
@@ -346,19 +345,20 @@ fn a_memory_network_finds_what_it_was_taught() {
 
 #[test]
 fn wrong_configs_name_their_keys() {
-    let key =
-        |config: EndToEndConfig| config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap_err().key;
+    let key = |config: EndToEndConfig| {
+        config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap_err().key
+    };
     let config = || EndToEndConfig::new(9, 5, 4);
-    assert_eq!(key(EndToEndConfig::new(0, 5, 4)), "vocabulary");
-    assert_eq!(key(EndToEndConfig::new(9, 0, 4)), "words");
-    assert_eq!(key(EndToEndConfig::new(9, 5, 0)), "width");
-    assert_eq!(key(EndToEndConfig::new(1 << 20, 5, 1 << 20)), "width");
-    assert_eq!(key(config().with_memory(0)), "memory");
+    assert_eq!(key(EndToEndConfig::new(0, 5, 4)), "vocab_size");
+    assert_eq!(key(EndToEndConfig::new(9, 0, 4)), "sentence_length");
+    assert_eq!(key(EndToEndConfig::new(9, 5, 0)), "embedding_dim");
+    assert_eq!(key(EndToEndConfig::new(1 << 20, 5, 1 << 20)), "embedding_dim");
+    assert_eq!(key(config().with_memory_size(0)), "memory_size");
     assert_eq!(key(config().with_hops(0)), "hops");
     assert_eq!(key(config().with_heads(0)), "heads");
     assert_eq!(key(config().with_heads(usize::MAX)), "heads");
-    assert_eq!(key(config().with_noise(1.0)), "noise");
-    assert_eq!(key(config().with_deviation(f64::NAN)), "deviation");
+    assert_eq!(key(config().with_time_noise(1.0)), "time_noise");
+    assert_eq!(key(config().with_init_std(f64::NAN)), "init_std");
     let key = |config: MemoryNetworkConfig| {
         config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap_err().key
     };
@@ -369,14 +369,14 @@ fn wrong_configs_name_their_keys() {
 }
 
 #[test]
-fn a_net_is_what_was_stored_with_its_softmax() {
+fn a_net_is_what_was_stored_but_for_its_softmax() {
     let config = EndToEndConfig::new(9, 5, 4).with_heads(2).with_tying(Tying::LayerWise);
     let net = config.init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap().with_softmax(false);
     let bytes = weights::to_safetensors(&net).unwrap();
     let other = config.init(&mut SeededRng::new(2, "init"), &Device::flex()).unwrap();
-    assert!(other.has_softmax());
     let other = weights::load_safetensors(other, &bytes).unwrap();
-    assert!(!other.has_softmax());
+    assert!(other.has_softmax() && !net.has_softmax());
+    let other = other.with_softmax(false);
     let stories = stories(&mut SeededRng::new(3, "stories"), 4);
     let [a, b] = [net, other].map(|net| numbers(net.forward(stories.clone(), &mut Mode::Eval)));
     assert_eq!(a, b);
@@ -392,7 +392,8 @@ fn a_net_is_what_was_stored_with_its_softmax() {
 #[test]
 fn printed_forms_show_sizes() {
     let net = EndToEndConfig::new(9, 5, 4).init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap();
-    assert!(format!("{net}").contains("9 words in 4 numbers, 50 sentences, 3 hops of 1 heads"), "{net}");
-    let net = MemoryNetworkConfig::new(9, 5, 4).init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap();
+    assert!(format!("{net}").contains("9 words in 4 dimensions, 50 sentences, 3 hops of 1 heads"), "{net}");
+    let net =
+        MemoryNetworkConfig::new(9, 5, 4).init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap();
     assert!(format!("{net}").contains("up to 1 of them found"), "{net}");
 }

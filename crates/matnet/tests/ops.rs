@@ -114,7 +114,7 @@ fn run_recurrent(
     } else {
         Steps::Constant(cube(0), time)
     };
-    let state = MatState { hidden: cube(1), memory: cell.has_memory().then(|| cube(2)) };
+    let state = MatState { hidden: cube(1), cell_state: cell.has_cell_state().then(|| cube(2)) };
     let maps = RecurrentMaps {
         input_row_map: cube(3),
         input_col_map: cube(4),
@@ -128,7 +128,7 @@ fn run_recurrent(
         recurrent(cell, steps, Some(state), maps, keep)
     };
     let mut all = vec![hidden, last.hidden.unsqueeze_dim(1)];
-    all.extend(last.memory.map(|memory| memory.unsqueeze_dim(1)));
+    all.extend(last.cell_state.map(|cell_state| cell_state.unsqueeze_dim(1)));
     Tensor::cat(all, 1)
 }
 
@@ -136,7 +136,7 @@ fn run_recurrent(
 fn run_mapped(composed: bool, t: &[Tensor<1>], shapes: &[Vec<usize>], cell: Cell, keep: Keep) -> Tensor<4> {
     let cube = |at: usize| t[at].clone().reshape(shape::<3>(shapes, at));
     let mapped = t[0].clone().reshape(shape::<5>(shapes, 0));
-    let state = MatState { hidden: cube(1), memory: cell.has_memory().then(|| cube(2)) };
+    let state = MatState { hidden: cube(1), cell_state: cell.has_cell_state().then(|| cube(2)) };
     let maps = StateMaps { row_map: cube(5), col_map: cube(6), bias: cube(7) };
     let (hidden, last) = if composed {
         composed::recurrent_mapped(cell, mapped, state, maps, keep)
@@ -144,7 +144,7 @@ fn run_mapped(composed: bool, t: &[Tensor<1>], shapes: &[Vec<usize>], cell: Cell
         recurrent_mapped(cell, mapped, Some(state), maps, keep)
     };
     let mut all = vec![hidden, last.hidden.unsqueeze_dim(1)];
-    all.extend(last.memory.map(|memory| memory.unsqueeze_dim(1)));
+    all.extend(last.cell_state.map(|cell_state| cell_state.unsqueeze_dim(1)));
     Tensor::cat(all, 1)
 }
 
@@ -227,7 +227,7 @@ fn fused_recurrences_over_mapped_inputs_equal_composed() {
         tame(&mut inputs, &shapes, 5..7);
         let [fused, composed] = [false, true].map(|composed| {
             let mut all = everything(&inputs, |t| run_mapped(composed, t, &shapes, cell, keep));
-            if !cell.has_memory() {
+            if !cell.has_cell_state() {
                 all[3].clear();
             }
             all
@@ -331,8 +331,8 @@ fn fused_recurrences_equal_composed() {
         tame(&mut inputs, &shapes, 3..7);
         let [fused, composed] = [false, true].map(|composed| {
             let mut all = everything(&inputs, |t| run_recurrent(composed, t, &shapes, cell, time, keep));
-            // Without a memory its gradient is of no interest: absent on one side, absent on the other.
-            if !cell.has_memory() {
+            // Without a cell state its gradient is of no interest: absent on one side, absent on the other.
+            if !cell.has_cell_state() {
                 all[3].clear();
             }
             // A sum that rounding puts on the other side of a ReLU's kink changes gradients by more than
@@ -411,8 +411,7 @@ fn the_paper_s_identity_holds() {
     let mut rng = SeededRng::new(11, "kronecker");
     for _ in 0..100 {
         let [r, c, ro, co] = sides(&mut rng, 6);
-        let (x, u, v) =
-            (random(&mut rng, [1, r, c]), random(&mut rng, [r, ro]), random(&mut rng, [c, co]));
+        let (x, u, v) = (random(&mut rng, [1, r, c]), random(&mut rng, [r, ro]), random(&mut rng, [c, co]));
         let y = mat1(x.clone(), u.clone(), v.clone(), None, Activation::Identity);
         let stack = |m: Tensor<3>, count: usize| m.swap_dims(1, 2).reshape([count, 1]);
         // (V⊗U)[(c, r), (c', r')] = V[c, c'] · U[r, r']

@@ -74,15 +74,15 @@ fn recurrences() {
         };
         let start = reference
             .leaf("input.hidden")
-            .map(|hidden| MatState { hidden, memory: reference.leaf("input.memory") });
+            .map(|hidden| MatState { hidden, cell_state: reference.leaf("input.cell_state") });
         let steps = match reference.option("constant") {
             Some(time) => Steps::Constant(reference.input("input"), time),
             None => Steps::Sequence(reference.input("input")),
         };
         let (states, end) = ops::recurrent(cell, steps.clone(), start.clone(), maps.clone(), keep);
         let mut loss = reference.weigh("states", states) + reference.weigh("hidden", end.hidden);
-        if let Some(memory) = end.memory {
-            loss = loss + reference.weigh("memory", memory);
+        if let Some(cell_state) = end.cell_state {
+            loss = loss + reference.weigh("cell_state", cell_state);
         }
         let gradients = loss.backward();
         match &steps {
@@ -100,8 +100,8 @@ fn recurrences() {
         }
         if let Some(start) = start {
             reference.compare_gradient("hidden", &start.hidden, &gradients);
-            if let Some(memory) = start.memory {
-                reference.compare_gradient("memory", &memory, &gradients);
+            if let Some(cell_state) = start.cell_state {
+                reference.compare_gradient("cell_state", &cell_state, &gradients);
             }
         }
     });

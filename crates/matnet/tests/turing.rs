@@ -185,10 +185,10 @@ fn any_machine(index: usize, rng: &mut SeededRng) -> TuringMachineConfig {
         .with_form(form)
         .with_controller(controller)
         .with_slots(size.slots)
-        .with_width(size.width)
+        .with_slot_width(size.width)
         .with_read_heads(size.reads)
         .with_write_heads(size.writes)
-        .with_shift(size.shift)
+        .with_shift_range(size.shift)
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_batch_gives_what_its_sequences_give() {
 
 #[test]
 fn weights_go_into_a_file_and_back() {
-    let config = TuringMachineConfig::new([1, 4], [3, 3], [1, 3]).with_slots(8).with_width(5);
+    let config = TuringMachineConfig::new([1, 4], [3, 3], [1, 3]).with_slots(8).with_slot_width(5);
     let net = config.init(&mut SeededRng::new(1, "init"), &device()).unwrap();
     let names = weights::names(&net);
     assert_eq!(names[0], "entry.weight");
@@ -264,12 +264,12 @@ fn wrong_configs_name_their_keys() {
     assert_eq!(key(TuringMachineConfig::new([1, 4], [3, 3], [0, 3])), "output");
     assert_eq!(key(config().with_slots(0)), "slots");
     assert_eq!(key(config().with_slots(usize::MAX)), "slots");
-    assert_eq!(key(config().with_width(0)), "width");
+    assert_eq!(key(config().with_slot_width(0)), "slot_width");
     assert_eq!(key(config().with_read_heads(0)), "read_heads");
     assert_eq!(key(config().with_write_heads(0)), "write_heads");
-    assert_eq!(key(config().with_slots(4).with_shift(2)), "shift");
-    assert_eq!(key(config().with_shift(1_000)), "shift");
-    assert_eq!(key(config().with_sharpness(f64::NAN)), "sharpness");
+    assert_eq!(key(config().with_slots(4).with_shift_range(2)), "shift_range");
+    assert_eq!(key(config().with_shift_range(1_000)), "shift_range");
+    assert_eq!(key(config().with_sharpness_init(f64::NAN)), "sharpness_init");
     let forgetful = config().with_controller(ControllerKind::Feedforward).with_forget_bias(1.0);
     assert_eq!(key(forgetful), "forget_bias");
     let text = serde_json::to_string(&config()).unwrap();

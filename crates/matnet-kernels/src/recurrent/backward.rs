@@ -19,7 +19,7 @@ pub struct RecurrentGradients<E> {
     /// Of H₀.
     pub hidden: Vec<E>,
     /// Of C₀, empty unless there is one.
-    pub memory: Vec<E>,
+    pub cell_state: Vec<E>,
     /// Of U of the input.
     pub input_row_map: Vec<E>,
     /// Of V of the input.
@@ -37,7 +37,7 @@ struct Pieces<'a, E> {
     /// One piece, or where the input came mapped one a gate.
     input: Vec<&'a mut [E]>,
     hidden: &'a mut [E],
-    memory: &'a mut [E],
+    cell_state: &'a mut [E],
 }
 
 /// The gradients of all weights, one after the other.
@@ -64,7 +64,7 @@ impl<E: Element> Recurrent<'_, E> {
         let lstm = self.cell == Cell::Lstm;
         let mut d_input = vec![E::ZERO; if need_input { self.input.len() } else { 0 }];
         let mut d_hidden = vec![E::ZERO; self.hidden.len()];
-        let mut d_memory = vec![E::ZERO; if lstm { self.hidden.len() } else { 0 }];
+        let mut d_cell_state = vec![E::ZERO; if lstm { self.hidden.len() } else { 0 }];
         let parts = parts(plan.batch.div_ceil(plan.per_block));
         let per_part = parts[0].len() * plan.per_block;
         let mapped = self.reads == Reads::Mapped;
@@ -76,13 +76,13 @@ impl<E: Element> Recurrent<'_, E> {
             Vec::new()
         };
         let mut hiddens = d_hidden.chunks_mut(per_part * plan.h_size);
-        let mut memories = d_memory.chunks_mut(per_part * plan.h_size);
+        let mut d_cell_states = d_cell_state.chunks_mut(per_part * plan.h_size);
         let pieces: Vec<_> = parts
             .iter()
             .map(|_| Pieces {
                 input: inputs.iter_mut().filter_map(Iterator::next).collect(),
                 hidden: hiddens.next().unwrap_or_default(),
-                memory: memories.next().unwrap_or_default(),
+                cell_state: d_cell_states.next().unwrap_or_default(),
             })
             .collect();
         let sums = parts.into_par_iter().zip(pieces).with_min_len(at_least()).map(|(part, mut pieces)| {
@@ -99,7 +99,7 @@ impl<E: Element> Recurrent<'_, E> {
         RecurrentGradients {
             input: need_input.then_some(d_input),
             hidden: d_hidden,
-            memory: d_memory,
+            cell_state: d_cell_state,
             input_row_map,
             input_col_map,
             state_row_map,
@@ -132,7 +132,7 @@ impl<E: Element> Recurrent<'_, E> {
     ) {
         let Plan { level, x_size, h_size, out_size, .. } = *plan;
         let samples = plan.samples(block);
-        let Share { x, hidden, memory, gates, reset, x_middle, h_middle } = shelf.read(share);
+        let Share { x, hidden, cell_state, gates, reset, x_middle, h_middle } = shelf.read(share);
         let (h, gate_count) = (plan.h.len(), self.cell.gates());
         let (x_len, x_mid) = plan.input_lengths();
         let h_mid = plan.state[0].middle.len();
@@ -154,12 +154,12 @@ impl<E: Element> Recurrent<'_, E> {
         let columns = plan.state[0].of_columns();
         let kept_steps = if columns { self.steps } else { 1 };
         let lengths = [h, h, h, kept_steps * gate_count * h, gate_count * h, x_mid.max(h_mid), x_len];
-        with_scratch(lengths, |[d_hidden, d_memory, d_before, d_steps, d_total, s, d_x]| {
+        with_scratch(lengths, |[d_hidden, d_cell_state, d_before, d_steps, d_total, s, d_x]| {
             d_hidden.fill(E::ZERO);
-            d_memory.fill(E::ZERO);
+            d_cell_state.fill(E::ZERO);
             d_total.fill(E::ZERO);
             if self.cell == Cell::Lstm {
-                plan.h.gather(level, given(self.outputs() - 1), out_size, d_memory);
+                plan.h.gather(level, given(self.outputs() - 1), out_size, d_cell_state);
             }
             for t in (0..self.steps).rev() {
                 if self.all || t + 1 == self.steps {
@@ -198,10 +198,10 @@ impl<E: Element> Recurrent<'_, E> {
                             forget,
                             out,
                             candidate,
-                            before: &memory[t * h..(t + 1) * h],
-                            memory: &memory[(t + 1) * h..(t + 2) * h],
+                            before: &cell_state[t * h..(t + 1) * h],
+                            cell_state: &cell_state[(t + 1) * h..(t + 2) * h],
                             d_hidden,
-                            d_memory,
+                            d_cell_state,
                             d_into,
                             d_forget,
                             d_out,
@@ -273,8 +273,8 @@ impl<E: Element> Recurrent<'_, E> {
             let to = pieces.hidden.split_off_mut(..samples.len() * h_size).unwrap_or_default();
             plan.h.scatter(level, d_hidden, to, h_size);
             if self.cell == Cell::Lstm {
-                let to = pieces.memory.split_off_mut(..samples.len() * h_size).unwrap_or_default();
-                plan.h.scatter(level, d_memory, to, h_size);
+                let to = pieces.cell_state.split_off_mut(..samples.len() * h_size).unwrap_or_default();
+                plan.h.scatter(level, d_cell_state, to, h_size);
             }
         });
     }

@@ -54,24 +54,24 @@ macro_rules! elementwise {
 
 elementwise! {
     /// C = F⊙C₋ + I⊙Ĉ; H = O⊙tanh(C)
-    LstmForward { into, forget, out, candidate, before } mut { memory, hidden } () |s| {
-        *memory = s.mul_add(forget, before, s.mul(into, candidate));
-        *hidden = s.mul(out, s.tanh(*memory));
+    LstmForward { into, forget, out, candidate, before } mut { cell_state, hidden } () |s| {
+        *cell_state = s.mul_add(forget, before, s.mul(into, candidate));
+        *hidden = s.mul(out, s.tanh(*cell_state));
     }
 }
 
 elementwise! {
     /// From dH and dC (of C after the step) to the gradients before the gates' activations and dC₋.
-    LstmBackward { into, forget, out, candidate, before, memory, d_hidden }
-    mut { d_memory, d_into, d_forget, d_out, d_candidate } () |s| {
-        let squashed = s.tanh(memory);
+    LstmBackward { into, forget, out, candidate, before, cell_state, d_hidden }
+    mut { d_cell_state, d_into, d_forget, d_out, d_candidate } () |s| {
+        let squashed = s.tanh(cell_state);
         let sigmoid = |y, g| Activation::Sigmoid.backward(s, y, g);
         *d_out = sigmoid(out, s.mul(d_hidden, squashed));
-        let d_c = s.add(*d_memory, Activation::Tanh.backward(s, squashed, s.mul(d_hidden, out)));
+        let d_c = s.add(*d_cell_state, Activation::Tanh.backward(s, squashed, s.mul(d_hidden, out)));
         *d_into = sigmoid(into, s.mul(d_c, candidate));
         *d_forget = sigmoid(forget, s.mul(d_c, before));
         *d_candidate = Activation::Tanh.backward(s, candidate, s.mul(d_c, into));
-        *d_memory = s.mul(d_c, forget);
+        *d_cell_state = s.mul(d_c, forget);
     }
 }
 

@@ -69,14 +69,14 @@ impl<E: Element> Recurrent<'_, E> {
         let Plan { level, h_size, out_size, .. } = *plan;
         let samples = plan.samples(block);
         let of = |size: usize| samples.start * size..samples.end * size;
-        let Share { x, hidden, memory, gates, reset, x_middle, h_middle } = shelf.cut(share);
+        let Share { x, hidden, cell_state, gates, reset, x_middle, h_middle } = shelf.cut(share);
         let (h, gate_count) = (plan.h.len(), self.cell.gates());
         let (x_block, x_mid) = plan.input_lengths();
         let h_mid = plan.state[0].middle.len();
 
         plan.h.gather(level, &self.hidden[of(h_size)], h_size, slot(hidden, 0, h));
-        if let Some(start) = self.memory {
-            plan.h.gather(level, &start[of(h_size)], h_size, slot(memory, 0, h));
+        if let Some(start) = self.cell_state {
+            plan.h.gather(level, &start[of(h_size)], h_size, slot(cell_state, 0, h));
         }
         let sequence = &self.input[of(self.inputs() * plan.x_size)];
         // Where the input never changes, its share of the gates is computed once.
@@ -138,8 +138,9 @@ impl<E: Element> Recurrent<'_, E> {
                     Cell::Lstm => {
                         run_first(gates, [x_middle, h_middle], before);
                         let [into, forget, out, candidate] = split(gates, h);
-                        let [before, memory] = two_slots(memory, now, next, h);
-                        LstmForward { into, forget, out, candidate, before, memory, hidden: after }.on(level);
+                        let [before, cell_state] = two_slots(cell_state, now, next, h);
+                        LstmForward { into, forget, out, candidate, before, cell_state, hidden: after }
+                            .on(level);
                     }
                     Cell::Gru(_) => {
                         let (first, candidate) = gates.split_at_mut(2 * h);
@@ -160,7 +161,7 @@ impl<E: Element> Recurrent<'_, E> {
         if self.cell == Cell::Lstm {
             let last = shelf.state_slot(self.steps);
             let at = self.outputs() - 1;
-            plan.h.scatter(level, slot(memory, last, h), plan.outputs(out, at), out_size);
+            plan.h.scatter(level, slot(cell_state, last, h), plan.outputs(out, at), out_size);
         }
     }
 

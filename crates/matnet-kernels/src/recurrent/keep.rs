@@ -17,7 +17,7 @@ pub(super) struct Shelf {
     steps: usize,
     states: usize,
     gates: usize,
-    memory: bool,
+    cell_state: bool,
     reset: bool,
     x: usize,
     h: usize,
@@ -32,7 +32,7 @@ pub(super) struct Share<S> {
     /// H₀, H₁, …
     pub(super) hidden: S,
     /// C₀, C₁, … of an LSTM
-    pub(super) memory: S,
+    pub(super) cell_state: S,
     /// Gates of every step, after their activation.
     pub(super) gates: S,
     /// R⊙H of every step of a GRU.
@@ -51,7 +51,7 @@ impl Shelf {
             steps: if keep { recurrent.steps } else { 1 },
             states: if keep { recurrent.steps + 1 } else { 2 },
             gates: recurrent.cell.gates(),
-            memory: recurrent.cell == Cell::Lstm,
+            cell_state: recurrent.cell == Cell::Lstm,
             reset: matches!(recurrent.cell, Cell::Gru(_)),
             x,
             h: plan.h.len(),
@@ -84,7 +84,7 @@ impl Shelf {
         [
             self.inputs * self.x,
             self.states * self.h,
-            if self.memory { self.states * self.h } else { 0 },
+            if self.cell_state { self.states * self.h } else { 0 },
             self.steps * self.step_gates(),
             if self.reset { self.steps * self.h } else { 0 },
             self.inputs * self.gates * self.x_middle,
@@ -108,7 +108,7 @@ impl Shelf {
     }
 
     fn pieces<S>(&self, take: impl FnMut(usize) -> S) -> Share<S> {
-        let [x, hidden, memory, gates, reset, x_middle, h_middle] = self.lengths().map(take);
-        Share { x, hidden, memory, gates, reset, x_middle, h_middle }
+        let [x, hidden, cell_state, gates, reset, x_middle, h_middle] = self.lengths().map(take);
+        Share { x, hidden, cell_state, gates, reset, x_middle, h_middle }
     }
 }

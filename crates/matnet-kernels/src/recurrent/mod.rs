@@ -81,7 +81,7 @@ pub struct Recurrent<'a, E> {
     /// H₀: `batch × rows × cols`.
     pub hidden: &'a [E],
     /// C₀ of an LSTM.
-    pub memory: Option<&'a [E]>,
+    pub cell_state: Option<&'a [E]>,
     /// U of the input: `gates × rows_in × rows`.
     pub input_row_map: &'a [E],
     /// V of the input: `gates × cols_in × cols`.
@@ -148,10 +148,10 @@ impl<'a, E: Element> Recurrent<'a, E> {
         let per_sample = if mapped { gates * self.steps * h_size } else { self.inputs() * x_size };
         let batch = batch(self.input.len(), per_sample);
         assert_eq!(self.hidden.len(), batch * h_size, "the hidden state is of another size");
-        assert_eq!(self.memory.is_some(), self.cell == Cell::Lstm, "an LSTM alone has a memory");
+        assert_eq!(self.cell_state.is_some(), self.cell == Cell::Lstm, "only an LSTM has a cell state");
         assert!(
-            self.memory.is_none_or(|memory| memory.len() == batch * h_size),
-            "the memory is of another size"
+            self.cell_state.is_none_or(|cell_state| cell_state.len() == batch * h_size),
+            "the cell state has another size"
         );
         assert_eq!(self.bias.len(), gates * h_size, "the bias is of another size");
         let purpose = purpose(batch);

@@ -7,14 +7,14 @@ use super::{GraphError, Sparse};
 pub struct Edges<'a> {
     /// The edges; repeats count once.
     pub list: &'a [(u32, u32)],
-    /// Whether only `from` hears `to`; if not, each hears the other.
+    /// Whether only `from` aggregates from `to`; if not, each aggregates from the other.
     pub directed: bool,
 }
 
-/// Nodes, and for each kind of relation who hears whom.
+/// Nodes, and the adjacency matrix of each relation.
 ///
-/// An edge (i, j) puts a 1 into row i and column j of the adjacency matrix A: j is a neighbour of i, j ∈ N(i), and i
-/// hears j. In an undirected relation j hears i as well. The [module](super) says what becomes of odd graphs.
+/// An edge (i, j) is a 1 in row i and column j of the adjacency matrix A: j is a neighbour of i, j ∈ N(i), and i aggregates
+/// from j. In an undirected relation j aggregates from i as well. The [module](super) describes special cases.
 ///
 /// ```
 /// use matnet::graph::{Edges, Graph};
@@ -75,8 +75,7 @@ impl Graph {
         self.relations.len()
     }
 
-    /// How many pairs (i, j) with i hearing j there are over all relations; an undirected edge counts twice, a
-    /// self loop once.
+    /// The number of entries of all adjacency matrices; an undirected edge counts twice, a self loop once.
     pub fn entries(&self) -> usize {
         self.relations.iter().map(Sparse::entries).sum()
     }
@@ -104,7 +103,7 @@ impl Graph {
         self.symmetric
     }
 
-    /// All relations as one: i hears j if it does so in any of them.
+    /// All relations as one: j is a neighbour of i if it is one in any relation.
     pub fn union(&self) -> Sparse {
         if let [only] = &self.relations[..] {
             return only.clone();

@@ -1,7 +1,8 @@
-//! What is wrong with a graph.
+//! Errors of graphs.
 
-/// Why edges, features or nodes make no graph.
+/// Why edges, features or a batch of nodes are not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GraphError {
     /// There are no nodes.
     #[error("a graph needs at least one node")]
@@ -43,7 +44,7 @@ pub enum GraphError {
     /// A count that must be at least 1.
     #[error("{0}: 0; must be at least 1")]
     Zero(&'static str),
-    /// A probability of leaving out that must be below 1.
+    /// A dropout rate that is not valid.
     #[error("rate: {0}; must be at least 0 and below 1")]
     Rate(String),
     /// More nodes or edges than 32 bits can number.

@@ -1,11 +1,11 @@
-//! What nodes bring along: dense or sparse rows of numbers.
+//! Node features: dense or sparse rows.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::{GraphError, Sparse};
 
-/// Below this share of numbers that are not zero, rows are kept sparse. Measured, forward and backward, on 4,000 rows of 1,000
-/// numbers: with maps to 16, 20 and 100 numbers the sparse product is the faster one up to 0.2, 0.25 and 0.3. Cora has 1.3 %, PubMed 10 %.
+/// Below this density, rows are stored as a sparse matrix. Measured, forward and backward, on 4,000 rows of 1,000 numbers: for
+/// maps to 16, 20 and 100 numbers the sparse product is faster up to a density of 0.2, 0.25 and 0.3. Cora has 1.3 %, PubMed 10 %.
 const SPARSE: f64 = 0.2;
 
 /// A row of features per node.
@@ -14,7 +14,7 @@ const SPARSE: f64 = 0.2;
 pub enum Features {
     /// `[nodes, width]`
     Dense(Tensor<2>),
-    /// The same with the zeros left out: words of a paper, say. They bring no gradient.
+    /// The same without the zeros: the words of a paper, for example. It has no gradient.
     Sparse(Sparse),
 }
 
@@ -31,7 +31,7 @@ impl From<Sparse> for Features {
 }
 
 impl Features {
-    /// Rows of `width` numbers, kept sparse if most of them are zero.
+    /// Rows of `width` numbers, stored as a sparse matrix if most of them are zero.
     ///
     /// ```
     /// use burn::tensor::Device;

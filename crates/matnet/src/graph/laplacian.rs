@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::{Graph, Sparse};
 use crate::random::SeededRng;
 
-/// Where the largest eigenvalue λ of the Laplacian comes from, by which it is scaled.
+/// The largest eigenvalue λ of the Laplacian, by which it is scaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LambdaMax {
-    /// Taken as 2, which it never exceeds.
+    /// 2, the upper bound.
     #[default]
     Two,
     /// Estimated by power iteration.
@@ -18,7 +18,7 @@ pub enum LambdaMax {
 }
 
 /// L̃ = 2L/λ − I with L = I − D^−½ A D^−½ for undirected graphs and L = I − D⁻¹ A for others. Self loops are left
-/// out of A, and all relations count as one.
+/// out of A, and all relations are treated as one.
 pub(super) fn scaled_laplacian(graph: &Graph, lambda: LambdaMax) -> Sparse {
     let union = graph.union();
     let linked: Vec<Vec<u32>> = (0..graph.nodes())

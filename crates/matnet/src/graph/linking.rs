@@ -1,36 +1,36 @@
-//! The matrices that nets multiply their states with.
+//! The matrices that nets on graphs multiply their states with.
 
 use serde::{Deserialize, Serialize};
 
 use super::laplacian::scaled_laplacian;
 use super::{Graph, GraphError, LambdaMax, Links, Sparse};
 
-/// How states travel along the edges. A is the adjacency matrix, D the degrees on a diagonal.
+/// The matrix that aggregates states over the neighbours. A is the adjacency matrix, D the diagonal matrix of degrees.
 ///
 /// | linking | matrix | per |
 /// |---|---|---|
 /// | `Mean` | D⁻¹ A | relation |
-/// | `Heard` | A, for attention | relation |
+/// | `Adjacency` | A, for attention | relation |
 /// | `Slots(k)` | A, the first k entries of each row; the s-th is the neighbour in slot s | relation |
 /// | `Symmetric` | D^−½ A D^−½ | graph |
-/// | `Renormalised` | D̃^−½ Ã D̃^−½, Ã = A + I | graph |
+/// | `Renormalized` | D̃^−½ Ã D̃^−½, Ã = A + I | graph |
 /// | `Laplacian` | 2L/λ − I, L = I − D^−½ A D^−½, or I − D⁻¹ A if directed | graph |
 ///
-/// Those per graph take all relations as one. Rows of nodes without neighbours are zero, but for the diagonal of
-/// the last two.
+/// Matrices per graph treat all relations as one. Rows of nodes without neighbours are zero, except for the diagonal of the
+/// last two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Linking {
     /// The mean of the neighbours.
     Mean,
-    /// The neighbours, each by itself.
-    Heard,
-    /// So many neighbours side by side, in order of their numbers; missing ones are zero, those beyond are left out.
+    /// The neighbours without weights, for attention.
+    Adjacency,
+    /// This many neighbours concatenated, in order of their numbers; missing ones are zero, further ones are left out.
     Slots(usize),
     /// The symmetrically normalised adjacency.
     Symmetric,
-    /// The same with a self loop at every node: the renormalisation trick.
-    Renormalised,
+    /// The same with a self loop at every node: the renormalization trick of GCN.
+    Renormalized,
     /// The Laplacian, scaled so that its eigenvalues lie between −1 and 1.
     Laplacian(LambdaMax),
 }
@@ -47,16 +47,16 @@ impl Linking {
     /// than the row.
     pub(super) fn matrices(self, graph: &Graph) -> Vec<Sparse> {
         match self {
-            Self::Mean | Self::Heard | Self::Slots(_) => {
+            Self::Mean | Self::Adjacency | Self::Slots(_) => {
                 (0..graph.relations()).map(|relation| graph.adjacency(relation).clone()).collect()
             }
             Self::Symmetric => vec![symmetric(&graph.union())],
-            Self::Renormalised => vec![symmetric(&with_loops(&graph.union()))],
+            Self::Renormalized => vec![symmetric(&with_loops(&graph.union()))],
             Self::Laplacian(lambda) => vec![scaled_laplacian(graph, lambda)],
         }
     }
 
-    /// What is left to do for each row, once it is known who is in it.
+    /// What remains to be done for each row once its entries are known.
     pub(super) fn finish(self, matrix: Sparse) -> Result<Sparse, GraphError> {
         match self {
             Self::Mean => {
@@ -67,7 +67,7 @@ impl Linking {
                 let weights = (0..matrix.rows()).flat_map(weight).collect();
                 Ok(matrix.with_weights(weights))
             }
-            Self::Slots(0) => Err(GraphError::Zero("neighbours")),
+            Self::Slots(0) => Err(GraphError::Zero("num_neighbors")),
             Self::Slots(slots) if matrix.longest_row() <= slots => Ok(matrix),
             Self::Slots(slots) => {
                 let (mut offsets, mut columns) = (vec![0], Vec::new());
@@ -77,7 +77,7 @@ impl Linking {
                 }
                 Sparse::new(matrix.cols(), offsets, columns, None)
             }
-            Self::Heard | Self::Symmetric | Self::Renormalised | Self::Laplacian(_) => Ok(matrix),
+            Self::Adjacency | Self::Symmetric | Self::Renormalized | Self::Laplacian(_) => Ok(matrix),
         }
     }
 }
@@ -86,7 +86,7 @@ impl Linking {
 fn symmetric(adjacency: &Sparse) -> Sparse {
     let degree = |node: usize| adjacency.row(node).0.len() as f64;
     let weights = (0..adjacency.rows()).flat_map(|row| {
-        // A node that is heard but hears nobody, as there may be in directed graphs, counts as of degree 1.
+        // In directed graphs a neighbour may have no neighbours itself; it counts as of degree 1.
         adjacency.row(row).0.iter().map(move |&to| (degree(row) * degree(to as usize).max(1.0)).sqrt())
     });
     let weights = weights.map(|product| (1.0 / product) as f32).collect();

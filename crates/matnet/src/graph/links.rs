@@ -1,14 +1,13 @@
-//! What a graph net is given: matrices, one or several per hop, and features.
+//! The input of a net on graphs: features, and the matrices of each hop.
 
 use std::sync::Arc;
 
 use super::{Features, Sparse};
 
-/// The matrices that states are multiplied with, hop after hop.
+/// The matrices that states are multiplied with, hop by hop.
 ///
-/// For a whole graph each hop has the same ones. For a mini-batch each hop has fewer rows than columns: the
-/// nodes that are still needed. They come first among the columns, in the same order, so that the first rows of the
-/// states are those of the nodes themselves.
+/// For a whole graph they are the same for each hop. For a mini-batch each hop has fewer rows than columns: the nodes that are
+/// still needed. They come first among the columns, in the same order, so that the first rows of the states belong to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Links {
     hops: Vec<Arc<[Sparse]>>,
@@ -39,21 +38,21 @@ impl Links {
         &self.hops[hop]
     }
 
-    /// How many hops there are; `None` if there is no end to them.
+    /// The number of hops; `None` for a whole graph, which has any number.
     pub fn hops(&self) -> Option<usize> {
         (!self.whole).then_some(self.hops.len())
     }
 
-    /// How many nodes must bring their features.
+    /// The number of nodes whose features are needed.
     pub fn nodes(&self) -> usize {
         self.hops[0][0].cols()
     }
 }
 
-/// The input of a graph net: features of nodes, and what links them.
+/// The input of a net on graphs: node features and links.
 #[derive(Clone, Debug)]
 pub struct GraphInput {
-    /// A row of features per node that the links begin with.
+    /// A row of features per node of the first hop.
     pub features: Features,
     /// Made by the net's `links`, or by a [`Sampler`](super::Sampler).
     pub links: Links,

@@ -1,14 +1,14 @@
-//! Graphs: who hears whom, and the sparse matrices that carry states along the edges.
+//! Graphs, and the sparse matrices that aggregate states over neighbours.
 //!
-//! A [`Graph`] is made once from lists of edges. A [`Linking`] says which matrix a net multiplies its states
-//! with (the mean, the renormalised adjacency, the scaled Laplacian …), [`Links`] are those matrices for the whole
-//! graph or, made by a [`Sampler`], for a mini-batch of nodes. [`Features`] are what the nodes bring along.
+//! A [`Graph`] is built from lists of edges. A [`Linking`] says which matrix a net multiplies its states with (the mean, the
+//! renormalized adjacency, the scaled Laplacian, …). [`Links`] are those matrices for the whole graph or, from a [`Sampler`],
+//! for a mini-batch of nodes. [`Features`] are the node features.
 //!
-//! # Odd graphs
+//! # Special cases
 //!
-//! | what | means |
+//! | case | treatment |
 //! |---|---|
-//! | node without neighbours | hears 0: its row of every aggregate is zero. The Laplacian has a 1 on its diagonal. |
+//! | node without neighbours | its row of every aggregate is zero. The Laplacian has a 1 on its diagonal. |
 //! | self loop | the node is one of its own neighbours. A + I has 1 on the diagonal, loop or not; the Laplacian leaves loops out. |
 //! | repeated edge | counts once. In an undirected graph (i, j) and (j, i) are the same edge. |
 //!

@@ -1,18 +1,18 @@
-//! Neighbours drawn at random: for all nodes, or for mini-batches with the neighbourhoods they need.
+//! Neighbour sampling: for all nodes, or for mini-batches with the neighbourhoods they need.
 
 use std::collections::HashMap;
 
 use super::{Graph, GraphError, Linking, Links, Sparse};
 use crate::random::SeededRng;
 
-/// Draws whom nodes hear in a training step: all nodes at once, or a mini-batch of them, for each hop the matrices that lead to
-/// the nodes needed after it. A node hears all of its neighbours or at most so many, and each of them with some
-/// probability only; draws are anew for each step, and in batches for each hop.
+/// Samples the neighbours from which nodes aggregate in a training step: for all nodes at once, or for a mini-batch of them, with
+/// the matrices of each hop. A node aggregates from all of its neighbours or from at most `num_neighbors`, and edges can be
+/// dropped. Samples are independent between steps and, in mini-batches, between hops.
 ///
-/// Where neighbours are left out, the mean is that of those who stay, and the fixed weights of
-/// [`Linking::Symmetric`], [`Renormalised`](Linking::Renormalised) and [`Laplacian`](Linking::Laplacian), which are those of the whole
-/// graph, grow so that sums keep their expectation; the diagonal always stays. With all neighbours a batch gives what the whole
-/// graph gives.
+/// Where neighbours are left out, means are over the remaining ones, and the fixed weights of [`Linking::Symmetric`],
+/// [`Renormalized`](Linking::Renormalized) and [`Laplacian`](Linking::Laplacian), which are those of the whole graph, are scaled up so
+/// that sums keep their expectation; the diagonal is never dropped. With all neighbours, a batch gives what the whole graph
+/// gives.
 ///
 /// ```
 /// use matnet::graph::{Graph, Linking, Sampler};
@@ -33,11 +33,11 @@ pub struct Sampler {
     matrices: Vec<Sparse>,
     linking: Linking,
     hops: usize,
-    neighbours: Option<usize>,
+    num_neighbors: Option<usize>,
     dropout: f64,
 }
 
-/// Rows of a matrix that is being made.
+/// The rows of a matrix under construction.
 #[derive(Default)]
 struct Rows {
     ends: Vec<usize>,
@@ -45,46 +45,45 @@ struct Rows {
     weights: Vec<f32>,
 }
 
-/// Nodes to learn from, and what they need.
+/// A mini-batch of nodes, with the nodes and links their scores depend on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// The nodes that the net will give scores for, in this order.
+    /// The nodes that the net returns scores for, in this order.
     pub nodes: Vec<u32>,
-    /// The nodes whose features it needs, in this order; those of the batch come first.
+    /// The nodes whose features the net needs, in this order; those of the batch come first.
     pub inputs: Vec<u32>,
     /// The matrices of each hop.
     pub links: Links,
 }
 
 impl Sampler {
-    /// Batches for nets of this linking and so many hops, which their `linking` and `hops` tell. Of more than
-    /// `neighbours` neighbours, so many are drawn; `None` takes all.
+    /// A sampler for nets of this linking and number of hops (see [`GraphNet`](crate::net::GraphNet)). Of more than `num_neighbors`
+    /// neighbours, `num_neighbors` are sampled; `None` takes all.
     pub fn new(
         graph: &Graph,
         linking: Linking,
         hops: usize,
-        neighbours: Option<usize>,
+        num_neighbors: Option<usize>,
     ) -> Result<Self, GraphError> {
         if hops == 0 {
             return Err(GraphError::Zero("hops"));
         }
-        if neighbours == Some(0) || linking == Linking::Slots(0) {
-            return Err(GraphError::Zero("neighbours"));
+        if num_neighbors == Some(0) || linking == Linking::Slots(0) {
+            return Err(GraphError::Zero("num_neighbors"));
         }
-        // More than there are slots for would be left out in order, not at random.
-        let neighbours = match linking {
-            Linking::Slots(slots) => Some(neighbours.map_or(slots, |most| most.min(slots))),
-            _ => neighbours,
+        // Neighbours beyond the slots would be left out in order, not at random.
+        let num_neighbors = match linking {
+            Linking::Slots(slots) => Some(num_neighbors.map_or(slots, |most| most.min(slots))),
+            _ => num_neighbors,
         };
         let matrices = linking.matrices(graph);
-        Ok(Self { nodes: graph.nodes(), matrices, linking, hops, neighbours, dropout: 0.0 })
+        Ok(Self { nodes: graph.nodes(), matrices, linking, hops, num_neighbors, dropout: 0.0 })
     }
 
-    /// The same, but each node hears each of its neighbours with probability 1 − `rate` only; of these so many are drawn as may
-    /// be heard.
+    /// The same with edge dropout: each edge is dropped with probability `rate` before neighbours are sampled.
     ///
-    /// Nobody is made lonely, since a net would learn from that to do without its neighbours: one who would hear nobody hears
-    /// one of them, as likely as any other.
+    /// A node never loses all of its neighbours, from which a net would learn to ignore them: where all edges are dropped, one
+    /// of them, chosen at random, is kept.
     pub fn with_dropout(self, rate: f64) -> Result<Self, GraphError> {
         if !(0.0..1.0).contains(&rate) {
             return Err(GraphError::Rate(rate.to_string()));
@@ -92,13 +91,13 @@ impl Sampler {
         Ok(Self { dropout: rate, ..self })
     }
 
-    /// Whether every draw is the whole graph.
-    pub fn leaves_out_nobody(&self) -> bool {
+    /// Whether every sample is the whole graph.
+    pub fn is_full_graph(&self) -> bool {
         let fits = |most| self.matrices.iter().all(|matrix| matrix.longest_row() <= most);
-        self.dropout == 0.0 && self.neighbours.is_none_or(fits)
+        self.dropout == 0.0 && self.num_neighbors.is_none_or(fits)
     }
 
-    /// All nodes, with a draw of neighbours that is the same for all hops.
+    /// All nodes, with one sample of neighbours for all hops.
     pub fn whole(&self, rng: &mut SeededRng) -> Result<Links, GraphError> {
         let all = 0..self.nodes as u32;
         let draw = |matrix| self.finish(self.rows(matrix, all.clone(), rng, |node| node), self.nodes);
@@ -113,7 +112,7 @@ impl Sampler {
         if let Some(&node) = nodes.iter().find(|&&node| node as usize >= self.nodes) {
             return Err(GraphError::BatchNode { node, nodes: self.nodes });
         }
-        // Where a node stands among those that are needed.
+        // The position of a node among those that are needed.
         let mut places: HashMap<u32, u32> = HashMap::new();
         let mut needed: Vec<u32> = Vec::new();
         for &node in nodes {
@@ -124,14 +123,14 @@ impl Sampler {
         }
         let mut hops = Vec::new();
         for _ in 0..self.hops {
-            let listening = needed.clone();
+            let targets = needed.clone();
             let mut place = |node: u32| {
                 *places.entry(node).or_insert_with(|| {
                     needed.push(node);
                     (needed.len() - 1) as u32
                 })
             };
-            let draw = |matrix| self.rows(matrix, listening.iter().copied(), rng, &mut place);
+            let draw = |matrix| self.rows(matrix, targets.iter().copied(), rng, &mut place);
             let drawn: Vec<Rows> = self.matrices.iter().map(draw).collect();
             let finish = |rows| self.finish(rows, needed.len());
             hops.push(drawn.into_iter().map(finish).collect::<Result<Vec<_>, _>>()?);
@@ -140,8 +139,8 @@ impl Sampler {
         Ok(Batch { nodes: nodes.to_vec(), inputs: needed, links: Links::blocks(hops) })
     }
 
-    /// Batches of at most `size` that hold each of these nodes once, in an order drawn from `rng`; so are the
-    /// neighbours, batch after batch.
+    /// Batches of at most `size` nodes that hold each of these nodes once, in random order. Order and neighbours are drawn from
+    /// `rng`.
     pub fn batches<'a>(
         &'a self,
         nodes: &[u32],
@@ -158,7 +157,7 @@ impl Sampler {
         Ok(Batches { sampler: self, order, size, at: 0, rng })
     }
 
-    /// The rows of these nodes, who is heard standing in the column that `place` tells.
+    /// The rows of these nodes; a neighbour has the column that `place` returns.
     fn rows(
         &self,
         matrix: &Sparse,
@@ -175,14 +174,14 @@ impl Sampler {
             };
             match self.drawn(node, columns, weights.is_some(), rng) {
                 None => (0..columns.len()).for_each(|at| add(at, 1.0)),
-                Some(heard) => heard.into_iter().for_each(|(at, grow)| add(at, grow)),
+                Some(kept) => kept.into_iter().for_each(|(at, grow)| add(at, grow)),
             }
             rows.ends.push(rows.columns.len());
         }
         rows
     }
 
-    /// Which entries of a row are heard, in their order, and how much their weights grow; `None` if all are.
+    /// Which entries of a row are sampled, in their order, and the factors of their weights; `None` if all are.
     fn drawn(
         &self,
         node: u32,
@@ -190,22 +189,22 @@ impl Sampler {
         weighted: bool,
         rng: &mut SeededRng,
     ) -> Option<Vec<(usize, f32)>> {
-        let most = self.neighbours.unwrap_or(usize::MAX);
+        let most = self.num_neighbors.unwrap_or(usize::MAX);
         if self.dropout == 0.0 && columns.len() <= most {
             return None;
         }
-        // What a node makes of itself is not left out.
+        // The diagonal is never left out.
         let own = columns.binary_search(&node).ok().filter(|_| weighted);
         let others: Vec<usize> = (0..columns.len()).filter(|&at| Some(at) != own).collect();
         let count = others.len();
-        let heard = some(self.kept(others, rng), most, rng);
-        let grow = count as f32 / heard.len() as f32;
-        let mut row: Vec<_> = heard.into_iter().map(|at| (at, grow)).chain(own.map(|at| (at, 1.0))).collect();
+        let kept = some(self.kept(others, rng), most, rng);
+        let grow = count as f32 / kept.len() as f32;
+        let mut row: Vec<_> = kept.into_iter().map(|at| (at, grow)).chain(own.map(|at| (at, 1.0))).collect();
         row.sort_unstable_by_key(|&(at, _)| at);
         Some(row)
     }
 
-    /// Those of these that dropout leaves, and at least one.
+    /// The entries that edge dropout keeps, at least one.
     fn kept(&self, of: Vec<usize>, rng: &mut SeededRng) -> Vec<usize> {
         if self.dropout == 0.0 {
             return of;
@@ -214,16 +213,16 @@ impl Sampler {
         if kept.is_empty() { some(of, 1, rng) } else { kept }
     }
 
-    /// The matrix of `cols` columns that nets multiply with.
+    /// The matrix of `cols` columns that states are multiplied with.
     fn finish(&self, rows: Rows, cols: usize) -> Result<Sparse, GraphError> {
         let weighted =
-            matches!(self.linking, Linking::Symmetric | Linking::Renormalised | Linking::Laplacian(_));
+            matches!(self.linking, Linking::Symmetric | Linking::Renormalized | Linking::Laplacian(_));
         let offsets = std::iter::once(0).chain(rows.ends).collect();
         self.linking.finish(Sparse::new(cols, offsets, rows.columns, weighted.then_some(rows.weights))?)
     }
 }
 
-/// `most` of these, in their order, or all if there are no more.
+/// `most` of these at random, in their order, or all if there are no more.
 fn some(mut of: Vec<usize>, most: usize, rng: &mut SeededRng) -> Vec<usize> {
     if of.len() > most {
         // The beginning of a shuffle.

@@ -1,4 +1,4 @@
-//! Sparse matrices that stay as they are while a net learns.
+//! Sparse matrices that are not trained.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use matnet_kernels::{Csr, CsrError};
 
 use super::GraphError;
 
-/// A fixed sparse matrix, row after row, and the same transposed, which backward passes go over.
+/// A constant sparse matrix in CSR format, and its transpose for the backward pass.
 ///
-/// Copies share their memory.
+/// Clones share their memory.
 ///
 /// ```
 /// use matnet::graph::Sparse;
@@ -70,7 +70,7 @@ impl Sparse {
         }
     }
 
-    /// The entries that are not zero of a dense matrix of `cols` columns, given row after row.
+    /// The non-zero entries of a dense matrix of `cols` columns, in row-major order.
     pub fn from_rows(cols: usize, numbers: &[f32]) -> Result<Self, GraphError> {
         if cols == 0 || !numbers.len().is_multiple_of(cols) {
             let what = format!("{} numbers are no rows of {cols} columns", numbers.len());
@@ -144,7 +144,7 @@ impl Sparse {
         Self::new(self.cols(), offsets, columns, weights).expect("rows of a matrix make a matrix")
     }
 
-    /// The whole matrix, zeros and all: `[rows, cols]`. Entries in one place add up.
+    /// The dense matrix `[rows, cols]`. Entries of the same row and column add up.
     pub fn to_dense(&self, device: &Device) -> Tensor<2> {
         let (rows, cols) = (self.rows(), self.cols());
         let mut numbers = vec![0.0_f32; rows * cols];

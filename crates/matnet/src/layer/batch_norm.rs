@@ -1,4 +1,4 @@
-//! Batch norm of matrices, each entry on its own.
+//! Batch norm of matrices, entry by entry.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param, RunningState};
 use burn::tensor::module::{batch_norm, batch_norm_train};
@@ -9,23 +9,25 @@ use crate::config::setters;
 use crate::error::{ConfigError, check_finite, check_sides, show};
 use crate::init::constant;
 use crate::mode::Mode;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of a [`MatBatchNorm`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MatBatchNormConfig {
     /// Rows and columns.
     pub shape: [usize; 2],
     /// Added to the variance. Default: 1e-5.
     #[serde(default = "default_epsilon")]
     pub epsilon: f64,
-    /// The share of each batch in the running statistics. Default: 0.1.
+    /// The weight of a batch in the running statistics. Default: 0.1.
     #[serde(default = "default_momentum")]
     pub momentum: f64,
-    /// The first value of every entry of the scale G. Default: 1.
+    /// The initial value of every entry of the scale G. Default: 1.
     #[serde(default = "default_scale")]
     pub scale_init: f64,
-    /// The first value of every entry of the shift A. Default: 0.
+    /// The initial value of every entry of the shift A. Default: 0.
     #[serde(default)]
     pub shift_init: f64,
 }
@@ -61,7 +63,7 @@ impl MatBatchNormConfig {
         with_shift_init(shift_init: f64);
     }
 
-    /// Starts with the running mean 0 and variance 1.
+    /// Checks the config and initialises the layer, with running mean 0 and variance 1.
     pub fn init(&self, device: &Device) -> Result<MatBatchNorm, ConfigError> {
         check_sides("shape", &self.shape)?;
         if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
@@ -84,14 +86,14 @@ impl MatBatchNormConfig {
     }
 }
 
-/// Batch norm of matrices, made with [`MatBatchNormConfig`]:
+/// Batch norm ([Ioffe & Szegedy](https://arxiv.org/abs/1502.03167)) of matrices, made with [`MatBatchNormConfig`]:
 ///
-/// Y = G ⊙ (X − M) / √(S + ε) + A, all operations entry by entry.
+/// Y = G ⊙ (X − M) / √(S + ε) + A, entry by entry.
 ///
-/// Each of the rows · cols entries has its own mean M and variance S, its own learned scale G and shift A,
-/// all of shape `[rows, cols]`. While learning, M and S are those of the batch (S over its n samples, not
-/// n − 1), and the running statistics move towards them by the momentum; in use they are the running ones.
-/// For a state of one column this is the usual batch norm of a vector.
+/// Each of the rows · cols entries has its own mean M, variance S, learned scale G and learned shift A, all of shape
+/// `[rows, cols]`. In training, M and S are the statistics of the batch (the biased variance), and the running statistics are
+/// updated by the momentum; in evaluation they are the running statistics. For a state of one column this is the usual batch
+/// norm of a vector.
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct MatBatchNorm {
@@ -99,9 +101,9 @@ pub struct MatBatchNorm {
     pub scale: Param<Tensor<2>>,
     /// A: `[rows, cols]`
     pub shift: Param<Tensor<2>>,
-    /// M in use: `[rows, cols]`
+    /// M in evaluation: `[rows, cols]`
     pub running_mean: RunningState<Tensor<2>>,
-    /// S in use: `[rows, cols]`
+    /// S in evaluation: `[rows, cols]`
     pub running_variance: RunningState<Tensor<2>>,
     epsilon: f64,
     momentum: f64,
@@ -117,8 +119,8 @@ impl MatBatchNorm {
         let (mean, variance) = (self.running_mean.value(), self.running_variance.value());
         let output = if mode.is_train() {
             let result = batch_norm_train(input, scale, shift, self.epsilon);
-            self.follow(&self.running_mean, mean, result.mean.reshape([rows, cols]));
-            self.follow(&self.running_variance, variance, result.variance.reshape([rows, cols]));
+            self.update(&self.running_mean, mean, result.mean.reshape([rows, cols]));
+            self.update(&self.running_variance, variance, result.variance.reshape([rows, cols]));
             result.output
         } else {
             let device = input.device();
@@ -128,13 +130,23 @@ impl MatBatchNorm {
         output.reshape([batch, rows, cols])
     }
 
-    /// Moves a running statistic towards that of the batch.
-    fn follow(&self, state: &RunningState<Tensor<2>>, old: Tensor<2>, batch: Tensor<2>) {
+    /// Updates a running statistic with that of the batch.
+    fn update(&self, state: &RunningState<Tensor<2>>, old: Tensor<2>, batch: Tensor<2>) {
         let old = old.to_device(&batch.device());
         let new = old * (1.0 - self.momentum) + batch * self.momentum;
         state.update(new.detach());
         // Without this a stored or printed module would lag one batch behind.
         state.value_sync();
+    }
+}
+
+/// The running statistics are not trained, so they are not counted.
+impl Summarize for MatBatchNorm {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let row = LayerSummary::new(name, "batch norm", uses)
+            .with_parameter(Some(&self.scale))
+            .with_parameter(Some(&self.shift));
+        vec![row]
     }
 }
 
@@ -159,7 +171,7 @@ mod tests {
     use crate::random::SeededRng;
 
     #[test]
-    fn the_batch_is_normal_while_learning_and_the_statistics_follow() {
+    fn the_batch_is_normalised_in_training_and_the_statistics_follow() {
         let device = Device::flex().autodiff();
         let norm = MatBatchNormConfig::new([1, 2]).with_momentum(0.5).init(&device).unwrap();
         let input = Tensor::<3>::from_floats([[[1.0, 10.0]], [[3.0, 30.0]]], &device);
@@ -171,7 +183,7 @@ mod tests {
         norm.running_mean.value().into_data().assert_eq(&[[1.0_f32, 10.0]].into(), false);
         norm.running_variance.value().into_data().assert_eq(&[[1.0_f32, 50.5]].into(), false);
         mode = Mode::Eval;
-        let in_use = norm.forward(input, &mode).into_data();
-        assert!(in_use.as_slice::<f32>().unwrap()[0].abs() < 1e-6);
+        let evaluated = norm.forward(input, &mode).into_data();
+        assert!(evaluated.as_slice::<f32>().unwrap()[0].abs() < 1e-6);
     }
 }

@@ -1,4 +1,4 @@
-//! Dropout and noise, drawn from the rng of the [`Mode`].
+//! Dropout and noise, with random numbers from the [`Mode`].
 
 use burn::tensor::{Tensor, TensorData};
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use crate::error::{ConfigError, check_rate};
 use crate::mode::Mode;
 use crate::random::SeededRng;
 
-/// While learning, sets each entry to zero with probability `rate` and scales the others by
-/// 1 / (1 − rate), so that the mean stays; in use, changes nothing.
+/// Dropout ([Srivastava et al.](https://jmlr.org/papers/v15/srivastava14a.html)): in training, sets each entry to zero with
+/// probability `rate` and scales the others by 1 / (1 − rate); in evaluation, does nothing.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -50,19 +50,19 @@ impl Dropout {
     }
 }
 
-/// How the input of an auto-encoder is corrupted while learning.
+/// How the input of an auto-encoder is corrupted in training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Noise {
-    /// Each entry becomes zero with the probability of the noise ratio.
+    /// Each entry is set to zero with the probability of the noise ratio.
     #[default]
     Masking,
-    /// Normal numbers are added, whose standard deviation is the noise ratio.
+    /// Normal noise is added, whose standard deviation is the noise ratio.
     Gaussian,
 }
 
 impl Noise {
-    /// Corrupts a tensor while learning; in use, changes nothing.
+    /// Corrupts a tensor in training; in evaluation, does nothing.
     pub fn corrupt<const D: usize>(self, input: Tensor<D>, ratio: f64, mode: &mut Mode) -> Tensor<D> {
         let Some(rng) = mode.rng().filter(|_| ratio > 0.0) else { return input };
         match self {
@@ -81,7 +81,7 @@ fn masked<const D: usize>(input: Tensor<D>, rng: &mut SeededRng, rate: f64, kept
     input * mask
 }
 
-/// A tensor of the same shape, type and device, its numbers from `draw`.
+/// A tensor of the same shape, type and device, with numbers from `draw`.
 fn drawn<const D: usize>(like: &Tensor<D>, mut draw: impl FnMut() -> f32) -> Tensor<D> {
     let shape = like.dims();
     let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| draw()).collect();
@@ -94,7 +94,7 @@ mod tests {
     use burn::tensor::Device;
 
     #[test]
-    fn dropout_keeps_the_mean_and_rests_in_use() {
+    fn dropout_keeps_the_mean_and_does_nothing_in_evaluation() {
         let dropout = Dropout::new("dropout", 0.3).unwrap();
         let ones = Tensor::<3>::ones([4, 100, 100], &Device::flex());
         let mut mode = Mode::train(SeededRng::new(1, "dropout"));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_has_the_size_it_should() {
+    fn noise_has_the_configured_strength() {
         let ones = Tensor::<3>::ones([1, 200, 200], &Device::flex());
         let mut mode = Mode::train(SeededRng::new(1, "noise"));
         let masked = Noise::Masking.corrupt(ones.clone(), 0.2, &mut mode).mean().into_scalar::<f32>();

@@ -1,4 +1,4 @@
-//! What stands on top of the last hidden state: a matrix, or a score per class.
+//! The head of a net: from the last hidden state to a matrix, or to a score per class.
 
 use burn::module::{Module, ModuleDisplay};
 use burn::tensor::{Device, Tensor};
@@ -9,15 +9,17 @@ use crate::error::{ConfigError, check_count};
 use crate::form::Form;
 use crate::init::Init;
 use crate::mode::Mode;
+use crate::net::NetOutput;
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize, join};
 use crate::vector::{VecLinear, VecLinearConfig};
 
-/// The last part of a net: from hidden states to what the net gives.
-pub trait Head: Module + ModuleDisplay {
-    /// What is given for a batch of states.
+/// The last part of a net: from hidden states to the output.
+pub trait Head: Module + ModuleDisplay + Summarize {
+    /// The output for a batch of states.
     type Output;
-    /// What is given for a batch of sequences of states.
+    /// The output for a batch of sequences of states.
     type PerStep;
 
     /// From states `[batch, rows, cols]`.
@@ -27,12 +29,18 @@ pub trait Head: Module + ModuleDisplay {
     fn per_step(&self, states: Tensor<4>, mode: &mut Mode) -> Self::PerStep;
 }
 
-/// What a net gives, as the `output` of its config: `[rows, cols]` for a matrix, a number for classes.
-pub trait Output: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned {
-    /// The top that gives it.
+/// The `output` of a net's config: `[rows, cols]` for a matrix, or the number of classes.
+pub trait HeadConfig: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned {
+    /// The head that computes it.
     type Head: Head;
 
-    /// The top on states of the shape `state`; σ is `activation`.
+    /// What a net with one output per sample returns.
+    fn per_sample(&self) -> NetOutput;
+
+    /// What a net with one output per time step returns.
+    fn per_step(&self) -> NetOutput;
+
+    /// The head on states of the shape `state`; σ is `activation`.
     fn head(
         &self,
         form: Form,
@@ -44,8 +52,16 @@ pub trait Output: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeO
     ) -> Result<Self::Head, ConfigError>;
 }
 
-impl Output for [usize; 2] {
+impl HeadConfig for [usize; 2] {
     type Head = MatrixHead;
+
+    fn per_sample(&self) -> NetOutput {
+        NetOutput::Matrix(*self)
+    }
+
+    fn per_step(&self) -> NetOutput {
+        NetOutput::Sequence { steps: None, sides: *self }
+    }
 
     fn head(
         &self,
@@ -62,8 +78,16 @@ impl Output for [usize; 2] {
     }
 }
 
-impl Output for usize {
+impl HeadConfig for usize {
     type Head = ClassHead;
+
+    fn per_sample(&self) -> NetOutput {
+        NetOutput::Classes(*self)
+    }
+
+    fn per_step(&self) -> NetOutput {
+        NetOutput::StepClasses(*self)
+    }
 
     fn head(
         &self,
@@ -76,14 +100,14 @@ impl Output for usize {
     ) -> Result<ClassHead, ConfigError> {
         check_count("output", *self, crate::MAX_NUMBERS)?;
         if activation != Activation::Identity {
-            let expected = "classes are given as scores: must be \"identity\"";
+            let expected = "class scores have no activation: must be \"identity\"";
             return Err(ConfigError::new("output_activation", format!("{activation:?}"), expected));
         }
         ClassHead::new(None, state, *self, init, rng, device)
     }
 }
 
-/// A matrix on head: Y = σ(mat1(H)), from vector states reshaped to the matrix.
+/// A head that returns a matrix: Y = σ(mat1(H)); vector states are reshaped to the matrix.
 #[derive(Module, Debug)]
 pub struct MatrixHead {
     /// The map from the hidden state.
@@ -92,6 +116,12 @@ pub struct MatrixHead {
     form: Form,
     #[module(skip)]
     shape: [usize; 2],
+}
+
+impl Summarize for MatrixHead {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        self.map.summarize(name, uses)
+    }
 }
 
 impl Head for MatrixHead {
@@ -111,13 +141,13 @@ impl Head for MatrixHead {
     }
 }
 
-/// A score per class on head: the state, through one more map if asked, is flattened and mapped to one
-/// number per class.
+/// A head that returns a score per class: the state, or an optional projection of it, is flattened and mapped to one number
+/// per class.
 ///
-/// The numbers are scores before the softmax; with one class, the score before the sigmoid (a logit).
+/// The scores are logits, before the softmax; a single score is the logit of a sigmoid.
 #[derive(Module, Debug)]
 pub struct ClassHead {
-    /// The map before flattening.
+    /// The projection before flattening.
     pub projection: Option<Map>,
     /// From the flat state to the scores: `[rows · cols, classes]`.
     pub map: VecLinear,
@@ -138,6 +168,14 @@ impl ClassHead {
         let [rows, cols] = projection.as_ref().map_or(state, Map::output);
         let map = VecLinearConfig::new(rows * cols, classes).with_init(init).init(rng, device)?;
         Ok(Self { projection, map })
+    }
+}
+
+impl Summarize for ClassHead {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let mut rows = self.projection.summarize(&join(name, "projection"), uses);
+        rows.extend(self.map.summarize(name, uses));
+        rows
     }
 }
 

@@ -1,34 +1,37 @@
-//! A map between states, in either form.
+//! A map between states, matrices or vectors.
 
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
 use super::{MatLinear, MatLinearConfig};
+use crate::config::setters;
 use crate::error::{ConfigError, check_sides};
 use crate::form::Form;
 use crate::init::Init;
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 use crate::vector::{VecLinear, VecLinearConfig};
 
-/// What a [`Map`] is made from.
+/// The config of a [`Map`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MapConfig {
     /// Matrix or vector.
     pub form: Form,
-    /// The shape of the state in; `[n, 1]` for a vector.
+    /// The shape of the input; `[n, 1]` for a vector.
     pub input: [usize; 2],
-    /// The shape of the state out.
+    /// The shape of the output.
     pub output: [usize; 2],
     /// Whether there is a bias. Default: yes.
     pub bias: bool,
-    /// The first value of every entry of the bias. Default: 0.
+    /// The initial value of every entry of the bias. Default: 0.
     pub bias_init: f64,
     /// σ. Default: the identity.
     pub activation: Activation,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     pub init: Init,
-    /// The variance out for the variance in, before σ. Default: what suits σ.
+    /// The variance of the output relative to that of the input, before σ. Default: chosen by σ.
     pub gain: Option<f64>,
 }
 
@@ -47,7 +50,15 @@ impl MapConfig {
         }
     }
 
-    /// How many numbers the maps and the bias hold; an error that names `key` if one of them is too large.
+    setters! {
+        with_bias(bias: bool);
+        with_bias_init(bias_init: f64);
+        with_activation(activation: Activation);
+        with_init(init: Init);
+        with_gain(gain: Option<f64>);
+    }
+
+    /// The number of parameters; an error that names `key` if a parameter is too large.
     pub fn numbers(&self, key: &str) -> Result<usize, ConfigError> {
         let ([rows, cols], [rows_out, cols_out]) = (self.input, self.output);
         let parts = match self.form {
@@ -58,7 +69,7 @@ impl MapConfig {
         Ok(parts.iter().map(|[a, b]| a * b).sum())
     }
 
-    /// Draws the first values from `rng`.
+    /// Checks the config and initialises the map with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Map, ConfigError> {
         match self.form {
             Form::Matrix => MatLinearConfig::new(self.input, self.output)
@@ -99,7 +110,7 @@ impl Map {
         }
     }
 
-    /// The way back with the same maps transposed, another bias `[rows, cols]` and another σ:
+    /// The transposed map with another bias `[rows, cols]` and another σ:
     /// `[batch, rows_out, cols_out]` → `[batch, rows, cols]`.
     pub fn transposed(&self, input: Tensor<3>, bias: Tensor<2>, activation: Activation) -> Tensor<3> {
         match self {
@@ -111,7 +122,7 @@ impl Map {
         }
     }
 
-    /// The shape of the state in.
+    /// The shape of the input.
     pub fn input(&self) -> [usize; 2] {
         match self {
             Self::Matrix(map) => map.input(),
@@ -119,11 +130,20 @@ impl Map {
         }
     }
 
-    /// The shape of the state out.
+    /// The shape of the output.
     pub fn output(&self) -> [usize; 2] {
         match self {
             Self::Matrix(map) => map.output(),
             Self::Vector(map) => [weight_dims(&map.weight)[1], 1],
+        }
+    }
+}
+
+impl Summarize for Map {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        match self {
+            Self::Matrix(map) => map.summarize(name, uses),
+            Self::Vector(map) => map.summarize(name, uses),
         }
     }
 }

@@ -9,21 +9,23 @@ use crate::error::{ConfigError, check_finite, check_sides, show};
 use crate::init::{Init, gate_bias, parameter};
 use crate::ops::{Cell, Keep, MatState, RecurrentMaps, Steps, recurrent};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize, two_sided_flops};
 
 /// The config of a [`MatCell`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MatCellConfig {
-    /// Which recurrence.
+    /// The recurrence.
     pub cell: Cell,
     /// Rows and columns of X.
     pub input: [usize; 2],
     /// Rows and columns of H.
     pub hidden: [usize; 2],
-    /// The first bias of an LSTM's forget gate; 1 lets it remember from the start. Default: 0.
+    /// The initial bias of the LSTM forget gate; with 1 the cell state is kept from the start. Default: 0.
     #[serde(default)]
     pub forget_bias: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -39,7 +41,7 @@ impl MatCellConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first maps from `rng`.
+    /// Checks the config and initialises the cell with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MatCell, ConfigError> {
         let ([rows_in, cols_in], [rows, cols], gates) = (self.input, self.hidden, self.cell.gates());
         check_sides("input", &[gates, rows_in, cols_in])?;
@@ -48,7 +50,7 @@ impl MatCellConfig {
             check_sides("hidden", &[gates, from, to])?;
         }
         check_finite("forget_bias", self.forget_bias)?;
-        // Power 1: the state map starts as an isometry, so a state neither dies nor explodes over time.
+        // Power 1: the state map is initialised as an isometry, so that states neither vanish nor explode over time.
         let mut maps = |from, to| self.init.stacked([gates, from, to], 1.0, rng, device);
         Ok(MatCell {
             input_row_map: maps(rows_in, rows),
@@ -61,7 +63,9 @@ impl MatCellConfig {
     }
 }
 
-/// The matrix RNN, LSTM or GRU, made with [`MatCellConfig`]; [`Cell`] has the equations.
+/// The matrix RNN, LSTM or GRU of Do, Tran & Venkatesh,
+/// [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454), made with [`MatCellConfig`]; [`Cell`] has the
+/// equations.
 ///
 /// The maps of all gates are stacked, in the order of [`Cell`].
 #[derive(Module, Debug)]
@@ -98,7 +102,7 @@ impl MatCell {
         let bias = self.bias.val();
         let [_, rows, cols] = bias.dims();
         let zeros = || Tensor::zeros([batch, rows, cols], (&bias.device(), bias.dtype()));
-        MatState { hidden: zeros(), memory: self.cell.has_memory().then(zeros) }
+        MatState { hidden: zeros(), cell_state: self.cell.has_cell_state().then(zeros) }
     }
 
     fn maps(&self) -> RecurrentMaps {
@@ -109,6 +113,29 @@ impl MatCell {
             state_col_map: self.state_col_map.val(),
             bias: self.bias.val(),
         }
+    }
+}
+
+impl Summarize for MatCell {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let [gates, r, p]: [usize; 3] = self.input_row_map.lazy_shape().dims();
+        let [_, c, q]: [usize; 3] = self.input_col_map.lazy_shape().dims();
+        let kind = match self.cell {
+            Cell::Rnn(_) => "matrix RNN cell",
+            Cell::Lstm => "matrix LSTM cell",
+            Cell::Gru(_) => "matrix GRU cell",
+        };
+        let (input, hidden, gates) = ((r * c) as u64, (p * q) as u64, gates as u64);
+        let row = LayerSummary::new(name, kind, uses)
+            .with_weight("input_row_map", Some(&self.input_row_map))
+            .with_weight("input_col_map", Some(&self.input_col_map))
+            .with_weight("state_row_map", Some(&self.state_row_map))
+            .with_weight("state_col_map", Some(&self.state_col_map))
+            .with_parameter(Some(&self.bias))
+            .with_shapes([r, c], [p, q])
+            .with_flops(gates * (two_sided_flops([r, c], [p, q]) + two_sided_flops([p, q], [p, q])))
+            .with_vector_weights(gates * (input * hidden + hidden * hidden), (gates * hidden) as usize);
+        vec![row]
     }
 }
 

@@ -9,6 +9,7 @@ use crate::error::{ConfigError, check_finite, check_gain, check_sides, show};
 use crate::init::{self, Init};
 use crate::ops::{Activation, Mat1Maps, mat1};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize, two_sided_flops};
 
 /// The config of a [`MatLinear`].
 ///
@@ -27,30 +28,31 @@ use crate::random::SeededRng;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MatLinearConfig {
     /// Rows and columns of X.
     pub input: [usize; 2],
     /// Rows and columns of Y.
     pub output: [usize; 2],
-    /// Whether there is a U; without it the rows stay as they are. Default: yes.
+    /// Whether there is a U, which maps the rows. Default: yes.
     #[serde(default = "yes")]
     pub row_map: bool,
-    /// Whether there is a V; without it the columns stay as they are. Default: yes.
+    /// Whether there is a V, which maps the columns. Default: yes.
     #[serde(default = "yes")]
     pub col_map: bool,
     /// Whether there is a B. Default: yes.
     #[serde(default = "yes")]
     pub bias: bool,
-    /// The first value of every entry of B. Default: 0.
+    /// The initial value of every entry of B. Default: 0.
     #[serde(default)]
     pub bias_init: f64,
     /// σ. Default: the identity.
     #[serde(default)]
     pub activation: Activation,
-    /// How U and V start. Default: orthogonal.
+    /// How U and V are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
-    /// The variance out for the variance in, before σ. Default: what suits σ.
+    /// The variance of the output relative to that of the input, before σ. Default: chosen by σ, see [`init::gain`].
     #[serde(default)]
     pub gain: Option<f64>,
 }
@@ -81,7 +83,7 @@ impl MatLinearConfig {
         with_gain(gain: Option<f64>);
     }
 
-    /// Draws the first U and V from `rng`.
+    /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MatLinear, ConfigError> {
         let ([rows, cols], [rows_out, cols_out]) = (self.input, self.output);
         check_sides("input", &self.input)?;
@@ -99,7 +101,7 @@ impl MatLinearConfig {
         }
         let gain = self.gain.unwrap_or(init::gain(self.activation));
         check_gain("gain", gain)?;
-        // Two maps share the gain, one has it alone.
+        // Two maps share the gain.
         let power = if self.row_map && self.col_map { gain.sqrt() } else { gain };
         let mut map = |wanted: bool, shape| wanted.then(|| self.init.map(shape, power, rng, device));
         Ok(MatLinear {
@@ -113,9 +115,10 @@ impl MatLinearConfig {
     }
 }
 
-/// The matrix layer Y = σ(UᵀXV + B), made with [`MatLinearConfig`].
+/// The matrix layer Y = σ(UᵀXV + B) of Do, Tran & Venkatesh,
+/// [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454), made with [`MatLinearConfig`].
 ///
-/// U, V and B can each be missing: no U leaves the rows as they are, no V the columns.
+/// U, V and B are optional: without U the rows are not mapped, without V the columns.
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct MatLinear {
@@ -150,8 +153,7 @@ impl MatLinear {
         Some(Mat1Maps { row_map, col_map, bias: value(&self.bias), activation: self.activation })
     }
 
-    /// The way back with the same maps: σ(U H Vᵀ + B), `[batch, rows_out, cols_out]` →
-    /// `[batch, rows, cols]`, with another bias and σ.
+    /// The transposed map with another bias and σ: σ(U H Vᵀ + B), `[batch, rows_out, cols_out]` → `[batch, rows, cols]`.
     ///
     /// # Panics
     ///
@@ -176,7 +178,7 @@ fn value(map: &Option<Param<Tensor<2>>>) -> Option<Tensor<2>> {
     map.as_ref().map(Param::val)
 }
 
-/// `mat1` with maps that may be missing.
+/// `mat1` with optional maps.
 fn apply(
     input: Tensor<3>,
     row_map: Option<Tensor<2>>,
@@ -197,6 +199,27 @@ fn apply(
         Some(bias) => mapped + bias.unsqueeze(),
         None => mapped,
     })
+}
+
+impl Summarize for MatLinear {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let ([r, c], [p, q]) = (self.input, self.output);
+        let flops = match (&self.row_map, &self.col_map) {
+            (Some(_), Some(_)) => two_sided_flops(self.input, self.output),
+            (Some(_), None) => 2 * (p * r * c) as u64,
+            (None, Some(_)) => 2 * (r * c * q) as u64,
+            (None, None) => 0,
+        };
+        let bias = if self.bias.is_some() { p * q } else { 0 };
+        let row = LayerSummary::new(name, "matrix map", uses)
+            .with_weight("row_map", self.row_map.as_ref())
+            .with_weight("col_map", self.col_map.as_ref())
+            .with_parameter(self.bias.as_ref())
+            .with_shapes(self.input, self.output)
+            .with_flops(flops)
+            .with_vector_weights((r * c) as u64 * (p * q) as u64, bias);
+        vec![row]
+    }
 }
 
 impl ModuleDisplay for MatLinear {

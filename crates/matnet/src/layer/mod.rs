@@ -1,42 +1,45 @@
-//! Layers: the operations with their parameters, and what connects them.
+//! Layers: the operations with their parameters, and the connections between them.
 //!
-//! | file | what |
+//! | layer | what it computes |
 //! |---|---|
-//! | `mat_linear` | σ(UᵀXV + B) |
-//! | `map` | the same in either form, matrix or vector |
-//! | `batch_norm`, `dropout` | on matrices |
-//! | `unit` | map, norm, σ, dropout: one layer of a deep net |
-//! | `skip` | the gated skip: highway, residual, dense |
-//! | `mat_cell`, `recurrent` | RNN, LSTM, GRU: one cell; stacked, in one direction or both |
-//! | `multi_attention` | k heads over the rows of a memory: `mat1` with attention columns as U |
-//! | `top` | from the last hidden state to a matrix or classes |
-//! | `graph` | along the edges of a graph: attention, columns, convolutions |
+//! | [`MatLinear`] | σ(UᵀXV + B) |
+//! | [`Map`] | the same on matrices or vectors |
+//! | [`MatBatchNorm`], [`Dropout`] | batch norm and dropout of matrices |
+//! | [`Unit`] | map, batch norm, σ, dropout: one layer of a deep net |
+//! | [`GatedSkip`], [`DenseSkip`] | skip connections: gated, highway, residual, dense |
+//! | [`MatCell`], [`Recurrent`] | RNN, LSTM, GRU: one cell; stacked, unidirectional or bidirectional |
+//! | [`MultiAttention`] | k heads over the rows of a memory: `mat1` with attention weights as U |
+//! | [`MatrixHead`], [`ClassHead`] | from the last hidden state to a matrix or class scores |
+//! | [`ColumnLayer`], [`EdgeAttention`], [`GraphConv`], [`Chebyshev`] | layers on graphs |
 
 mod batch_norm;
 mod dropout;
 mod graph;
+mod head;
 mod map;
 mod mat_cell;
 mod mat_linear;
 mod multi_attention;
 mod recurrent;
 mod skip;
-mod head;
 mod unit;
 
 pub use batch_norm::{MatBatchNorm, MatBatchNormConfig};
 pub use dropout::{Dropout, Noise};
 pub(crate) use graph::drop_features;
 pub use graph::{
-    Chebyshev, ChebyshevConfig, ColumnLayer, ColumnLayerConfig, EdgeAttention, EdgeAttentionConfig,
-    FeatureMap, GraphConv, GraphConvConfig, Aggregation,
+    Aggregation, Chebyshev, ChebyshevConfig, ColumnLayer, ColumnLayerConfig, EdgeAttention,
+    EdgeAttentionConfig, FeatureMap, GraphConv, GraphConvConfig,
 };
+pub use head::{ClassHead, Head, HeadConfig, MatrixHead};
 pub use map::{Map, MapConfig};
 pub use mat_cell::{MatCell, MatCellConfig};
 pub use mat_linear::{MatLinear, MatLinearConfig};
-pub use multi_attention::{Additive, Bilinear, Judge, MultiAttention, MultiAttentionConfig, Read, Score};
+pub use multi_attention::{
+    AdditiveScore, AttentionRead, AttentionScore, BilinearScore, MultiAttention, MultiAttentionConfig,
+    ScoreKind,
+};
 pub(crate) use recurrent::default_activation;
 pub use recurrent::{CellKind, Recurrent, RecurrentCell, RecurrentConfig};
 pub use skip::{CARRY_BIAS_INIT, DenseSkip, Gate, GatedSkip, Skip, TRANSFORM_BIAS_INIT};
-pub use head::{ClassHead, MatrixHead, Output, Head};
 pub use unit::{Unit, UnitConfig};

@@ -1,4 +1,4 @@
-//! Several readers of one memory.
+//! Multi-head attention over the rows of a memory.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::activation::softmax;
@@ -9,12 +9,13 @@ use crate::config::setters;
 use crate::error::{ConfigError, check_count, check_finite, check_sides};
 use crate::init::{Init, constant};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize, join};
 
-/// How a head judges a row p of the memory, given a context c.
+/// How a head scores a row p of the memory, given a context c.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Score {
-    /// qⱼᵀp: the context is the queries themselves, one after another.
+pub enum ScoreKind {
+    /// qⱼᵀp: the context holds the queries, one after another.
     Dot,
     /// cᵀWⱼp; without a context, wⱼᵀp.
     #[default]
@@ -30,7 +31,7 @@ pub enum Score {
 /// use matnet::layer::MultiAttentionConfig;
 /// use matnet::random::SeededRng;
 ///
-/// // Three heads read a memory of seven rows, asked by a context of four numbers.
+/// // Three heads attend to a memory of seven rows, given a context of four numbers.
 /// let device = Device::flex();
 /// let attention = MultiAttentionConfig::new(5, 3)
 ///     .with_context(Some(4))
@@ -43,27 +44,28 @@ pub enum Score {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MultiAttentionConfig {
     /// Columns of the memory.
     pub cols: usize,
-    /// How many heads read it.
+    /// The number of heads.
     pub heads: usize,
-    /// How rows are judged. Default: bilinear.
+    /// How rows are scored. Default: bilinear.
     #[serde(default)]
-    pub score: Score,
-    /// How many numbers the context has. Default: there is none.
+    pub score: ScoreKind,
+    /// The size of the context. Default: no context.
     #[serde(default)]
     pub context: Option<usize>,
-    /// Hidden units of the additive score. Default: as many as the memory has columns.
+    /// The hidden size of the additive score. Default: the columns of the memory.
     #[serde(default)]
     pub hidden: Option<usize>,
-    /// What scores are divided by; small ones make the heads sharp. Default: 1.
+    /// The temperature of the softmax; scores are divided by it. Default: 1.
     #[serde(default = "one")]
     pub temperature: f64,
-    /// Columns of what is read, mapped by V. Default: those of the memory, unmapped.
+    /// Columns of the output, mapped by V. Default: no V, and the columns of the memory.
     #[serde(default)]
     pub output: Option<usize>,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -73,12 +75,12 @@ fn one() -> f64 {
 }
 
 impl MultiAttentionConfig {
-    /// So many heads over a memory of so many columns, without a context.
+    /// `heads` heads over a memory of `cols` columns, without a context.
     pub fn new(cols: usize, heads: usize) -> Self {
         Self {
             cols,
             heads,
-            score: Score::Bilinear,
+            score: ScoreKind::Bilinear,
             context: None,
             hidden: None,
             temperature: one(),
@@ -88,7 +90,7 @@ impl MultiAttentionConfig {
     }
 
     setters! {
-        with_score(score: Score);
+        with_score(score: ScoreKind);
         with_context(context: Option<usize>);
         with_hidden(hidden: Option<usize>);
         with_temperature(temperature: f64);
@@ -96,7 +98,7 @@ impl MultiAttentionConfig {
         with_init(init: Init);
     }
 
-    /// Checks the config and draws the first maps from `rng`.
+    /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MultiAttention, ConfigError> {
         check_sides("cols", &[self.cols])?;
         check_count("heads", self.heads, crate::MAX_NUMBERS)?;
@@ -107,12 +109,12 @@ impl MultiAttentionConfig {
             return Err(ConfigError::new("temperature", self.temperature.to_string(), expected));
         }
         let queries = self.heads * self.cols;
-        if self.score == Score::Dot && self.context != Some(queries) {
+        if self.score == ScoreKind::Dot && self.context != Some(queries) {
             let value = self.context.map_or("none".to_owned(), |context| context.to_string());
             let expected = format!("score = \"dot\" takes the {queries} numbers of its queries as context");
             return Err(ConfigError::new("context", value, expected));
         }
-        if self.hidden.is_some() && self.score != Score::Additive {
+        if self.hidden.is_some() && self.score != ScoreKind::Additive {
             let value = self.hidden.unwrap_or_default().to_string();
             return Err(ConfigError::new("hidden", value, "only score = \"additive\" has hidden units"));
         }
@@ -121,13 +123,13 @@ impl MultiAttentionConfig {
         check_sides("context", &[self.context.unwrap_or(1), queries.max(hidden)])?;
         check_sides("output", &[self.cols, self.output.unwrap_or(1)])?;
         let mut map = |from, to| self.init.map([from, to], 1.0, rng, device);
-        let judge = match self.score {
-            Score::Dot => None,
-            Score::Bilinear => {
+        let score = match self.score {
+            ScoreKind::Dot => None,
+            ScoreKind::Bilinear => {
                 let query_map = map(self.context.unwrap_or(1), queries);
-                Some(Judge::Bilinear(Bilinear { query_map }))
+                Some(AttentionScore::Bilinear(BilinearScore { query_map }))
             }
-            Score::Additive => Some(Judge::Additive(Additive {
+            ScoreKind::Additive => Some(AttentionScore::Additive(AdditiveScore {
                 memory_map: map(self.cols, hidden),
                 context_map: self.context.map(|context| map(context, hidden)),
                 bias: constant(0.0, [1, hidden], device),
@@ -135,7 +137,7 @@ impl MultiAttentionConfig {
             })),
         };
         Ok(MultiAttention {
-            judge,
+            score,
             col_map: self.output.map(|output| map(self.cols, output)),
             heads: self.heads,
             cols: self.cols,
@@ -145,16 +147,17 @@ impl MultiAttentionConfig {
     }
 }
 
-/// k heads over the rows of a memory P, made with [`MultiAttentionConfig`]: the paper's multi-attention.
+/// The multi-attention of Do, Tran & Venkatesh, [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454): k heads
+/// over the rows of a memory P, made with [`MultiAttentionConfig`].
 ///
-/// Every head j has a distribution αⱼ over the rows, the softmax of its scores. The columns of U are these
-/// distributions, so that what is read, S = UᵀPV, is a [`mat1`](crate::ops::mat1) whose U depends on the memory.
+/// Every head j has attention weights αⱼ over the rows, the softmax of its scores. They are the columns of U, so that the read
+/// S = UᵀPV is a [`mat1`](crate::ops::mat1) whose U depends on the memory.
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct MultiAttention {
-    /// What gives the scores; without it, the context is the queries.
-    pub judge: Option<Judge>,
-    /// V: `[cols, output]`; without it what is read stays as it is.
+    /// The score; `None` if the context holds the queries.
+    pub score: Option<AttentionScore>,
+    /// V: `[cols, output]`, if there is one.
     pub col_map: Option<Param<Tensor<2>>>,
     heads: usize,
     cols: usize,
@@ -162,26 +165,26 @@ pub struct MultiAttention {
     temperature: f64,
 }
 
-/// What gives the scores.
+/// The parameters of a score.
 #[derive(Module, Debug)]
 #[allow(clippy::large_enum_variant)] // There is one per layer, and a box would only hide the maps.
-pub enum Judge {
-    /// Queries are a map of the context.
-    Bilinear(Bilinear),
-    /// A small net over row and context.
-    Additive(Additive),
+pub enum AttentionScore {
+    /// The queries are a map of the context.
+    Bilinear(BilinearScore),
+    /// A net with one hidden layer over row and context.
+    Additive(AdditiveScore),
 }
 
 /// cᵀWⱼp
 #[derive(Module, Debug)]
-pub struct Bilinear {
+pub struct BilinearScore {
     /// W: `[context, heads · cols]`, or `[1, heads · cols]` without a context.
     pub query_map: Param<Tensor<2>>,
 }
 
 /// vⱼᵀ tanh(Wp + Cc + b)
 #[derive(Module, Debug)]
-pub struct Additive {
+pub struct AdditiveScore {
     /// W: `[cols, hidden]`
     pub memory_map: Param<Tensor<2>>,
     /// C: `[context, hidden]`
@@ -192,18 +195,18 @@ pub struct Additive {
     pub score_map: Param<Tensor<2>>,
 }
 
-/// What was read, and where.
+/// The output of a [`MultiAttention`].
 #[derive(Clone, Debug)]
-pub struct Read {
+pub struct AttentionRead {
     /// S: `[batch, heads, output]`
     pub matrix: Tensor<3>,
-    /// Uᵀ: `[batch, heads, rows]`, each row a distribution over the rows of the memory.
+    /// Uᵀ, the attention weights: `[batch, heads, rows]`.
     pub weights: Tensor<3>,
 }
 
 impl MultiAttention {
-    /// Reads a memory `[batch, rows, cols]`, asked by a context `[batch, context]`. Where the mask
-    /// `[batch, rows]` is false, a row is not looked at; a head that may look at nothing reads zeros.
+    /// Attends to a memory `[batch, rows, cols]`, given a context `[batch, context]`. Rows where the mask `[batch, rows]` is
+    /// false have weight 0; if the mask is false everywhere, the read is 0.
     ///
     /// # Panics
     ///
@@ -213,7 +216,7 @@ impl MultiAttention {
         memory: Tensor<3>,
         context: Option<Tensor<2>>,
         mask: Option<Tensor<2, Bool>>,
-    ) -> Read {
+    ) -> AttentionRead {
         let [batch, rows, cols] = memory.dims();
         assert!(batch > 0 && rows > 0, "multi-attention: the memory is empty: {:?}", memory.dims());
         assert_eq!(cols, self.cols, "multi-attention: built for {} columns, got {cols}", self.cols);
@@ -228,10 +231,10 @@ impl MultiAttention {
             None => softmax(scores, 2),
             Some(mask) => {
                 assert_eq!(mask.dims(), [batch, rows], "multi-attention: the mask does not fit");
-                let seen = mask.unsqueeze_dim::<3>(1).expand([batch, self.heads, rows]);
-                // Not −∞: of nothing to look at it would make a NaN.
-                let weights = softmax(scores.mask_fill(seen.clone().bool_not(), -1e30), 2);
-                weights.mask_fill(seen.bool_not(), 0.0)
+                let visible = mask.unsqueeze_dim::<3>(1).expand([batch, self.heads, rows]);
+                // Not −∞, which would give NaN where all rows are masked.
+                let weights = softmax(scores.mask_fill(visible.clone().bool_not(), -1e30), 2);
+                weights.mask_fill(visible.bool_not(), 0.0)
             }
         };
         let read = weights.clone().matmul(memory);
@@ -244,35 +247,57 @@ impl MultiAttention {
                     .reshape([batch, self.heads, output])
             }
         };
-        Read { matrix, weights }
+        AttentionRead { matrix, weights }
     }
 
     /// `[batch, heads, rows]`
     fn scores(&self, memory: &Tensor<3>, context: Option<Tensor<2>>) -> Tensor<3> {
         let [batch, rows, cols] = memory.dims();
-        let asked = |queries: Tensor<2>| {
+        let dot = |queries: Tensor<2>| {
             let queries = queries.reshape([batch, self.heads, cols]);
             queries.matmul(memory.clone().swap_dims(1, 2))
         };
-        match (&self.judge, context) {
-            (None, Some(queries)) => asked(queries),
+        match (&self.score, context) {
+            (None, Some(queries)) => dot(queries),
             (None, None) => unreachable!("the context was compared with the config"),
-            (Some(Judge::Bilinear(judge)), Some(context)) => asked(context.matmul(judge.query_map.val())),
-            (Some(Judge::Bilinear(judge)), None) => {
-                asked(judge.query_map.val().expand([batch, self.heads * cols]))
+            (Some(AttentionScore::Bilinear(score)), Some(context)) => {
+                dot(context.matmul(score.query_map.val()))
             }
-            (Some(Judge::Additive(judge)), context) => {
-                let hidden = judge.bias.lazy_shape().dims::<2>()[1];
-                let rows_in = memory.clone().reshape([batch * rows, cols]).matmul(judge.memory_map.val());
+            (Some(AttentionScore::Bilinear(score)), None) => {
+                dot(score.query_map.val().expand([batch, self.heads * cols]))
+            }
+            (Some(AttentionScore::Additive(score)), context) => {
+                let hidden = score.bias.lazy_shape().dims::<2>()[1];
+                let rows_in = memory.clone().reshape([batch * rows, cols]).matmul(score.memory_map.val());
                 let mut state =
-                    rows_in.reshape([batch, rows, hidden]) + judge.bias.val().unsqueeze_dim::<3>(0);
-                if let (Some(context), Some(map)) = (context, &judge.context_map) {
+                    rows_in.reshape([batch, rows, hidden]) + score.bias.val().unsqueeze_dim::<3>(0);
+                if let (Some(context), Some(map)) = (context, &score.context_map) {
                     state = state + context.matmul(map.val()).unsqueeze_dim::<3>(1);
                 }
-                let scores = state.tanh().reshape([batch * rows, hidden]).matmul(judge.score_map.val());
+                let scores = state.tanh().reshape([batch * rows, hidden]).matmul(score.score_map.val());
                 scores.reshape([batch, rows, self.heads]).swap_dims(1, 2)
             }
         }
+    }
+}
+
+impl Summarize for MultiAttention {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let row = |kind| LayerSummary::new(name, kind, uses);
+        let score = LayerSummary { name: join(name, "score"), ..row("attention score") };
+        let mut rows = match &self.score {
+            None => Vec::new(),
+            Some(AttentionScore::Bilinear(own)) => vec![score.with_weight("query_map", Some(&own.query_map))],
+            Some(AttentionScore::Additive(own)) => vec![
+                score
+                    .with_weight("memory_map", Some(&own.memory_map))
+                    .with_weight("context_map", own.context_map.as_ref())
+                    .with_parameter(Some(&own.bias))
+                    .with_weight("score_map", Some(&own.score_map)),
+            ],
+        };
+        rows.push(row("multi-head attention").with_weight("col_map", self.col_map.as_ref()));
+        rows
     }
 }
 
@@ -322,7 +347,7 @@ mod tests {
     #[test]
     fn equal_scores_read_the_mean_and_a_cold_head_reads_one_row() {
         let mut rng = SeededRng::new(2, "attention");
-        let config = MultiAttentionConfig::new(3, 1).with_score(Score::Dot).with_context(Some(3));
+        let config = MultiAttentionConfig::new(3, 1).with_score(ScoreKind::Dot).with_context(Some(3));
         let memory = random(&mut rng, [1, 6, 3]);
         let even = config.init(&mut rng, &Device::flex()).unwrap();
         let read = even.forward(memory.clone(), Some(Tensor::zeros([1, 3], &Device::flex())), None);
@@ -335,7 +360,7 @@ mod tests {
     #[test]
     fn masked_rows_are_not_there() {
         let mut rng = SeededRng::new(3, "attention");
-        for score in [Score::Bilinear, Score::Additive] {
+        for score in [ScoreKind::Bilinear, ScoreKind::Additive] {
             let config = MultiAttentionConfig::new(4, 2).with_score(score);
             let attention = config.init(&mut rng, &Device::flex()).unwrap();
             let memory = random(&mut rng, [2, 5, 4]);
@@ -356,7 +381,7 @@ mod tests {
         let config = || MultiAttentionConfig::new(3, 2);
         assert_eq!(key(MultiAttentionConfig::new(0, 2)), "cols");
         assert_eq!(key(MultiAttentionConfig::new(3, 0)), "heads");
-        assert_eq!(key(config().with_score(Score::Dot)), "context");
+        assert_eq!(key(config().with_score(ScoreKind::Dot)), "context");
         assert_eq!(key(config().with_context(Some(0))), "context");
         assert_eq!(key(config().with_hidden(Some(4))), "hidden");
         assert_eq!(key(config().with_temperature(0.0)), "temperature");

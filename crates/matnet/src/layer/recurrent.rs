@@ -1,4 +1,4 @@
-//! Recurrent layers over sequences: stacked, in one direction or both.
+//! Recurrent layers over sequences: stacked, unidirectional or bidirectional.
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
@@ -12,23 +12,24 @@ use crate::init::Init;
 use crate::mode::Mode;
 use crate::ops::{Activation, Cell, Keep, MatState, Steps};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize, join};
 use crate::vector::{VecCell, VecCellConfig};
 
-/// A recurrence in one word; f of the RNN and GRU is named apart.
+/// The kind of a recurrent cell. The f of RNN and GRU is an option of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CellKind {
     /// Hₜ = f(mat2(Xₜ, Hₜ₋₁))
     Rnn,
-    /// Three gates and a memory.
+    /// Three gates and a cell state ([Hochreiter & Schmidhuber](https://doi.org/10.1162/neco.1997.9.8.1735)).
     #[default]
     Lstm,
-    /// Two gates.
+    /// Two gates ([Cho et al.](https://arxiv.org/abs/1406.1078)).
     Gru,
 }
 
 impl CellKind {
-    /// The recurrence with this f; the LSTM has tanh whatever f is.
+    /// The cell with this f; the LSTM always has tanh.
     pub fn with(self, f: Activation) -> Cell {
         match self {
             Self::Rnn => Cell::Rnn(f),
@@ -38,7 +39,7 @@ impl CellKind {
     }
 }
 
-/// A cell in either form.
+/// A matrix or vector cell.
 #[derive(Module, Debug)]
 pub enum RecurrentCell {
     /// Its state is a matrix.
@@ -76,11 +77,12 @@ impl RecurrentCell {
 /// The config of a [`Recurrent`] layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RecurrentConfig {
     /// Matrix or vector. Default: matrix.
     #[serde(default)]
     pub form: Form,
-    /// Rows and columns of the states read; `[n, 1]` for vectors.
+    /// Rows and columns of the inputs; `[n, 1]` for vectors.
     pub input: [usize; 2],
     /// The sides of H: `[rows, cols]` for matrices, `[n]` for vectors.
     pub hidden: Vec<usize>,
@@ -90,19 +92,19 @@ pub struct RecurrentConfig {
     /// f of an RNN or GRU. Default: tanh.
     #[serde(default = "default_activation")]
     pub activation: Activation,
-    /// How many layers stand on each other. Default: 1.
+    /// The number of stacked layers. Default: 1.
     #[serde(default = "one")]
     pub layers: usize,
-    /// Whether a second chain reads the sequence from its end. Default: no.
+    /// Whether a second chain reads the sequence backwards. Default: no.
     #[serde(default)]
     pub bidirectional: bool,
-    /// Dropout of the states between layers. Default: 0.
+    /// Dropout between layers. Default: 0.
     #[serde(default)]
     pub dropout: f64,
-    /// The first bias of an LSTM's forget gate. Default: 0.
+    /// The initial bias of the LSTM forget gate. Default: 0.
     #[serde(default)]
     pub forget_bias: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -139,7 +141,7 @@ impl RecurrentConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first maps from `rng`.
+    /// Checks the config and initialises the layers with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Recurrent, ConfigError> {
         let hidden = self.form.state("hidden", &self.hidden)?;
         check_count("layers", self.layers, MAX_DEPTH)?;
@@ -182,13 +184,13 @@ impl RecurrentConfig {
         }
     }
 
-    /// Rows and columns of the hidden states given; two directions stand one above the other.
+    /// Rows and columns of the output states; those of two directions are stacked.
     pub fn output(&self) -> Result<[usize; 2], ConfigError> {
         let [rows, cols] = self.form.state("hidden", &self.hidden)?;
         Ok([if self.bidirectional { 2 * rows } else { rows }, cols])
     }
 
-    /// The cells together do not hold too many numbers.
+    /// Checks the number of parameters of all cells together.
     fn check_total(&self, hidden: [usize; 2], between: [usize; 2]) -> Result<(), ConfigError> {
         let numbers = |input| {
             let input = MapConfig::new(self.form, input, hidden).numbers("hidden")?;
@@ -203,14 +205,13 @@ impl RecurrentConfig {
 
 /// Recurrent layers over a sequence, made with [`RecurrentConfig`].
 ///
-/// A layer reads the hidden states of the one below, through dropout. With two directions, the states of
-/// the backward chain stand below those of the forward chain: `[2 · rows, cols]`. (Rows, so that a vector,
-/// which is a matrix of one column, stays one.)
+/// A layer reads the hidden states of the one below, after dropout. If the layers are bidirectional, the rows of the backward
+/// states follow those of the forward states: `[2 · rows, cols]`. (Rows, so that a vector remains a matrix of one column.)
 #[derive(Module, Debug)]
 pub struct Recurrent {
-    /// The cells that read forward, the lowest first.
+    /// The forward cells, lowest layer first.
     pub layer: Vec<RecurrentCell>,
-    /// The cells that read backward; empty for one direction.
+    /// The backward cells; empty if the layers are unidirectional.
     pub backward: Vec<RecurrentCell>,
     #[module(skip)]
     dropout: Dropout,
@@ -218,17 +219,33 @@ pub struct Recurrent {
     output: [usize; 2],
 }
 
+impl Summarize for RecurrentCell {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        match self {
+            Self::Matrix(cell) => cell.summarize(name, uses),
+            Self::Vector(cell) => cell.summarize(name, uses),
+        }
+    }
+}
+
+impl Summarize for Recurrent {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let mut rows = self.layer.summarize(&join(name, "layer"), uses);
+        rows.extend(self.backward.summarize(&join(name, "backward"), uses));
+        rows
+    }
+}
+
 impl Recurrent {
-    /// Rows and columns of the hidden states given.
+    /// Rows and columns of the output states.
     pub fn output(&self) -> [usize; 2] {
         self.output
     }
 
-    /// The hidden states of the highest layer and the last state of every cell, those of the forward chain
-    /// first, the lowest layer first.
+    /// The hidden states of the highest layer, and the last state of every cell: forward cells first, lowest layer first.
     ///
-    /// `start` has as many states, or is `None` for zeros. With [`Keep::Last`] the state is given that has
-    /// read everything: the last one of each direction.
+    /// `start` has as many states, or is `None` for zeros. [`Keep::Last`] returns the state after the whole sequence, for each
+    /// direction.
     ///
     /// # Panics
     ///
@@ -265,7 +282,7 @@ impl Recurrent {
                     (Tensor::cat(vec![ahead, back], 2), end)
                 }
             };
-            mode.see(|| format!("layer.{index}"), &states);
+            mode.observe(|| format!("layer.{index}"), &states);
             ends.push(end);
             output = Some(states);
         }
@@ -274,7 +291,7 @@ impl Recurrent {
     }
 }
 
-/// The same steps from the end.
+/// The same steps in reverse order.
 fn reversed(steps: Steps) -> Steps {
     match steps {
         Steps::Sequence(input) => Steps::Sequence(input.flip([1])),

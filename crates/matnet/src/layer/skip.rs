@@ -10,23 +10,23 @@ use crate::init::constant;
 use crate::mode::Mode;
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize, join};
 
-/// Where the transform gate of a highway starts, before the sigmoid: Z ≈ 0.12, so that at first a layer
-/// hands on most of what it gets.
+/// The initial bias of the transform gate of a highway: Z ≈ 0.12, so that an untrained layer carries most of its input.
 pub const TRANSFORM_BIAS_INIT: f64 = -2.0;
 
-/// Where a carry gate of its own starts, before the sigmoid: R ≈ 0.98, so that a state survives depth.
+/// The initial bias of a separate carry gate: R ≈ 0.98, so that a state survives many layers.
 pub const CARRY_BIAS_INIT: f64 = 4.0;
 
-/// The kinds of skip a net can be built with.
+/// The skip connections of a net.
 ///
-/// | kind | Hₜ |
-/// |---|---|
-/// | `none` | H̃ₜ |
-/// | `gated` | R ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ, R and Z = sigm(mat1(Hₜ₋₁)), each with its own maps |
-/// | `highway` | (1 − Z) ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ |
-/// | `residual` | Hₜ₋₁ + H̃ₜ |
-/// | `dense` | Σₖ Rₖ Hₜ₋ₖ + H̃ₜ, over several earlier layers, Σₖ Rₖ = 1 |
+/// | skip | Hₜ | source |
+/// |---|---|---|
+/// | `none` | H̃ₜ | |
+/// | `gated` | R ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ, R and Z = sigm(mat1(Hₜ₋₁)), each with its own maps | [Do et al.](https://arxiv.org/abs/1703.01454) |
+/// | `highway` | (1 − Z) ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ | [Srivastava et al.](https://arxiv.org/abs/1505.00387) |
+/// | `residual` | Hₜ₋₁ + H̃ₜ | [He et al.](https://arxiv.org/abs/1512.03385) |
+/// | `dense` | Σₖ Rₖ Hₜ₋ₖ + H̃ₜ, over several earlier layers, Σₖ Rₖ = 1 | after [Huang et al.](https://arxiv.org/abs/1608.06993) |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Skip {
@@ -35,42 +35,42 @@ pub enum Skip {
     None,
     /// Two learned gates.
     Gated,
-    /// One learned gate and what it leaves.
+    /// One learned gate Z; the carry gate is 1 − Z.
     Highway,
     /// Both gates 1.
     Residual,
-    /// To several earlier layers.
+    /// Connections to several earlier layers.
     Dense,
 }
 
-/// A gate: one number for all, or learned from the state before.
+/// A gate: constant, or learned from the state before.
 #[derive(Module, Debug)]
 #[allow(clippy::large_enum_variant)] // Two per layer at most, and Burn has no boxed modules.
 pub enum Gate {
-    /// The same number everywhere and always.
+    /// The same number for all entries.
     Constant(f64),
     /// sigm(mat1(Hₜ₋₁)): `[batch, rows, cols]`.
     Learned(Map),
 }
 
 impl Gate {
-    /// A learned gate whose bias starts at `start`.
+    /// A learned gate with this initial bias.
     pub fn learned(
         layer: &UnitConfig,
-        start: f64,
+        bias_init: f64,
         rng: &mut SeededRng,
         device: &Device,
     ) -> Result<Self, ConfigError> {
         let map = MapConfig {
             activation: Activation::Sigmoid,
-            bias_init: start,
+            bias_init,
             init: layer.init,
             ..MapConfig::new(layer.form, layer.input, layer.input)
         };
         Ok(Self::Learned(map.init(rng, device)?))
     }
 
-    /// `value` through the gate that opens for `state`.
+    /// `value` times the gate for `state`.
     fn pass(&self, state: &Tensor<3>, value: Tensor<3>) -> Tensor<3> {
         match self {
             Self::Constant(1.0) => value,
@@ -82,8 +82,8 @@ impl Gate {
 
 /// The general gated skip Hₜ = R ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ.
 ///
-/// H̃ₜ = F(Hₜ₋₁) with F any chain of layers that ends in the shape it began with. The transform gate Z and
-/// the carry gate R are constant or learned; without a carry gate R = 1 − Z.
+/// H̃ₜ = F(Hₜ₋₁), where F is any chain of layers whose output has the shape of its input. The transform gate Z and the carry
+/// gate R are constant or learned; without a carry gate R = 1 − Z. [`Skip`] lists the sources.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -103,12 +103,12 @@ pub struct GatedSkip {
     pub candidate: Vec<Unit>,
     /// Z
     pub transform: Gate,
-    /// R; missing, it is 1 − Z.
+    /// R; if there is none, 1 − Z.
     pub carry: Option<Gate>,
 }
 
 impl GatedSkip {
-    /// Both gates learned, apart; Z starts near 0.12 and R near 0.98.
+    /// Two separate learned gates, initialised near Z = 0.12 and R = 0.98.
     pub fn gated(
         candidate: &[UnitConfig],
         rng: &mut SeededRng,
@@ -122,7 +122,7 @@ impl GatedSkip {
         })
     }
 
-    /// The highway: Z = sigm(mat1(Hₜ₋₁)), Hₜ = (1 − Z) ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ; the bias of Z starts at −2.
+    /// The highway: Z = sigm(mat1(Hₜ₋₁)), Hₜ = (1 − Z) ⊙ Hₜ₋₁ + Z ⊙ H̃ₜ; the initial bias of Z is −2.
     pub fn highway(
         candidate: &[UnitConfig],
         rng: &mut SeededRng,
@@ -160,21 +160,21 @@ impl GatedSkip {
     }
 }
 
-/// A skip to several earlier layers: Hₜ = Σₖ Rₖ Hₜ₋ₖ + H̃ₜ for k = 1 … reach.
+/// A skip connection to several earlier layers: Hₜ = Σₖ Rₖ Hₜ₋ₖ + H̃ₜ for k = 1 … reach.
 ///
-/// H̃ₜ = F(Hₜ₋₁). The gates Rₖ are a softmax over learned scores, one number per earlier layer; they start
-/// equal, which is the mean, and always sum to 1, so that the sum does not grow with depth. Where fewer
-/// than `reach` earlier layers exist, the softmax is over those.
+/// H̃ₜ = F(Hₜ₋₁). The gates Rₖ are a softmax over learned scores, one per earlier layer. They are initialised as equal, which
+/// gives the mean, and sum to 1, so that the sum does not grow with depth. Where fewer than `reach` earlier layers exist, the
+/// softmax is over those.
 #[derive(Module, Debug)]
 pub struct DenseSkip {
     /// F, layer after layer.
     pub candidate: Vec<Unit>,
-    /// One per earlier layer, the nearest first: `[reach]`.
+    /// One score per earlier layer, the nearest first: `[reach]`.
     pub scores: Param<Tensor<1>>,
 }
 
 impl DenseSkip {
-    /// A skip to the last `reach` layers.
+    /// A skip connection to the last `reach` layers.
     pub fn new(
         candidate: &[UnitConfig],
         reach: usize,
@@ -186,7 +186,7 @@ impl DenseSkip {
         Ok(Self { candidate: build(candidate, rng, device)?, scores: constant(0.0, [reach], device) })
     }
 
-    /// Hₜ from all earlier states, the last one last, all `[batch, rows, cols]`.
+    /// Hₜ from all earlier states in order, each `[batch, rows, cols]`.
     ///
     /// # Panics
     ///
@@ -203,6 +203,32 @@ impl DenseSkip {
     }
 }
 
+impl Summarize for Gate {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        match self {
+            Self::Constant(_) => Vec::new(),
+            Self::Learned(map) => map.summarize(name, uses),
+        }
+    }
+}
+
+impl Summarize for GatedSkip {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let mut rows = self.candidate.summarize(&join(name, "candidate"), uses);
+        rows.extend(self.transform.summarize(&join(name, "transform"), uses));
+        rows.extend(self.carry.summarize(&join(name, "carry"), uses));
+        rows
+    }
+}
+
+impl Summarize for DenseSkip {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let mut rows = self.candidate.summarize(&join(name, "candidate"), uses);
+        rows.push(LayerSummary::new(name, "dense skip", uses).with_parameter(Some(&self.scores)));
+        rows
+    }
+}
+
 /// Layer after layer.
 fn run(layers: &[Unit], state: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
     layers.iter().fold(state, |state, layer| layer.forward(state, mode))
@@ -212,7 +238,7 @@ fn build(layers: &[UnitConfig], rng: &mut SeededRng, device: &Device) -> Result<
     layers.iter().map(|layer| layer.init(rng, device)).collect()
 }
 
-/// The chain is not empty, each layer takes what the one before gives, and it ends as it began.
+/// Checks that the chain is not empty, that its shapes fit, and that its output has the shape of its input.
 fn check_chain(layers: &[UnitConfig]) -> Result<&UnitConfig, ConfigError> {
     let [first, ..] = layers else {
         return Err(ConfigError::new("candidate", "no layer", "a skip goes around at least one layer"));

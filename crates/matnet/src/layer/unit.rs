@@ -1,36 +1,39 @@
-//! One layer of a deep net: map, norm, σ, dropout.
+//! One layer of a deep net: map, batch norm, σ, dropout.
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use super::{Dropout, Map, MapConfig, MatBatchNorm, MatBatchNormConfig};
+use crate::config::setters;
 use crate::error::ConfigError;
 use crate::form::Form;
 use crate::init::{self, Init};
 use crate::mode::Mode;
 use crate::ops::{Activation, Mat1Maps};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize, join};
 
-/// What a [`Unit`] is made from.
+/// The config of a [`Unit`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct UnitConfig {
     /// Matrix or vector.
     pub form: Form,
-    /// The shape of the state in; `[n, 1]` for a vector.
+    /// The shape of the input; `[n, 1]` for a vector.
     pub input: [usize; 2],
-    /// The shape of the state out.
+    /// The shape of the output.
     pub output: [usize; 2],
     /// σ. Default: ReLU.
     pub activation: Activation,
-    /// Whether batch norm stands before σ. Default: no.
+    /// Whether batch norm precedes σ. Default: no.
     pub batch_norm: bool,
-    /// Where the shift of the batch norm starts. Default: what suits σ, see [`init::batch_norm_bias_init`].
+    /// The initial shift of the batch norm. Default: chosen by σ, see [`init::batch_norm_bias_init`].
     pub batch_norm_bias_init: Option<f64>,
-    /// What is dropped of the output. Default: nothing.
+    /// Dropout of the output. Default: none.
     pub dropout: Dropout,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     pub init: Init,
-    /// A factor for the variance that suits σ, below 1 where outputs are added up. Default: 1.
+    /// A factor for the initial variance of the output, below 1 where outputs are added up. Default: 1.
     pub share: f64,
 }
 
@@ -50,7 +53,16 @@ impl UnitConfig {
         }
     }
 
-    /// Draws the first values from `rng`.
+    setters! {
+        with_activation(activation: Activation);
+        with_batch_norm(batch_norm: bool);
+        with_batch_norm_bias_init(batch_norm_bias_init: Option<f64>);
+        with_dropout(dropout: Dropout);
+        with_init(init: Init);
+        with_share(share: f64);
+    }
+
+    /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Unit, ConfigError> {
         let norm = match self.batch_norm {
             true => {
@@ -62,7 +74,7 @@ impl UnitConfig {
             false => None,
         };
         let map = MapConfig {
-            // The norm takes the mean away, and a bias with it.
+            // Batch norm subtracts the mean, and with it a bias.
             bias: norm.is_none(),
             activation: if norm.is_some() { Activation::Identity } else { self.activation },
             init: self.init,
@@ -74,7 +86,7 @@ impl UnitConfig {
     }
 }
 
-/// One layer of a deep net: σ(norm(map(X))), then dropout; norm and dropout are optional.
+/// One layer of a deep net, made with [`UnitConfig`]: σ(norm(map(X))), then dropout; norm and dropout are optional.
 #[derive(Module, Debug)]
 pub struct Unit {
     /// The map, with bias and σ when there is no norm.
@@ -87,8 +99,16 @@ pub struct Unit {
     dropout: Dropout,
 }
 
+impl Summarize for Unit {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let mut rows = self.map.summarize(name, uses);
+        rows.extend(self.norm.summarize(&join(name, "norm"), uses));
+        rows
+    }
+}
+
 impl Unit {
-    /// The maps, if there is nothing to this layer but [`mat1`](crate::ops::mat1()).
+    /// The maps, if this layer is only a [`mat1`](crate::ops::mat1()).
     pub(crate) fn maps(&self, mode: &Mode) -> Option<Mat1Maps> {
         let drops = mode.is_train() && self.dropout.rate() > 0.0;
         match &self.map {

@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::stack::check_layers;
-use super::{Hidden, Net, check_input};
+use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, check_input};
 use crate::config::{relu, setters};
 use crate::error::{ConfigError, check_rate};
 use crate::form::Form;
@@ -14,6 +14,7 @@ use crate::layer::{Map, MapConfig, Noise};
 use crate::mode::Mode;
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of an [`AutoEncoder`].
 ///
@@ -30,6 +31,7 @@ use crate::random::SeededRng;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AutoEncoderConfig {
     /// Matrix or vector. Default: matrix.
     #[serde(default)]
@@ -38,7 +40,7 @@ pub struct AutoEncoderConfig {
     pub input: [usize; 2],
     /// One shape for all hidden layers, or one for each layer of the encoder.
     pub hidden: Hidden,
-    /// How many layers in all, half of them in the encoder. Even; with a list, twice its length.
+    /// How many layers in all, half of them in the encoder. Even; if `hidden` is a list, twice its length.
     pub depth: usize,
     /// σ of all layers but the last. Default: ReLU.
     #[serde(default = "relu")]
@@ -46,13 +48,13 @@ pub struct AutoEncoderConfig {
     /// σ of the last layer. Default: the identity.
     #[serde(default)]
     pub output_activation: Activation,
-    /// What corrupts the input while learning. Default: masking.
+    /// The noise that corrupts the input in training. Default: masking.
     #[serde(default)]
     pub noise: Noise,
-    /// How much. Default: 0.2.
+    /// The strength of the noise. Default: 0.2.
     #[serde(default = "default_ratio")]
     pub noise_ratio: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -85,9 +87,12 @@ impl AutoEncoderConfig {
         with_noise_ratio(noise_ratio: f64);
         with_init(init: Init);
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<AutoEncoder, ConfigError> {
+impl NetConfig for AutoEncoderConfig {
+    type Net = AutoEncoder;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<AutoEncoder, ConfigError> {
         let state = self.form.holding("input", self.input)?;
         if self.depth == 0 || self.depth % 2 == 1 {
             let expected = "must be even and at least 2: half encodes, half decodes";
@@ -127,18 +132,37 @@ impl AutoEncoderConfig {
             noise_ratio: self.noise_ratio,
         })
     }
+
+    fn form(&self) -> Form {
+        self.form
+    }
 }
 
-/// The auto-encoder with tied weights, made with [`AutoEncoderConfig`].
+impl SampleNetConfig for AutoEncoderConfig {
+    fn input(&self) -> [usize; 2] {
+        self.input
+    }
+
+    fn takes_sequences(&self) -> bool {
+        false
+    }
+
+    fn output(&self) -> NetOutput {
+        NetOutput::Matrix(self.input)
+    }
+}
+
+/// The denoising auto-encoder with tied weights, made with [`AutoEncoderConfig`].
 ///
-/// The encoder has k layers Hᵢ = σ(Uᵢᵀ Hᵢ₋₁ Vᵢ + Bᵢ), H₀ = X. The decoder goes back through the same maps,
-/// Ĥᵢ₋₁ = σ(Uᵢ Ĥᵢ Vᵢᵀ + Bᵢ'), from Ĥₖ = Hₖ to the reconstruction Ĥ₀; only its biases are its own. While
-/// learning, the input is corrupted first.
+/// The encoder has k layers Hᵢ = σ(Uᵢᵀ Hᵢ₋₁ Vᵢ + Bᵢ), H₀ = X. The decoder uses the transposed maps of the encoder in
+/// reverse order, Ĥᵢ₋₁ = σ(Uᵢ Ĥᵢ Vᵢᵀ + Bᵢ'), from Ĥₖ = Hₖ to the reconstruction Ĥ₀, and has its own biases. In
+/// training the input is corrupted first, as in a
+/// [denoising auto-encoder](https://www.jmlr.org/papers/v11/vincent10a.html) (Vincent et al. 2010).
 #[derive(Module, Debug)]
 pub struct AutoEncoder {
     /// The layers of the encoder.
     pub encoder: Vec<Map>,
-    /// What the decoder has of its own, its first layer first.
+    /// The biases of the decoder, first layer first.
     pub decoder: Vec<Decoder>,
     #[module(skip)]
     form: Form,
@@ -153,21 +177,27 @@ pub struct AutoEncoder {
     noise_ratio: f64,
 }
 
-/// A layer of the decoder; its maps are those of the encoder.
+/// A layer of the decoder, which shares its maps with the encoder.
 #[derive(Module, Debug)]
 pub struct Decoder {
     /// B': `[rows, cols]`, `[n, 1]` in the vector form.
     pub bias: Param<Tensor<2>>,
 }
 
+impl Summarize for Decoder {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        vec![LayerSummary::new(name, "bias", uses).with_parameter(Some(&self.bias))]
+    }
+}
+
 impl AutoEncoder {
-    /// The innermost state: `[batch, rows, cols]` → `[batch, hidden rows, hidden cols]`.
+    /// The code, which is the state of the last encoder layer: `[batch, rows, cols]` → `[batch, hidden rows, hidden cols]`.
     pub fn encode(&self, input: Tensor<3>) -> Tensor<3> {
         check_input("autoencoder", &input, self.input);
         self.encoder.iter().fold(self.form.enter(input), |state, map| map.forward(state))
     }
 
-    /// The matrix an innermost state stands for.
+    /// The matrix that is reconstructed from a code.
     pub fn decode(&self, state: Tensor<3>) -> Tensor<3> {
         let last = self.decoder.len() - 1;
         let layers = self.encoder.iter().rev().zip(&self.decoder).enumerate();
@@ -190,5 +220,11 @@ impl Net for AutoEncoder {
 
     fn form(&self) -> Form {
         self.form
+    }
+    /// Encoder maps are used twice: for encoding, and transposed for decoding.
+    fn summary(&self, _steps: usize) -> Vec<LayerSummary> {
+        let mut rows = self.encoder.summarize("encoder", 2);
+        rows.extend(self.decoder.summarize("decoder", 1));
+        rows
     }
 }

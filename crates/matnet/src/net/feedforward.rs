@@ -5,20 +5,20 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::stack::{self, Stack, StackLayer};
-use super::{Hidden, Net, check_input};
+use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, check_input};
 use crate::config::{one, relu, setters};
 use crate::error::{ConfigError, check_finite};
 use crate::form::Form;
 use crate::init::Init;
-use crate::layer::{ClassHead, Dropout, Output, Skip, Head, UnitConfig};
+use crate::layer::{ClassHead, Dropout, Head, HeadConfig, Skip, UnitConfig};
 use crate::mode::Mode;
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize, join};
 
 /// The config of a [`FeedForward`] net.
 ///
-/// `output` is `[rows, cols]` for a net that gives matrices, or a number for one that gives scores for so
-/// many classes.
+/// `output` is `[rows, cols]` for a net that returns matrices, or the number of classes for one that returns scores.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -40,8 +40,9 @@ use crate::random::SeededRng;
 /// # Ok::<(), matnet::ConfigError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound = "O: Output")]
-pub struct FeedForwardConfig<O: Output> {
+#[serde(deny_unknown_fields, bound = "O: HeadConfig")]
+#[non_exhaustive]
+pub struct FeedForwardConfig<O: HeadConfig> {
     /// Matrix or vector. Default: matrix.
     #[serde(default)]
     pub form: Form,
@@ -49,7 +50,7 @@ pub struct FeedForwardConfig<O: Output> {
     pub input: [usize; 2],
     /// The hidden shapes.
     pub hidden: Hidden,
-    /// Rows and columns of Y, or how many classes.
+    /// Rows and columns of Y, or the number of classes.
     pub output: O,
     /// How many hidden layers, when `hidden` is one shape. Default: 1.
     #[serde(default)]
@@ -57,22 +58,22 @@ pub struct FeedForwardConfig<O: Output> {
     /// σ of the hidden layers. Default: ReLU.
     #[serde(default = "relu")]
     pub activation: Activation,
-    /// σ of a matrix on top. Default: the identity.
+    /// σ of an output matrix. Default: the identity.
     #[serde(default)]
     pub output_activation: Activation,
-    /// What leads around the hidden layers, from the second on. Default: nothing.
+    /// The skip connections around the hidden layers, from the second on. Default: none.
     #[serde(default)]
     pub skip: Skip,
-    /// How many layers a skip goes around. Default: 1.
+    /// How many layers a skip connection goes around. Default: 1.
     #[serde(default = "one")]
     pub block: usize,
-    /// How many earlier layers a dense skip reaches. Default: all.
+    /// How many earlier layers a dense skip connects to. Default: all.
     #[serde(default)]
     pub reach: Option<usize>,
-    /// Whether batch norm stands before each hidden σ; it takes the place of the bias. Default: no.
+    /// Whether batch norm precedes each hidden σ, in the place of the bias. Default: no.
     #[serde(default)]
     pub batch_norm: bool,
-    /// Where the shift of the batch norm starts. Default: 2 for ReLU, 0 for the others; see
+    /// The initial shift of the batch norm. Default: 2 for ReLU, 0 for the others; see
     /// [`batch_norm_bias_init`](crate::init::batch_norm_bias_init).
     #[serde(default)]
     pub batch_norm_bias_init: Option<f64>,
@@ -85,12 +86,12 @@ pub struct FeedForwardConfig<O: Output> {
     /// Whether the hidden layers from the second on share their parameters. Default: no.
     #[serde(default)]
     pub tied: bool,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
 
-impl<O: Output> FeedForwardConfig<O> {
+impl<O: HeadConfig> FeedForwardConfig<O> {
     /// A net of matrices with one hidden layer, or as many as `hidden` lists.
     pub fn new(input: [usize; 2], hidden: impl Into<Hidden>, output: O) -> Self {
         Self {
@@ -128,9 +129,12 @@ impl<O: Output> FeedForwardConfig<O> {
         with_tied(tied: bool);
         with_init(init: Init);
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<FeedForward<O::Head>, ConfigError> {
+impl<O: HeadConfig> NetConfig for FeedForwardConfig<O> {
+    type Net = FeedForward<O::Head>;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<FeedForward<O::Head>, ConfigError> {
         let input = self.form.holding("input", self.input)?;
         let shapes = self.hidden.shapes(self.form, self.depth)?;
         let unit = UnitConfig {
@@ -155,18 +159,39 @@ impl<O: Output> FeedForwardConfig<O> {
             input_dropout,
         })
     }
+
+    fn form(&self) -> Form {
+        self.form
+    }
 }
 
-/// The deep feed-forward net, made with [`FeedForwardConfig`]: H₁ = σ(mat1(X)), then hidden layers to any
-/// depth with or without skips, then a [top](crate::layer::Head).
+impl<O: HeadConfig> SampleNetConfig for FeedForwardConfig<O> {
+    fn input(&self) -> [usize; 2] {
+        self.input
+    }
+
+    fn takes_sequences(&self) -> bool {
+        false
+    }
+
+    fn output(&self) -> NetOutput {
+        self.output.per_sample()
+    }
+}
+
+/// The deep feed-forward net, made with [`FeedForwardConfig`]: H₁ = σ(mat1(X)), then any number of hidden layers with or
+/// without skip connections, then a [head](crate::layer::Head).
 ///
-/// The first layer takes the input to the hidden shape and is always plain. Tied, one set of parameters
-/// serves all hidden layers from the second on.
+/// The first layer maps the input to the hidden shape and never has a skip connection. If the layers are tied, all hidden
+/// layers from the second on share one set of parameters.
+///
+/// From Do, Tran & Venkatesh, [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454);
+/// [`Skip`] lists the sources of the skip connections.
 #[derive(Module, Debug)]
 pub struct FeedForward<T: Module> {
-    /// The hidden layers; tied, the last one is used again and again.
+    /// The hidden layers. If they are tied, the second one stands for all that follow.
     pub layer: Vec<StackLayer>,
-    /// From the last hidden state to what the net gives.
+    /// From the last hidden state to the output.
     pub head: T,
     depth: usize,
     #[module(skip)]
@@ -177,7 +202,7 @@ pub struct FeedForward<T: Module> {
     input_dropout: Dropout,
 }
 
-/// A feed-forward net that gives a score per class.
+/// A feed-forward net that returns a score per class.
 pub type Classifier = FeedForward<ClassHead>;
 
 impl<T: Head> FeedForward<T> {
@@ -200,5 +225,16 @@ impl<T: Head> Net for FeedForward<T> {
 
     fn form(&self) -> Form {
         self.form
+    }
+    /// Tied layers are used once for each layer they stand for.
+    fn summary(&self, _steps: usize) -> Vec<LayerSummary> {
+        let last = self.layer.len() - 1;
+        let uses = |at: usize| if at == last { self.depth - last } else { 1 };
+        let layers = self.layer.iter().enumerate();
+        let mut rows: Vec<_> = layers
+            .flat_map(|(at, layer)| layer.summarize(&join("layer", &at.to_string()), uses(at)))
+            .collect();
+        rows.extend(self.head.summarize("head", 1));
+        rows
     }
 }

@@ -1,4 +1,4 @@
-//! The shapes of hidden layers, as a config says them.
+//! The shapes of hidden layers in a config.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,17 +1,21 @@
-//! Nets: from matrices, or sequences of them, to matrices, sequences or classes.
+//! Nets: from matrices, sequences, graphs or stories to matrices, sequences or classes.
 //!
-//! | net | from | to |
+//! | net | input | output |
 //! |---|---|---|
 //! | [`FeedForward`] | `[batch, rows, cols]` | a matrix `[batch, rows, cols]` or scores `[batch, classes]` |
-//! | [`AutoEncoder`] | `[batch, rows, cols]` | the same matrix again |
+//! | [`AutoEncoder`] | `[batch, rows, cols]` | the reconstructed matrix |
 //! | [`SequenceClassifier`] | `[batch, time, rows, cols]` | scores `[batch, classes]` |
 //! | [`SequenceLabeller`] | `[batch, time, rows, cols]` | a matrix or scores per step |
 //! | [`Seq2Seq`] | `[batch, time, rows, cols]` | a sequence `[batch, steps, rows, cols]` |
-//! | [`TuringMachine`] | `[batch, time, rows, cols]` | a matrix per step, from a memory that it reads and writes |
+//! | [`TuringMachine`] | `[batch, time, rows, cols]` | a matrix per step, computed with an external memory |
 //! | [`ColumnNet`], [`Gcn`], [`ChebyshevNet`] | features `[nodes, width]` and links | scores `[nodes, classes]` |
 //! | [`EndToEnd`], [`MemoryNetwork`] | [`Stories`] with questions | scores `[batch, words]` |
 //!
-//! Every net but those on graphs and stories has a vector twin: `form = "vector"` and one side instead of two in `hidden`.
+//! Every net but those on graphs and stories has a vector twin: `form = "vector"`, and one side instead of two in `hidden`.
+//!
+//! A net is one file: a config that implements [`NetConfig`], and a module that implements [`Net`]. Nets of the same
+//! input share one more trait for what training needs of them: [`SampleNetConfig`], [`GraphNetConfig`] with
+//! [`GraphNet`], or [`StoryNetConfig`] with [`StoryNet`].
 
 mod autoencoder;
 mod feedforward;
@@ -23,45 +27,100 @@ mod sequence_classifier;
 mod sequence_labeller;
 mod stack;
 
-use burn::module::{Module, ModuleDisplay};
-use burn::tensor::Tensor;
+use std::fmt::Debug;
 
-use crate::error::show;
+use burn::module::{Module, ModuleDisplay};
+use burn::tensor::{Device, Tensor};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::error::{ConfigError, show};
 use crate::form::Form;
 use crate::mode::Mode;
+use crate::random::SeededRng;
+use crate::summary::LayerSummary;
 
 pub use autoencoder::{AutoEncoder, AutoEncoderConfig, Decoder};
 pub use feedforward::{Classifier, FeedForward, FeedForwardConfig};
-pub use graph::{ChebyshevNet, ChebyshevNetConfig, ColumnNet, ColumnNetConfig, Gcn, GcnConfig};
+pub use graph::{
+    ChebyshevNet, ChebyshevNetConfig, ColumnNet, ColumnNetConfig, Gcn, GcnConfig, GraphNet, GraphNetConfig,
+};
 pub use hidden::Hidden;
 pub use memory::{
     Controller, ControllerKind, Embedding, Encoding, EndToEnd, EndToEndConfig, FactLoss, Heads,
-    MemoryNetwork, MemoryNetworkConfig, Stories, Taught, Trace, TuringMachine, TuringMachineConfig, Tying,
+    MemoryNetwork, MemoryNetworkConfig, Stories, StoryNet, StoryNetConfig, SupervisedLoss, Trace,
+    TuringMachine, TuringMachineConfig, Tying,
 };
-pub use seq2seq::{Seq2Seq, Seq2SeqConfig, Start};
+pub use seq2seq::{DecoderState, Seq2Seq, Seq2SeqConfig};
 pub use sequence_classifier::{SequenceClassifier, SequenceClassifierConfig};
 pub use sequence_labeller::{SequenceLabeller, SequenceLabellerConfig};
 pub use stack::StackLayer;
 
-/// A net, be its states matrices or vectors.
+/// A net, whether its states are matrices or vectors.
 pub trait Net: Module + ModuleDisplay {
-    /// What it takes.
+    /// What the net takes.
     type Input;
-    /// What it gives.
+    /// What the net returns.
     type Output;
 
-    /// From input to output; `mode` says whether the net is learning.
+    /// The forward pass; `mode` says whether the net is being trained.
     ///
     /// # Panics
     ///
     /// If the input has other sides than the config said, or the batch or the time is empty.
     fn forward(&self, input: Self::Input, mode: &mut Mode) -> Self::Output;
 
-    /// Whether its states are matrices or vectors.
+    /// Whether the states are matrices or vectors.
+    fn form(&self) -> Form;
+
+    /// One row per layer, in the order of the stored weights.
+    ///
+    /// `steps` is the number of time steps of an input sequence; 1 for nets that do not take sequences.
+    fn summary(&self, steps: usize) -> Vec<LayerSummary>;
+}
+
+/// The config of a net, with all its sizes.
+pub trait NetConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
+    /// The net it describes.
+    type Net: Net;
+
+    /// Checks the config and initialises the net with random numbers from `rng`.
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Self::Net, ConfigError>;
+
+    /// Whether the states are matrices or vectors.
     fn form(&self) -> Form;
 }
 
-/// Panics unless a net is given the matrices it was built for, and some of them.
+/// The config of a net on samples: matrices or sequences of matrices.
+pub trait SampleNetConfig: NetConfig {
+    /// Rows and columns of an input matrix.
+    fn input(&self) -> [usize; 2];
+
+    /// Whether a sample is a sequence, `[batch, time, rows, cols]`, or one matrix, `[batch, rows, cols]`.
+    fn takes_sequences(&self) -> bool;
+
+    /// What the net returns for a sample.
+    fn output(&self) -> NetOutput;
+}
+
+/// What a net on samples returns for each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NetOutput {
+    /// Scores for so many classes; one score is a logit.
+    Classes(usize),
+    /// Scores for so many classes at every time step.
+    StepClasses(usize),
+    /// A matrix of so many rows and columns.
+    Matrix([usize; 2]),
+    /// A sequence of matrices.
+    Sequence {
+        /// Its length; `None` if it is that of the input.
+        steps: Option<usize>,
+        /// Rows and columns of a matrix.
+        sides: [usize; 2],
+    },
+}
+
+/// Panics unless a net is given a non-empty batch of the matrices it was built for.
 fn check_input<const D: usize>(net: &str, input: &Tensor<D>, want: [usize; 2]) {
     let dims = input.dims();
     let (count, sides) = dims.split_at(D - 2);

@@ -4,26 +4,27 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Net, check_input};
+use super::{Net, NetConfig, NetOutput, SampleNetConfig, check_input};
 use crate::config::{one, setters};
 use crate::error::{ConfigError, MAX_DEPTH, check_count};
 use crate::form::Form;
 use crate::init::Init;
 use crate::layer::{
-    CellKind, Dropout, MatrixHead, Output, Recurrent, RecurrentConfig, Head, default_activation,
+    CellKind, Dropout, Head, HeadConfig, MatrixHead, Recurrent, RecurrentConfig, default_activation,
 };
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Steps};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
-/// Where the decoder begins.
+/// The initial state of the decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Start {
-    /// From zeros, as in the paper.
+pub enum DecoderState {
+    /// Zeros, as in the paper.
     #[default]
     Zeros,
-    /// From the last state of the encoder, layer by layer.
+    /// The last state of the encoder, layer by layer.
     Encoder,
 }
 
@@ -42,6 +43,7 @@ pub enum Start {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Seq2SeqConfig {
     /// Matrix or vector. Default: matrix.
     #[serde(default)]
@@ -53,7 +55,7 @@ pub struct Seq2SeqConfig {
     /// Rows and columns of Yₜ. Default: those of Xₜ.
     #[serde(default)]
     pub output: Option<[usize; 2]>,
-    /// How many matrices are given.
+    /// How many matrices are predicted.
     pub steps: usize,
     /// The recurrence of encoder and decoder. Default: RNN.
     #[serde(default = "rnn")]
@@ -64,22 +66,22 @@ pub struct Seq2SeqConfig {
     /// g. Default: the identity.
     #[serde(default)]
     pub output_activation: Activation,
-    /// How many recurrent layers in encoder and decoder each. Default: 1.
+    /// The number of recurrent layers of the encoder, and of the decoder. Default: 1.
     #[serde(default = "one")]
     pub layers: usize,
-    /// Where the decoder begins. Default: from zeros.
+    /// The initial state of the decoder. Default: zeros.
     #[serde(default)]
-    pub start: Start,
+    pub decoder_state: DecoderState,
     /// Dropout of the input. Default: 0.
     #[serde(default)]
     pub input_dropout: f64,
     /// Dropout between recurrent layers, of what the decoder reads and of its states. Default: 0.
     #[serde(default)]
     pub dropout: f64,
-    /// The first bias of an LSTM's forget gate. Default: 0.
+    /// The initial bias of the LSTM forget gate. Default: 0.
     #[serde(default)]
     pub forget_bias: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -89,7 +91,7 @@ fn rnn() -> CellKind {
 }
 
 impl Seq2SeqConfig {
-    /// An encoder and a decoder of one RNN layer each, that gives `steps` matrices.
+    /// An encoder and a decoder of one RNN layer each that predict `steps` matrices.
     pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, steps: usize) -> Self {
         Self {
             form: Form::Matrix,
@@ -101,7 +103,7 @@ impl Seq2SeqConfig {
             activation: default_activation(),
             output_activation: Activation::Identity,
             layers: 1,
-            start: Start::Zeros,
+            decoder_state: DecoderState::Zeros,
             input_dropout: 0.0,
             dropout: 0.0,
             forget_bias: 0.0,
@@ -116,15 +118,18 @@ impl Seq2SeqConfig {
         with_activation(activation: Activation);
         with_output_activation(output_activation: Activation);
         with_layers(layers: usize);
-        with_start(start: Start);
+        with_decoder_state(decoder_state: DecoderState);
         with_input_dropout(input_dropout: f64);
         with_dropout(dropout: f64);
         with_forget_bias(forget_bias: f64);
         with_init(init: Init);
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Seq2Seq, ConfigError> {
+impl NetConfig for Seq2SeqConfig {
+    type Net = Seq2Seq;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Seq2Seq, ConfigError> {
         check_count("steps", self.steps, MAX_DEPTH)?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let reading = |input| RecurrentConfig {
@@ -150,23 +155,43 @@ impl Seq2SeqConfig {
             form: self.form,
             input: self.input,
             steps: self.steps,
-            start: self.start,
+            decoder_state: self.decoder_state,
             input_dropout,
             dropout: Dropout::new("dropout", self.dropout)?,
         })
+    }
+
+    fn form(&self) -> Form {
+        self.form
+    }
+}
+
+impl SampleNetConfig for Seq2SeqConfig {
+    fn input(&self) -> [usize; 2] {
+        self.input
+    }
+
+    fn takes_sequences(&self) -> bool {
+        true
+    }
+
+    fn output(&self) -> NetOutput {
+        NetOutput::Sequence { steps: Some(self.steps), sides: self.output.unwrap_or(self.input) }
     }
 }
 
 /// The encoder–decoder, made with [`Seq2SeqConfig`].
 ///
-/// The encoder reads X₁ … Xₜ. Its last state is what the decoder reads at every step, beside its own
-/// state: H'ₛ = f(mat2(Hₜ, H'ₛ₋₁)). Each decoder state gives a matrix, Yₛ = g(mat1(H'ₛ)), which is not fed
-/// back.
+/// The encoder reads X₁ … Xₜ. Its last state is the input of the decoder at every step: H'ₛ = f(mat2(Hₜ, H'ₛ₋₁)). Each
+/// decoder state gives a matrix, Yₛ = g(mat1(H'ₛ)), which is not fed back.
+///
+/// From Do, Tran & Venkatesh, [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454), after
+/// Sutskever et al., [Sequence to Sequence Learning](https://arxiv.org/abs/1409.3215).
 #[derive(Module, Debug)]
 pub struct Seq2Seq {
     /// Reads the sequence.
     pub encoder: Recurrent,
-    /// Reads the encoder's last state, again and again.
+    /// Reads the last state of the encoder at every step.
     pub decoder: Recurrent,
     /// From each decoder state to a matrix.
     pub head: MatrixHead,
@@ -176,7 +201,7 @@ pub struct Seq2Seq {
     input: [usize; 2],
     steps: usize,
     #[module(skip)]
-    start: Start,
+    decoder_state: DecoderState,
     #[module(skip)]
     input_dropout: Dropout,
     #[module(skip)]
@@ -184,7 +209,7 @@ pub struct Seq2Seq {
 }
 
 impl Seq2Seq {
-    /// Gives `steps` matrices, which may be more or fewer than the config said.
+    /// Predicts `steps` matrices, which may be more or fewer than the config said.
     ///
     /// # Panics
     ///
@@ -194,9 +219,9 @@ impl Seq2Seq {
         let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
         let (last, states) = self.encoder.forward(Steps::Sequence(input), None, Keep::Last, mode);
         let summary = self.dropout.forward(last.squeeze_dim::<3>(1), mode);
-        let start = match self.start {
-            Start::Zeros => None,
-            Start::Encoder => Some(states),
+        let start = match self.decoder_state {
+            DecoderState::Zeros => None,
+            DecoderState::Encoder => Some(states),
         };
         let reading = Steps::Constant(summary, steps);
         let (states, _) = self.decoder.forward(reading, start, Keep::All, mode);
@@ -215,5 +240,12 @@ impl Net for Seq2Seq {
 
     fn form(&self) -> Form {
         self.form
+    }
+    /// The encoder runs over the steps of the input, decoder and head over those of the output.
+    fn summary(&self, steps: usize) -> Vec<LayerSummary> {
+        let mut rows = self.encoder.summarize("encoder", steps);
+        rows.extend(self.decoder.summarize("decoder", self.steps));
+        rows.extend(self.head.summarize("head", self.steps));
+        rows
     }
 }

@@ -4,17 +4,18 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Net, check_input};
+use super::{Net, NetConfig, NetOutput, SampleNetConfig, check_input};
 use crate::config::{one, relu, setters};
 use crate::error::{ConfigError, MAX_NUMBERS, check_count};
 use crate::form::Form;
 use crate::init::Init;
 use crate::layer::{
-    CellKind, ClassHead, Dropout, MapConfig, Recurrent, RecurrentConfig, Head, default_activation,
+    CellKind, ClassHead, Dropout, Head, MapConfig, Recurrent, RecurrentConfig, default_activation,
 };
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Steps};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of a [`SequenceClassifier`].
 ///
@@ -34,6 +35,7 @@ use crate::random::SeededRng;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SequenceClassifierConfig {
     /// Matrix or vector. Default: matrix.
     #[serde(default)]
@@ -42,7 +44,7 @@ pub struct SequenceClassifierConfig {
     pub input: [usize; 2],
     /// The sides of H: `[rows, cols]`, or `[n]` for vectors.
     pub hidden: Vec<usize>,
-    /// How many classes; 1 for a logit.
+    /// The number of classes; 1 for a logit.
     pub output: usize,
     /// The recurrence. Default: LSTM.
     #[serde(default)]
@@ -50,16 +52,16 @@ pub struct SequenceClassifierConfig {
     /// f of an RNN or GRU. Default: tanh.
     #[serde(default = "default_activation")]
     pub activation: Activation,
-    /// How many recurrent layers. Default: 1.
+    /// The number of recurrent layers. Default: 1.
     #[serde(default = "one")]
     pub layers: usize,
-    /// Whether a second chain reads from the end. Default: no.
+    /// Whether a second chain reads the sequence backwards. Default: no.
     #[serde(default)]
     pub bidirectional: bool,
-    /// The sides of one more map before the scores: `[10, 10]`, or `[100]` for vectors. Default: none.
+    /// The sides of a projection before the scores: `[10, 10]`, or `[100]` for vectors. Default: none.
     #[serde(default)]
     pub projection: Option<Vec<usize>>,
-    /// σ of that map. Default: ReLU.
+    /// σ of the projection. Default: ReLU.
     #[serde(default = "relu")]
     pub projection_activation: Activation,
     /// Dropout of the input. Default: 0.
@@ -68,10 +70,10 @@ pub struct SequenceClassifierConfig {
     /// Dropout between recurrent layers and of the last state. Default: 0.
     #[serde(default)]
     pub dropout: f64,
-    /// The first bias of an LSTM's forget gate. Default: 0.
+    /// The initial bias of the LSTM forget gate. Default: 0.
     #[serde(default)]
     pub forget_bias: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -110,9 +112,12 @@ impl SequenceClassifierConfig {
         with_forget_bias(forget_bias: f64);
         with_init(init: Init);
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<SequenceClassifier, ConfigError> {
+impl NetConfig for SequenceClassifierConfig {
+    type Net = SequenceClassifier;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<SequenceClassifier, ConfigError> {
         let recurrent = RecurrentConfig {
             form: self.form,
             input: self.form.holding("input", self.input)?,
@@ -126,7 +131,8 @@ impl SequenceClassifierConfig {
             init: self.init,
         };
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
-        let projection = self.projection.as_ref().map(|sides| self.form.state("projection", sides)).transpose()?;
+        let projection =
+            self.projection.as_ref().map(|sides| self.form.state("projection", sides)).transpose()?;
         check_count("output", self.output, MAX_NUMBERS)?;
         let state = recurrent.output()?;
         let projection = projection.map(|shape| MapConfig {
@@ -145,10 +151,30 @@ impl SequenceClassifierConfig {
             dropout: Dropout::new("dropout", self.dropout)?,
         })
     }
+
+    fn form(&self) -> Form {
+        self.form
+    }
 }
 
-/// Recurrent layers over a sequence X₁ … Xₜ and scores from the last state Hₜ, made with
+impl SampleNetConfig for SequenceClassifierConfig {
+    fn input(&self) -> [usize; 2] {
+        self.input
+    }
+
+    fn takes_sequences(&self) -> bool {
+        true
+    }
+
+    fn output(&self) -> NetOutput {
+        NetOutput::Classes(self.output)
+    }
+}
+
+/// Recurrent layers over a sequence X₁ … Xₜ, and scores from the last state Hₜ, made with
 /// [`SequenceClassifierConfig`].
+///
+/// From Do, Tran & Venkatesh, [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454).
 #[derive(Module, Debug)]
 pub struct SequenceClassifier {
     /// The recurrent layers.
@@ -179,5 +205,10 @@ impl Net for SequenceClassifier {
 
     fn form(&self) -> Form {
         self.form
+    }
+    fn summary(&self, steps: usize) -> Vec<LayerSummary> {
+        let mut rows = self.recurrent.summarize("recurrent", steps);
+        rows.extend(self.head.summarize("head", 1));
+        rows
     }
 }

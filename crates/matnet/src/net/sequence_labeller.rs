@@ -4,19 +4,20 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Net, check_input};
+use super::{Net, NetConfig, NetOutput, SampleNetConfig, check_input};
 use crate::config::{one, setters};
 use crate::error::ConfigError;
 use crate::form::Form;
 use crate::init::Init;
-use crate::layer::{CellKind, Dropout, Output, Recurrent, RecurrentConfig, Head, default_activation};
+use crate::layer::{CellKind, Dropout, Head, HeadConfig, Recurrent, RecurrentConfig, default_activation};
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Steps};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of a [`SequenceLabeller`].
 ///
-/// `output` is `[rows, cols]` for a matrix per step, or a number for scores for so many classes per step.
+/// `output` is `[rows, cols]` for a matrix per step, or the number of classes for scores per step.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -31,8 +32,9 @@ use crate::random::SeededRng;
 /// # Ok::<(), matnet::ConfigError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound = "O: Output")]
-pub struct SequenceLabellerConfig<O: Output> {
+#[serde(deny_unknown_fields, bound = "O: HeadConfig")]
+#[non_exhaustive]
+pub struct SequenceLabellerConfig<O: HeadConfig> {
     /// Matrix or vector. Default: matrix.
     #[serde(default)]
     pub form: Form,
@@ -40,7 +42,7 @@ pub struct SequenceLabellerConfig<O: Output> {
     pub input: [usize; 2],
     /// The sides of H: `[rows, cols]`, or `[n]` for vectors.
     pub hidden: Vec<usize>,
-    /// Rows and columns of Yₜ, or how many classes.
+    /// Rows and columns of Yₜ, or the number of classes.
     pub output: O,
     /// The recurrence. Default: LSTM.
     #[serde(default)]
@@ -48,13 +50,13 @@ pub struct SequenceLabellerConfig<O: Output> {
     /// f of an RNN or GRU. Default: tanh.
     #[serde(default = "default_activation")]
     pub activation: Activation,
-    /// g of a matrix per step. Default: the identity.
+    /// g of an output matrix. Default: the identity.
     #[serde(default)]
     pub output_activation: Activation,
-    /// How many recurrent layers. Default: 1.
+    /// The number of recurrent layers. Default: 1.
     #[serde(default = "one")]
     pub layers: usize,
-    /// Whether a second chain reads from the end. Default: no.
+    /// Whether a second chain reads the sequence backwards. Default: no.
     #[serde(default)]
     pub bidirectional: bool,
     /// Dropout of the input. Default: 0.
@@ -63,15 +65,15 @@ pub struct SequenceLabellerConfig<O: Output> {
     /// Dropout between recurrent layers and of the last layer's states. Default: 0.
     #[serde(default)]
     pub dropout: f64,
-    /// The first bias of an LSTM's forget gate. Default: 0.
+    /// The initial bias of the LSTM forget gate. Default: 0.
     #[serde(default)]
     pub forget_bias: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
 
-impl<O: Output> SequenceLabellerConfig<O> {
+impl<O: HeadConfig> SequenceLabellerConfig<O> {
     /// A labeller of sequences of matrices with one LSTM layer.
     pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: O) -> Self {
         Self {
@@ -103,13 +105,12 @@ impl<O: Output> SequenceLabellerConfig<O> {
         with_forget_bias(forget_bias: f64);
         with_init(init: Init);
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(
-        &self,
-        rng: &mut SeededRng,
-        device: &Device,
-    ) -> Result<SequenceLabeller<O::Head>, ConfigError> {
+impl<O: HeadConfig> NetConfig for SequenceLabellerConfig<O> {
+    type Net = SequenceLabeller<O::Head>;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<SequenceLabeller<O::Head>, ConfigError> {
         let recurrent = RecurrentConfig {
             form: self.form,
             input: self.form.holding("input", self.input)?,
@@ -134,15 +135,35 @@ impl<O: Output> SequenceLabellerConfig<O> {
             dropout: Dropout::new("dropout", self.dropout)?,
         })
     }
+
+    fn form(&self) -> Form {
+        self.form
+    }
 }
 
-/// Recurrent layers over a sequence and Yₜ = g(mat1(Hₜ)) or scores at every step, made with
+impl<O: HeadConfig> SampleNetConfig for SequenceLabellerConfig<O> {
+    fn input(&self) -> [usize; 2] {
+        self.input
+    }
+
+    fn takes_sequences(&self) -> bool {
+        true
+    }
+
+    fn output(&self) -> NetOutput {
+        self.output.per_step()
+    }
+}
+
+/// Recurrent layers over a sequence, and Yₜ = g(mat1(Hₜ)) or scores at every step, made with
 /// [`SequenceLabellerConfig`].
+///
+/// From Do, Tran & Venkatesh, [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454).
 #[derive(Module, Debug)]
 pub struct SequenceLabeller<T: Module> {
     /// The recurrent layers.
     pub recurrent: Recurrent,
-    /// From each state to what is given for the step.
+    /// From each state to the output of the step.
     pub head: T,
     #[module(skip)]
     form: Form,
@@ -168,5 +189,10 @@ impl<T: Head> Net for SequenceLabeller<T> {
 
     fn form(&self) -> Form {
         self.form
+    }
+    fn summary(&self, steps: usize) -> Vec<LayerSummary> {
+        let mut rows = self.recurrent.summarize("recurrent", steps);
+        rows.extend(self.head.summarize("head", steps));
+        rows
     }
 }

@@ -1,4 +1,4 @@
-//! The hidden layers of a deep net, with their skips and tying.
+//! The hidden layers of a deep net, with skip connections and tying.
 
 use std::ops::Range;
 
@@ -11,8 +11,9 @@ use crate::layer::{DenseSkip, GatedSkip, MapConfig, Skip, Unit, UnitConfig};
 use crate::mode::Mode;
 use crate::ops::{Mat1Maps, mat1_chain};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
-/// A hidden layer with what leads around it.
+/// A hidden layer with its skip connection.
 #[derive(Module, Debug)]
 pub enum StackLayer {
     /// H̃ₜ alone.
@@ -23,24 +24,34 @@ pub enum StackLayer {
     Dense(DenseSkip),
 }
 
-/// What the hidden layers are made from.
+impl Summarize for StackLayer {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        match self {
+            Self::Plain(layer) => layer.summarize(name, uses),
+            Self::Skip(layer) => layer.summarize(name, uses),
+            Self::Dense(layer) => layer.summarize(name, uses),
+        }
+    }
+}
+
+/// The config of the hidden layers.
 pub(super) struct Stack<'a> {
     /// The shape of the state that enters.
     pub input: [usize; 2],
     /// The shapes of the layers, at least one.
     pub shapes: &'a [[usize; 2]],
-    /// What all layers share; its shapes do not matter.
+    /// The options of every layer; its shapes are ignored.
     pub unit: UnitConfig,
     pub skip: Skip,
     /// How many layers a skip goes around.
     pub block: usize,
-    /// How many earlier layers a dense skip reaches.
+    /// How many earlier layers a dense skip connects to.
     pub reach: Option<usize>,
     pub tied: bool,
 }
 
 impl Stack<'_> {
-    /// The layers; tied, the second stands for all that follow.
+    /// The layers. If they are tied, the second stands for all that follow.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Vec<StackLayer>, ConfigError> {
         self.check()?;
         let depth = self.shapes.len();
@@ -67,8 +78,8 @@ impl Stack<'_> {
         if index == 0 || self.skip == Skip::None {
             return unit.init(rng, device).map(StackLayer::Plain);
         }
-        // Where outputs add up, each brings its share, or depth would multiply the signal. The outputs of
-        // a ReLU are positive, so their sum over a chain of residual layers grows like its length.
+        // Outputs that are added up are scaled down, or the signal would grow with depth. The outputs of a ReLU are
+        // positive, so their sum over a chain of residual layers grows like its length.
         let share = match self.skip {
             Skip::Residual => 1.0 / (depth * depth) as f64,
             Skip::Dense => 1.0 / depth as f64,
@@ -87,7 +98,7 @@ impl Stack<'_> {
         })
     }
 
-    /// Everything that could go wrong, before memory is taken.
+    /// Checks everything before memory is allocated.
     fn check(&self) -> Result<(), ConfigError> {
         check_count("block", self.block, MAX_DEPTH)?;
         if let Some(reach) = self.reach {
@@ -148,7 +159,7 @@ pub(super) fn check_layers(
     check_total("hidden", total)
 }
 
-/// Through `depth` layers; the last one stands for all that are missing.
+/// The forward pass through `depth` layers; the last one stands for all that are missing.
 pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
     let mut state = input;
     // Kept for dense skips only; the input has another shape and does not count.
@@ -157,8 +168,8 @@ pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &
     let mut index = 0;
     while index < depth {
         let at = index.min(layers.len() - 1);
-        // Plain layers in a row are one operation, unless somebody wants the states in between.
-        let alone = dense || mode.is_watching();
+        // Consecutive plain layers are one operation, unless the states between them are needed.
+        let alone = dense || mode.detects_non_finite();
         let chain = if alone { Vec::new() } else { plain(layers, index..depth, mode) };
         if chain.len() > 1 {
             index += chain.len();
@@ -170,7 +181,7 @@ pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &
             StackLayer::Skip(layer) => layer.forward(state, mode),
             StackLayer::Dense(layer) => layer.forward(&earlier, mode),
         };
-        mode.see(|| format!("layer.{at}"), &state);
+        mode.observe(|| format!("layer.{at}"), &state);
         if dense {
             earlier.push(state.clone());
         }
@@ -179,7 +190,7 @@ pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &
     state
 }
 
-/// The maps of the layers from the first of `range` on, as long as these are nothing but maps.
+/// The maps of the layers of `range`, up to the first that is more than a map.
 fn plain(layers: &[StackLayer], range: Range<usize>, mode: &Mode) -> Vec<Mat1Maps> {
     let maps = |index: usize| match &layers[index.min(layers.len() - 1)] {
         StackLayer::Plain(layer) => layer.maps(mode),

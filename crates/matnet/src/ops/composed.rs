@@ -103,24 +103,24 @@ fn step(cell: Cell, mapped: Tensor<4>, state: MatState, maps: &StateMaps) -> Mat
         let from_state = two_sided(hidden, pick(&maps.row_map, index), pick(&maps.col_map, index));
         activation.forward(from_input + from_state + pick(&maps.bias, index).unsqueeze())
     };
-    let MatState { hidden, memory } = state;
+    let MatState { hidden, cell_state } = state;
     match cell {
-        Cell::Rnn(f) => MatState { hidden: gate(0, hidden, f), memory: None },
+        Cell::Rnn(f) => MatState { hidden: gate(0, hidden, f), cell_state: None },
         Cell::Gru(f) => {
             let update = gate(0, hidden.clone(), Activation::Sigmoid);
             let reset = gate(1, hidden.clone(), Activation::Sigmoid);
             let candidate = gate(2, reset * hidden.clone(), f);
-            MatState { hidden: hidden.clone() + update * (candidate - hidden), memory: None }
+            MatState { hidden: hidden.clone() + update * (candidate - hidden), cell_state: None }
         }
         Cell::Lstm => {
             let [into, forget, out] = [0, 1, 2].map(|g| gate(g, hidden.clone(), Activation::Sigmoid));
             let candidate = gate(3, hidden, Activation::Tanh);
             let written = into * candidate;
-            let memory = match memory {
-                Some(memory) => forget * memory + written,
+            let cell_state = match cell_state {
+                Some(cell_state) => forget * cell_state + written,
                 None => written,
             };
-            MatState { hidden: out * memory.clone().tanh(), memory: Some(memory) }
+            MatState { hidden: out * cell_state.clone().tanh(), cell_state: Some(cell_state) }
         }
     }
 }

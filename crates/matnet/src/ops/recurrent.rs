@@ -36,7 +36,7 @@ impl Cell {
     }
 
     /// Whether the state has a cell C beside H.
-    pub fn has_memory(self) -> bool {
+    pub fn has_cell_state(self) -> bool {
         self == Self::Lstm
     }
 }
@@ -73,14 +73,14 @@ pub struct MatState {
     /// H: `[batch, rows, cols]`
     pub hidden: Tensor<3>,
     /// C of an LSTM, of the same shape.
-    pub memory: Option<Tensor<3>>,
+    pub cell_state: Option<Tensor<3>>,
 }
 
 impl MatState {
     /// The zero state.
     pub fn zeros(cell: Cell, [batch, rows, cols]: [usize; 3], device: &Device) -> Self {
         let zeros = || Tensor::zeros([batch, rows, cols], device);
-        Self { hidden: zeros(), memory: cell.has_memory().then(zeros) }
+        Self { hidden: zeros(), cell_state: cell.has_cell_state().then(zeros) }
     }
 }
 
@@ -130,11 +130,11 @@ pub fn recurrent(
         Steps::Constant(input, steps) => (input.into_dispatch(), steps, true),
     };
     let schedule = Schedule { cell, steps, constant, all: keep == Keep::All };
-    let memory = memory_or_stand_in(&state);
+    let cell_state = cell_state_or_placeholder(&state);
     let output = Dispatch::recurrent(
         input,
         state.hidden.into_dispatch(),
-        memory.into_dispatch(),
+        cell_state.into_dispatch(),
         maps.input_row_map.into_dispatch(),
         maps.input_col_map.into_dispatch(),
         maps.state_row_map.into_dispatch(),
@@ -174,11 +174,11 @@ pub fn recurrent_mapped(
         return composed::recurrent_mapped(cell, mapped, state, maps, keep);
     }
     let schedule = Schedule { cell, steps, constant: false, all: keep == Keep::All };
-    let memory = memory_or_stand_in(&state);
+    let cell_state = cell_state_or_placeholder(&state);
     let output = Dispatch::recurrent_mapped(
         mapped.into_dispatch(),
         state.hidden.into_dispatch(),
-        memory.into_dispatch(),
+        cell_state.into_dispatch(),
         maps.row_map.into_dispatch(),
         maps.col_map.into_dispatch(),
         maps.bias.into_dispatch(),
@@ -190,21 +190,21 @@ pub fn recurrent_mapped(
 /// The state before anything was read, where and of what kind the maps are.
 fn zero_state(cell: Cell, shape: [usize; 3], like: &Tensor<3>) -> MatState {
     let zeros = || Tensor::zeros(shape, (&like.device(), like.dtype()));
-    MatState { hidden: zeros(), memory: cell.has_memory().then(zeros) }
+    MatState { hidden: zeros(), cell_state: cell.has_cell_state().then(zeros) }
 }
 
-/// Cells without a memory are handed the hidden state in its place and do not look at it.
-fn memory_or_stand_in(state: &MatState) -> Tensor<3> {
-    state.memory.clone().unwrap_or_else(|| state.hidden.clone().detach())
+/// Cells without a cell_state are handed the hidden state in its place and do not look at it.
+fn cell_state_or_placeholder(state: &MatState) -> Tensor<3> {
+    state.cell_state.clone().unwrap_or_else(|| state.hidden.clone().detach())
 }
 
 /// The kernels' output as hidden states and final state.
 fn take_apart(output: Tensor<4>, schedule: Schedule) -> (Tensor<4>, MatState) {
     let kept = if schedule.all { schedule.steps } else { 1 };
     let pick = |at: usize| output.clone().narrow(1, at, 1).squeeze_dim::<3>(1);
-    let has_memory = schedule.cell.has_memory();
-    let state = MatState { hidden: pick(kept - 1), memory: has_memory.then(|| pick(kept)) };
-    let hidden = if has_memory { output.narrow(1, 0, kept) } else { output };
+    let has_cell_state = schedule.cell.has_cell_state();
+    let state = MatState { hidden: pick(kept - 1), cell_state: has_cell_state.then(|| pick(kept)) };
+    let hidden = if has_cell_state { output.narrow(1, 0, kept) } else { output };
     (hidden, state)
 }
 
@@ -250,8 +250,8 @@ fn check_state_maps(row_map: &Tensor<3>, col_map: &Tensor<3>, bias: &Tensor<3>) 
 
 fn check_dtypes(first: (&str, DType), state: Option<&MatState>, bias: &Tensor<3>) {
     let hidden = state.map(|state| ("hidden state", state.hidden.dtype()));
-    let memory = state.and_then(|state| Some(("memory", state.memory.as_ref()?.dtype())));
-    for (name, got) in [first].into_iter().chain(hidden).chain(memory) {
+    let cell_state = state.and_then(|state| Some(("cell state", state.cell_state.as_ref()?.dtype())));
+    for (name, got) in [first].into_iter().chain(hidden).chain(cell_state) {
         let want = bias.dtype();
         assert!(got == want, "recurrent: the {name} holds {got:?}, the bias {want:?}");
     }
@@ -262,11 +262,11 @@ fn check_state(cell: Cell, state: Option<&MatState>, want: [usize; 3]) {
     let got = state.hidden.dims();
     assert!(got == want, "recurrent: the hidden state is {got:?}, expected {want:?}");
     assert!(
-        state.memory.is_some() == cell.has_memory(),
-        "recurrent: an LSTM state has a memory, no other has one"
+        state.cell_state.is_some() == cell.has_cell_state(),
+        "recurrent: the state of an LSTM has a cell state, other states have none"
     );
-    if let Some(memory) = &state.memory {
-        let got = memory.dims();
-        assert!(got == want, "recurrent: the memory is {got:?}, expected {want:?}");
+    if let Some(cell_state) = &state.cell_state {
+        let got = cell_state.dims();
+        assert!(got == want, "recurrent: the cell state is {got:?}, expected {want:?}");
     }
 }

@@ -9,28 +9,30 @@ use crate::error::{ConfigError, check_finite, check_gain, check_sides};
 use crate::init::{self, Init};
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of a [`VecLinear`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct VecLinearConfig {
-    /// Numbers in.
+    /// The input size.
     pub input: usize,
-    /// Numbers out.
+    /// The output size.
     pub output: usize,
     /// Whether there is a bias b. Default: yes.
     #[serde(default = "yes")]
     pub bias: bool,
-    /// The first value of every entry of b. Default: 0.
+    /// The initial value of every entry of b. Default: 0.
     #[serde(default)]
     pub bias_init: f64,
     /// σ. Default: the identity.
     #[serde(default)]
     pub activation: Activation,
-    /// How W starts. Default: orthogonal.
+    /// How W is initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
-    /// The variance out for the variance in, before σ. Default: what suits σ.
+    /// The variance of the output relative to that of the input, before σ. Default: chosen by σ, see [`init::gain`].
     #[serde(default)]
     pub gain: Option<f64>,
 }
@@ -57,7 +59,7 @@ impl VecLinearConfig {
         with_gain(gain: Option<f64>);
     }
 
-    /// Draws the first W from `rng`.
+    /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<VecLinear, ConfigError> {
         check_sides("input", &[self.input])?;
         check_sides("output", &[self.output])?;
@@ -93,10 +95,21 @@ impl VecLinear {
         self.activation.forward(linear(input, self.weight.val(), bias))
     }
 
-    /// The way back with the same W: σ(W x + b), `[batch, output]` → `[batch, input]`, with another bias
-    /// and σ.
+    /// The transposed map with another bias and σ: σ(W x + b), `[batch, output]` → `[batch, input]`.
     pub fn transposed(&self, input: Tensor<2>, bias: Tensor<1>, activation: Activation) -> Tensor<2> {
         activation.forward(linear(input, self.weight.val().transpose(), Some(bias)))
+    }
+}
+
+impl Summarize for VecLinear {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let [input, output] = self.weight.lazy_shape().dims();
+        let row = LayerSummary::new(name, "vector map", uses)
+            .with_weight("weight", Some(&self.weight))
+            .with_parameter(self.bias.as_ref())
+            .with_shapes([input, 1], [output, 1])
+            .with_flops(2 * (input * output) as u64);
+        vec![row]
     }
 }
 

@@ -1,8 +1,8 @@
-//! The vector twins of the matrix layers, where Burn has none that fits.
+//! The vector twins of the matrix layers.
 //!
-//! Skips, dropout and batch norm need no twin: they work element by element, and a vector is a state of
-//! one column (see [`Form`](crate::Form)). Burn's `Lstm` and `Gru` have two biases per gate, and their
-//! weights are not stacked, so the recurrence is written here.
+//! Skip connections, dropout and batch norm need no twin: they are element-wise, and a vector is a state of one column (see
+//! [`Form`](crate::Form)). Burn's `Lstm` and `Gru` have two biases per gate and separate weights, so the cells here are our
+//! own.
 
 mod linear;
 mod recurrent;

@@ -9,21 +9,23 @@ use crate::error::{ConfigError, check_finite, check_sides};
 use crate::init::{Init, gate_bias, parameter};
 use crate::ops::{Cell, Keep, MatState, StateMaps, Steps, recurrent_mapped};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of a [`VecCell`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct VecCellConfig {
-    /// Which recurrence.
+    /// The recurrence.
     pub cell: Cell,
-    /// Numbers of x.
+    /// The size of x.
     pub input: usize,
-    /// Numbers of h.
+    /// The size of h.
     pub hidden: usize,
-    /// The first bias of an LSTM's forget gate; 1 lets it remember from the start. Default: 0.
+    /// The initial bias of the LSTM forget gate; with 1 the cell state is kept from the start. Default: 0.
     #[serde(default)]
     pub forget_bias: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -39,7 +41,7 @@ impl VecCellConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first maps from `rng`.
+    /// Checks the config and initialises the cell with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<VecCell, ConfigError> {
         let (input, hidden, gates) = (self.input, self.hidden, self.cell.gates());
         check_sides("input", &[gates, input])?;
@@ -100,7 +102,7 @@ impl VecCell {
         let bias = self.bias.val();
         let shape = [batch, bias.dims()[1], 1];
         let zeros = || Tensor::zeros(shape, (&bias.device(), bias.dtype()));
-        MatState { hidden: zeros(), memory: self.cell.has_memory().then(zeros) }
+        MatState { hidden: zeros(), cell_state: self.cell.has_cell_state().then(zeros) }
     }
 
     /// Wᵀx of all steps, a product per gate: `[gates, batch, time, hidden, 1]`.
@@ -119,6 +121,24 @@ impl VecCell {
         assert_eq!(width, expected, "recurrent: the cell reads {expected} numbers, got {width}");
         let product = input.reshape([1, batch * different, width]).matmul(self.input_map.val());
         product.reshape([gates, batch, different, hidden, 1]).expand([gates, batch, time, hidden, 1])
+    }
+}
+
+impl Summarize for VecCell {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let [gates, input, hidden]: [usize; 3] = self.input_map.lazy_shape().dims();
+        let kind = match self.cell {
+            Cell::Rnn(_) => "vector RNN cell",
+            Cell::Lstm => "vector LSTM cell",
+            Cell::Gru(_) => "vector GRU cell",
+        };
+        let row = LayerSummary::new(name, kind, uses)
+            .with_weight("input_map", Some(&self.input_map))
+            .with_weight("state_map", Some(&self.state_map))
+            .with_parameter(Some(&self.bias))
+            .with_shapes([input, 1], [hidden, 1])
+            .with_flops(2 * (gates * hidden * (input + hidden)) as u64);
+        vec![row]
     }
 }
 

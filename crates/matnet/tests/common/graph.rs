@@ -8,9 +8,8 @@ use super::between;
 
 /// Up to `most` random edges, directed or not.
 pub fn random_graph(rng: &mut SeededRng, nodes: usize, most: usize) -> Graph {
-    let edges: Vec<(u32, u32)> = (0..between(rng, 0, most))
-        .map(|_| (rng.below(nodes) as u32, rng.below(nodes) as u32))
-        .collect();
+    let edges: Vec<(u32, u32)> =
+        (0..between(rng, 0, most)).map(|_| (rng.below(nodes) as u32, rng.below(nodes) as u32)).collect();
     Graph::new(nodes, &edges, rng.below(2) == 0).unwrap()
 }
 

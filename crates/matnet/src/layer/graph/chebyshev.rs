@@ -12,16 +12,18 @@ use crate::graph::{Features, Links};
 use crate::init::{self, Init};
 use crate::ops::{Activation, sparse_product};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of a [`Chebyshev`] layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ChebyshevConfig {
-    /// Numbers of a node before.
+    /// The input size of a node.
     pub input: usize,
-    /// Numbers of a node after.
+    /// The output size of a node.
     pub output: usize,
-    /// The degree K of the polynomial: a node hears others up to K edges away.
+    /// The degree K of the polynomial: a node aggregates from nodes up to K edges away.
     pub order: usize,
     /// Whether there is a bias b. Default: yes.
     #[serde(default = "yes")]
@@ -29,7 +31,7 @@ pub struct ChebyshevConfig {
     /// σ. Default: the identity.
     #[serde(default)]
     pub activation: Activation,
-    /// How Θ starts. Default: orthogonal.
+    /// How Θ is initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -46,7 +48,7 @@ impl ChebyshevConfig {
         with_init(init: Init);
     }
 
-    /// How many numbers the parameters hold; an error if one of them is too large.
+    /// The number of parameters; an error if one of them is too large.
     pub(crate) fn numbers(&self) -> Result<usize, ConfigError> {
         check_sides("input", &[self.input])?;
         check_sides("output", &[self.output])?;
@@ -58,7 +60,7 @@ impl ChebyshevConfig {
         Ok((self.order + 1) * self.input * self.output + self.output)
     }
 
-    /// Draws the first Θ from `rng`.
+    /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Chebyshev, ConfigError> {
         self.numbers()?;
         let Self { input, output, order, .. } = *self;
@@ -71,10 +73,11 @@ impl ChebyshevConfig {
     }
 }
 
-/// Y = σ(Σₖ Tₖ(L̃) X Θₖ + b) for k = 0 … K, made with [`ChebyshevConfig`]; T₀ = 1, T₁ = x, Tₖ = 2x Tₖ₋₁ − Tₖ₋₂.
+/// The Chebyshev graph convolution of [Defferrard et al.](https://arxiv.org/abs/1606.09375), made with [`ChebyshevConfig`]:
+/// Y = σ(Σₖ Tₖ(L̃) X Θₖ + b) for k = 0 … K, with T₀ = 1, T₁ = x, Tₖ = 2x Tₖ₋₁ − Tₖ₋₂.
 ///
-/// The sum is taken from its end (Clenshaw): Bₖ = X Θₖ + 2L̃ Bₖ₊₁ − Bₖ₊₂ and Y = σ(X Θ₀ + L̃ B₁ − B₂ + b). So it is states
-/// of the output's width that travel along the edges, not the features.
+/// The sum is computed with the Clenshaw recurrence, Bₖ = X Θₖ + 2L̃ Bₖ₊₁ − Bₖ₊₂ and Y = σ(X Θ₀ + L̃ B₁ − B₂ + b), so that the
+/// sparse products are of the output's width, not of the features'.
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct Chebyshev {
@@ -115,6 +118,18 @@ impl Chebyshev {
             sum = next;
         }
         activated(sum, &self.bias, self.activation)
+    }
+}
+
+impl Summarize for Chebyshev {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let [terms, input, output] = self.weight.lazy_shape().dims();
+        let row = LayerSummary::new(name, "Chebyshev convolution", uses)
+            .with_weight("weight", Some(&self.weight))
+            .with_parameter(self.bias.as_ref())
+            .with_shapes([input, 1], [output, 1])
+            .with_flops(2 * (terms * input * output) as u64);
+        vec![row]
     }
 }
 

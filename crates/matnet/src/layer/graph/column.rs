@@ -1,4 +1,4 @@
-//! One layer of a column net: a highway over a node's own state and what it hears.
+//! One layer of a column net: a highway over a node's own state and the aggregate of its neighbours.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
@@ -13,45 +13,47 @@ use crate::layer::{Dropout, TRANSFORM_BIAS_INIT};
 use crate::mode::Mode;
 use crate::ops::{Activation, highway, slot_map, sparse_product};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize, join};
 
-/// How a node takes in what its neighbours say.
+/// How a node aggregates from its neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Aggregation {
     /// Their mean.
     #[default]
     Mean,
-    /// Several sums, weighted by attention, side by side.
+    /// Several attention heads, concatenated.
     Attention,
-    /// A fixed number of them side by side, flattened into a vector; missing ones are zero.
-    Vector,
+    /// A fixed number of neighbours concatenated to one vector; missing ones are zero.
+    Concat,
 }
 
 /// The config of a [`ColumnLayer`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ColumnLayerConfig {
-    /// Numbers in a state.
+    /// The size of a node's state.
     pub width: usize,
-    /// How neighbours are heard. Default: by their mean.
+    /// How a node aggregates from its neighbours. Default: by their mean.
     #[serde(default)]
     pub aggregation: Aggregation,
-    /// How many heads the attention has. Default: 10.
+    /// The number of attention heads. Default: 10.
     #[serde(default = "ten")]
     pub heads: usize,
-    /// How many neighbours a vector takes. Default: 50.
+    /// How many neighbours are concatenated. Default: 50.
     #[serde(default = "fifty")]
-    pub neighbours: usize,
-    /// How many relations the graph has. Default: 1.
+    pub num_neighbors: usize,
+    /// The number of relations of the graph. Default: 1.
     #[serde(default = "one")]
-    pub relations: usize,
+    pub num_relations: usize,
     /// σ of the candidate. Default: ReLU.
     #[serde(default = "relu")]
     pub activation: Activation,
-    /// Dropout of what enters the maps; the state that is carried on stays whole. Default: 0.
+    /// Dropout of the inputs of the maps; the carried state is not dropped. Default: 0.
     #[serde(default)]
     pub dropout: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -63,8 +65,8 @@ impl ColumnLayerConfig {
             width,
             aggregation,
             heads: ten(),
-            neighbours: fifty(),
-            relations: 1,
+            num_neighbors: fifty(),
+            num_relations: 1,
             activation: relu(),
             dropout: 0.0,
             init: Init::default(),
@@ -73,59 +75,59 @@ impl ColumnLayerConfig {
 
     setters! {
         with_heads(heads: usize);
-        with_neighbours(neighbours: usize);
-        with_relations(relations: usize);
+        with_num_neighbors(num_neighbors: usize);
+        with_num_relations(num_relations: usize);
         with_activation(activation: Activation);
         with_dropout(dropout: f64);
         with_init(init: Init);
     }
 
-    /// How states must travel along the edges for this layer.
+    /// The matrix that this layer multiplies states with.
     pub fn linking(&self) -> Linking {
         match self.aggregation {
             Aggregation::Mean => Linking::Mean,
-            Aggregation::Attention => Linking::Heard,
-            Aggregation::Concat => Linking::Slots(self.neighbours),
+            Aggregation::Attention => Linking::Adjacency,
+            Aggregation::Concat => Linking::Slots(self.num_neighbors),
         }
     }
 
-    /// How many states of a relation's neighbours stand side by side.
-    fn side_by_side(&self) -> usize {
+    /// How many states are concatenated per relation.
+    fn concatenated(&self) -> usize {
         match self.aggregation {
             Aggregation::Mean => 1,
             Aggregation::Attention => self.heads,
-            Aggregation::Concat => self.neighbours,
+            Aggregation::Concat => self.num_neighbors,
         }
     }
 
-    /// How many numbers the parameters hold; an error if one of them is too large.
+    /// The number of parameters; an error if one of them is too large.
     pub(crate) fn numbers(&self) -> Result<usize, ConfigError> {
-        let Self { width, relations, .. } = *self;
+        let Self { width, num_relations: relations, .. } = *self;
         check_sides("hidden", &[width])?;
-        check_sides("relations", &[relations])?;
+        check_sides("num_relations", &[relations])?;
         check_sides("heads", &[self.heads])?;
-        check_sides("neighbours", &[self.neighbours])?;
+        check_sides("num_neighbors", &[self.num_neighbors])?;
         let key = match self.aggregation {
             Aggregation::Mean => "hidden",
             Aggregation::Attention => "heads",
-            Aggregation::Concat => "neighbours",
+            Aggregation::Concat => "num_neighbors",
         };
         check_sides("hidden", &[2, width, width])?;
-        check_sides(key, &[2, relations, self.side_by_side(), width, width])?;
+        check_sides(key, &[2, relations, self.concatenated(), width, width])?;
         let own = 2 * width * width;
         let scores = match self.aggregation {
             Aggregation::Attention => relations * self.heads * (width * width + width),
             Aggregation::Mean | Aggregation::Concat => 0,
         };
-        Ok(own + own * relations * self.side_by_side() + 2 * width + scores)
+        Ok(own + own * relations * self.concatenated() + 2 * width + scores)
     }
 
-    /// Checks the config and draws the first values from `rng`.
+    /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ColumnLayer, ConfigError> {
         self.numbers()?;
-        let Self { width, relations, .. } = *self;
-        let heard = relations * self.side_by_side() * width;
-        // The gate is a sigmoid, the candidate as configured; what is own and what is heard add up.
+        let Self { width, num_relations: relations, .. } = *self;
+        let aggregated = relations * self.concatenated() * width;
+        // The gate is a sigmoid, the candidate as configured; own and aggregated parts add up, so each has half the gain.
         let [gate, candidate] = [Activation::Sigmoid, self.activation].map(|f| init::gain(f) / 2.0);
         let mut stacked = |from: usize| {
             let mut numbers = self.init.draw([from, width], gate, rng);
@@ -133,7 +135,7 @@ impl ColumnLayerConfig {
             init::parameter(numbers, [2, from, width], device)
         };
         let own_map = stacked(width);
-        let neighbour_map = stacked(heard);
+        let neighbour_map = stacked(aggregated);
         let bias = [TRANSFORM_BIAS_INIT as f32, 0.0].map(|start| vec![start; width]).concat();
         let attention = match self.aggregation {
             Aggregation::Attention => {
@@ -155,10 +157,11 @@ impl ColumnLayerConfig {
     }
 }
 
-/// One layer of a column net, made with [`ColumnLayerConfig`]: a highway over \[own, heard\].
+/// One layer of a column net ([Pham et al.](https://arxiv.org/abs/1609.04508)), made with [`ColumnLayerConfig`]: a highway over
+/// \[own, aggregated\].
 ///
 /// Z = sigm(H V₁ + Σᵣ H̃ᵣ Uᵣ₁ + b₁), C = σ(H V₂ + Σᵣ H̃ᵣ Uᵣ₂ + b₂), H′ = (1 − Z) ⊙ H + Z ⊙ C, over relations r. H̃ is the
-/// mean of the neighbours' states, or n weighted sums of them side by side, or the neighbours themselves.
+/// mean of the neighbours' states, or n attention heads concatenated, or the neighbours themselves concatenated.
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct ColumnLayer {
@@ -168,7 +171,7 @@ pub struct ColumnLayer {
     pub neighbour_map: Param<Tensor<3>>,
     /// b of the gate and of the candidate: `[2, width]`
     pub bias: Param<Tensor<2>>,
-    /// The attention of each relation, if there is any.
+    /// The attention of each relation; empty for other aggregations.
     pub attention: Vec<EdgeAttention>,
     relations: usize,
     #[module(skip)]
@@ -200,7 +203,7 @@ impl ColumnLayer {
         let own_map = self.own_map.val().swap_dims(0, 1).reshape([width, 2 * width]);
         let own = first_rows(entering.clone(), nodes).matmul(own_map);
         let neighbour_map = self.neighbour_map.val().reshape([2, relations, many * width, width]);
-        let heard = hop.iter().enumerate().map(|(relation, matrix)| {
+        let aggregated = hop.iter().enumerate().map(|(relation, matrix)| {
             assert_eq!(matrix.rows(), nodes, "column layer: relations differ in nodes");
             let map = neighbour_map.clone().narrow(1, relation, 1).reshape([2, many * width, width]);
             let map = map.swap_dims(0, 1).reshape([many * width, 2 * width]);
@@ -210,8 +213,23 @@ impl ColumnLayer {
                 None => sparse_product(matrix, entering.clone()).matmul(map),
             }
         });
-        let heard = heard.reduce(|sum, relation| sum + relation).expect("at least one relation");
-        highway(own, heard, self.bias.val(), state, self.activation)
+        let aggregated = aggregated.reduce(|sum, relation| sum + relation).expect("at least one relation");
+        highway(own, aggregated, self.bias.val(), state, self.activation)
+    }
+}
+
+impl Summarize for ColumnLayer {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let [_, aggregated, width] = self.neighbour_map.lazy_shape().dims();
+        let row = LayerSummary::new(name, "column layer", uses)
+            .with_weight("own_map", Some(&self.own_map))
+            .with_weight("neighbour_map", Some(&self.neighbour_map))
+            .with_parameter(Some(&self.bias))
+            .with_shapes([width, 1], [width, 1])
+            .with_flops(2 * (2 * width * (width + aggregated)) as u64);
+        let mut rows = vec![row];
+        rows.extend(self.attention.summarize(&join(name, "attention"), uses));
+        rows
     }
 }
 
@@ -221,10 +239,10 @@ impl ModuleDisplay for ColumnLayer {
     }
 
     fn custom_content(&self, content: Content) -> Option<Content> {
-        let [_, heard, width] = self.neighbour_map.lazy_shape().dims();
+        let [_, aggregated, width] = self.neighbour_map.lazy_shape().dims();
         content
             .add("width", &width)
-            .add("heard", &heard)
+            .add("aggregated", &aggregated)
             .add_debug_attribute("aggregation", &self.aggregation)
             .add_debug_attribute("activation", &self.activation)
             .optional()

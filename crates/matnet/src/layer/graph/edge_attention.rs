@@ -1,4 +1,4 @@
-//! Several heads of bilinear attention over each node's neighbours.
+//! Multi-head bilinear attention over each node's neighbours.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
@@ -10,23 +10,25 @@ use crate::graph::Sparse;
 use crate::init::{self, Init};
 use crate::ops::{attention_map, edge_attention};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of an [`EdgeAttention`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct EdgeAttentionConfig {
-    /// Numbers in a state.
+    /// The size of a node's state.
     pub width: usize,
-    /// How many heads. Default: 1.
+    /// The number of heads. Default: 1.
     #[serde(default = "one")]
     pub heads: usize,
-    /// How W starts. Default: orthogonal.
+    /// How W is initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
 
 impl EdgeAttentionConfig {
-    /// Attention to states of `width` numbers with so many heads.
+    /// Attention over states of `width` numbers with so many heads.
     pub fn new(width: usize, heads: usize) -> Self {
         Self { width, heads, init: Init::default() }
     }
@@ -36,13 +38,13 @@ impl EdgeAttentionConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first W from `rng`; b starts at 0.
+    /// Checks the config and initialises W with random numbers from `rng`, and b with 0.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<EdgeAttention, ConfigError> {
         let Self { width, heads, .. } = *self;
         check_sides("width", &[width])?;
         check_sides("heads", &[heads])?;
         check_sides("heads", &[heads, width, width])?;
-        // xᵀWy sums width² products: this keeps first scores near 1, and the softmax soft.
+        // xᵀWy sums width² products: this keeps initial scores near 1, and the softmax soft.
         let power = 1.0 / width as f64;
         Ok(EdgeAttention {
             score_map: self.init.stacked([heads, width, width], power, rng, device),
@@ -51,11 +53,13 @@ impl EdgeAttentionConfig {
     }
 }
 
-/// n heads of attention over each node's neighbours, made with [`EdgeAttentionConfig`]: H̃⁽ᵏ⁾ = Λ⁽ᵏ⁾ H with
+/// The multi-attention over each node's neighbours of Do, Tran & Venkatesh,
+/// [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454), with n heads, made with
+/// [`EdgeAttentionConfig`]: H̃⁽ᵏ⁾ = Λ⁽ᵏ⁾ H with
 /// Λᵢⱼ = softmax over j ∈ N(i) of g(hᵢ, hⱼ), g(x, y) = xᵀWy + aᵀx + bᵀy + c, and H̃ = \[H̃⁽¹⁾ … H̃⁽ⁿ⁾\].
 ///
-/// a and c are not among the parameters: aᵀx + c is the same for all neighbours of a node, a softmax does not change
-/// when all its scores do alike, and their gradients are always 0.
+/// a and c are not parameters: aᵀx + c is the same for all neighbours of a node, so it cancels in the softmax, and its
+/// gradient is always 0.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -65,10 +69,10 @@ impl EdgeAttentionConfig {
 ///
 /// let device = Device::flex();
 /// let graph = Graph::new(3, &[(0, 1), (1, 2)], false)?;
-/// let links = Linking::Heard.links(&graph)?;
+/// let links = Linking::Adjacency.links(&graph)?;
 /// let attention = EdgeAttentionConfig::new(4, 10).init(&mut SeededRng::new(42, "init"), &device)?;
-/// let heard = attention.forward(&links.hop(0)[0], Tensor::ones([3, 4], &device));
-/// assert_eq!(heard.dims(), [3, 40]);
+/// let aggregated = attention.forward(&links.hop(0)[0], Tensor::ones([3, 4], &device));
+/// assert_eq!(aggregated.dims(), [3, 40]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Module, Debug)]
@@ -81,7 +85,7 @@ pub struct EdgeAttention {
 }
 
 impl EdgeAttention {
-    /// H → H̃, the heads side by side: `[others, width]` → `[nodes, heads · width]`.
+    /// H → H̃, the heads concatenated: `[others, width]` → `[nodes, heads · width]`.
     ///
     /// # Panics
     ///
@@ -90,15 +94,15 @@ impl EdgeAttention {
         let ([heads, width, _], nodes) = (self.score_map.val().dims(), matrix.rows());
         let own = super::first_rows(state.clone(), nodes);
         let query = own.matmul(self.joined()).reshape([nodes, width, heads]);
-        let heard = edge_attention(matrix, query, self.score_bias.val().transpose(), state);
-        heard.swap_dims(1, 2).reshape([nodes, heads * width])
+        let aggregated = edge_attention(matrix, query, self.score_bias.val().transpose(), state);
+        aggregated.swap_dims(1, 2).reshape([nodes, heads * width])
     }
 
-    /// H → H̃ V with V `[heads · width, output]`: [`forward`](Self::forward) and a map, with H̃ never kept.
+    /// H → H̃ V with V `[heads · width, output]`: [`forward`](Self::forward) followed by a map, without storing H̃.
     ///
     /// # Panics
     ///
-    /// As `forward`, and if V takes another number of numbers.
+    /// As `forward`, and if V has another number of rows.
     pub fn mapped(&self, matrix: &Sparse, state: Tensor<2>, map: Tensor<2>) -> Tensor<2> {
         let ([heads, width, _], [_, output]) = (self.score_map.val().dims(), map.dims());
         // Rows in the order of the kernels, the heads innermost.
@@ -106,15 +110,27 @@ impl EdgeAttention {
         attention_map(matrix, state, self.joined(), self.score_bias.val().transpose(), map)
     }
 
-    /// W of all heads side by side, the heads innermost, as the kernels want them.
+    /// W of all heads, the heads innermost, as the kernels expect it.
     fn joined(&self) -> Tensor<2> {
         let [heads, width, _] = self.score_map.val().dims();
         self.score_map.val().permute([1, 2, 0]).reshape([width, width * heads])
     }
 
-    /// How many heads.
+    /// The number of heads.
     pub fn heads(&self) -> usize {
         self.score_map.lazy_shape()[0]
+    }
+}
+
+impl Summarize for EdgeAttention {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let [heads, width, _] = self.score_map.lazy_shape().dims();
+        let row = LayerSummary::new(name, "edge attention", uses)
+            .with_weight("score_map", Some(&self.score_map))
+            .with_parameter(Some(&self.score_bias))
+            .with_shapes([width, 1], [width, heads])
+            .with_flops(2 * (heads * width * width) as u64);
+        vec![row]
     }
 }
 

@@ -1,4 +1,4 @@
-//! The first map of a graph net, from features to states.
+//! The first map of a net on graphs, from features to states.
 
 use burn::module::Module;
 use burn::tensor::Tensor;
@@ -8,12 +8,12 @@ use crate::graph::Features;
 use crate::layer::Dropout;
 use crate::mode::Mode;
 use crate::ops::sparse_product;
+use crate::summary::{LayerSummary, Summarize};
 use crate::vector::VecLinear;
 
 /// σ(X W + b) for dense or sparse features X.
 ///
-/// Sparse features are multiplied as a sparse matrix, which takes as many multiplications as there are numbers that are
-/// not zero: one in a hundred on Cora.
+/// Sparse features are multiplied as a sparse matrix, whose cost is that of the non-zero entries: one in a hundred on Cora.
 #[derive(Module, Debug)]
 pub struct FeatureMap {
     /// W, b and σ.
@@ -35,6 +35,12 @@ impl FeatureMap {
     }
 }
 
+impl Summarize for FeatureMap {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        self.map.summarize(name, uses)
+    }
+}
+
 /// X W for dense or sparse X.
 pub(super) fn product(features: &Features, weight: Tensor<2>) -> Tensor<2> {
     match features {
@@ -43,7 +49,7 @@ pub(super) fn product(features: &Features, weight: Tensor<2>) -> Tensor<2> {
     }
 }
 
-/// Dropout of features. Zeros stay zero, so where the rows are sparse only the other numbers are drawn for.
+/// Dropout of features. Zeros stay zero, so for sparse rows random numbers are drawn for the non-zero entries only.
 pub(crate) fn drop_features(features: &Features, dropout: Dropout, mode: &mut Mode) -> Features {
     match features {
         Features::Dense(features) => Features::Dense(dropout.forward(features.clone(), mode)),

@@ -11,15 +11,17 @@ use crate::graph::{Features, Sparse};
 use crate::init::Init;
 use crate::ops::{Activation, sparse_product};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 use crate::vector::VecLinearConfig;
 
 /// The config of a [`GraphConv`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct GraphConvConfig {
-    /// Numbers of a node before.
+    /// The input size of a node.
     pub input: usize,
-    /// Numbers of a node after.
+    /// The output size of a node.
     pub output: usize,
     /// Whether there is a bias b. Default: yes.
     #[serde(default = "yes")]
@@ -27,7 +29,7 @@ pub struct GraphConvConfig {
     /// σ. Default: the identity.
     #[serde(default)]
     pub activation: Activation,
-    /// How Θ starts. Default: orthogonal.
+    /// How Θ is initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -44,7 +46,7 @@ impl GraphConvConfig {
         with_init(init: Init);
     }
 
-    /// Draws the first Θ from `rng`.
+    /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<GraphConv, ConfigError> {
         let map = VecLinearConfig::new(self.input, self.output)
             .with_bias(self.bias)
@@ -54,7 +56,8 @@ impl GraphConvConfig {
     }
 }
 
-/// Y = σ(Â X Θ + b), made with [`GraphConvConfig`]: `mat1` with a fixed U, Uᵀ = Â = D̃^−½ (A + I) D̃^−½.
+/// The graph convolution of [Kipf & Welling](https://arxiv.org/abs/1609.02907), made with [`GraphConvConfig`]:
+/// Y = σ(Â X Θ + b), which is `mat1` with a fixed U, Uᵀ = Â = D̃^−½ (A + I) D̃^−½.
 #[derive(Module, Debug)]
 pub struct GraphConv {
     /// Θ, b and σ.
@@ -70,7 +73,7 @@ impl GraphConv {
     pub fn forward(&self, matrix: &Sparse, features: &Features) -> Tensor<2> {
         let map = &self.map.map;
         let [input, output] = map.weight.val().dims();
-        // Â(XΘ) or (ÂX)Θ, whichever carries fewer numbers along the edges.
+        // Â(XΘ) or (ÂX)Θ, whichever has the narrower sparse product.
         let product = match features {
             Features::Dense(dense) if input < output => {
                 sparse_product(matrix, dense.clone()).matmul(map.weight.val())
@@ -78,5 +81,13 @@ impl GraphConv {
             _ => sparse_product(matrix, self.map.product(features)),
         };
         activated(product, &map.bias, map.activation)
+    }
+}
+
+impl Summarize for GraphConv {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        let mut rows = self.map.summarize(name, uses);
+        rows.iter_mut().for_each(|row| row.kind = "graph convolution");
+        rows
     }
 }

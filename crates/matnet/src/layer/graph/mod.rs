@@ -1,7 +1,7 @@
-//! Layers along the edges of a graph. States are `[nodes, width]`.
+//! Layers on graphs. States are `[nodes, width]`.
 //!
-//! A layer is handed the sparse matrix of its hop ([`Links`](crate::graph::Links)). Where that has fewer rows than
-//! columns, as in mini-batches, the first rows of the state are those of the nodes that go on.
+//! A layer takes the sparse matrix of its hop ([`Links`](crate::graph::Links)). Where that has fewer rows than columns, as in
+//! mini-batches, the first rows of the state belong to the nodes of the output.
 
 mod chebyshev;
 mod column;
@@ -13,7 +13,7 @@ use burn::module::Param;
 use burn::tensor::Tensor;
 
 pub use chebyshev::{Chebyshev, ChebyshevConfig};
-pub use column::{ColumnLayer, ColumnLayerConfig, Aggregation};
+pub use column::{Aggregation, ColumnLayer, ColumnLayerConfig};
 pub use edge_attention::{EdgeAttention, EdgeAttentionConfig};
 pub use feature_map::FeatureMap;
 pub(crate) use feature_map::drop_features;

@@ -8,13 +8,14 @@ use super::{check_nodes, widths};
 use crate::config::{relu, setters};
 use crate::error::{ConfigError, check_total};
 use crate::form::Form;
-use crate::graph::{Graph, GraphError, GraphInput, LambdaMax, Linking, Links};
+use crate::graph::{GraphInput, LambdaMax, Linking};
 use crate::init::Init;
 use crate::layer::{Chebyshev, ChebyshevConfig, Dropout, drop_features};
 use crate::mode::Mode;
-use crate::net::Net;
+use crate::net::{GraphNet, GraphNetConfig, Net, NetConfig};
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of a [`ChebyshevNet`].
 ///
@@ -32,17 +33,18 @@ use crate::random::SeededRng;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ChebyshevNetConfig {
     /// How many features a node has.
-    pub features: usize,
+    pub num_features: usize,
     /// The widths of the hidden layers; none is one layer from features to classes.
     pub hidden: Vec<usize>,
-    /// How many classes.
-    pub classes: usize,
+    /// The number of classes.
+    pub num_classes: usize,
     /// The degree of the polynomials. Default: 2.
     #[serde(default = "two")]
     pub order: usize,
-    /// The largest eigenvalue of the Laplacian. Default: taken as 2.
+    /// The largest eigenvalue of the Laplacian. Default: 2.
     #[serde(default)]
     pub lambda_max: LambdaMax,
     /// σ of the hidden layers. Default: ReLU.
@@ -51,10 +53,10 @@ pub struct ChebyshevNetConfig {
     /// Dropout of the features. Default: 0.
     #[serde(default)]
     pub input_dropout: f64,
-    /// Dropout of what enters the layers after the first. Default: 0.
+    /// Dropout of the inputs of the layers after the first. Default: 0.
     #[serde(default)]
     pub dropout: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -65,11 +67,11 @@ fn two() -> usize {
 
 impl ChebyshevNetConfig {
     /// A net with hidden layers of these widths and polynomials of degree 2.
-    pub fn new(features: usize, hidden: impl Into<Vec<usize>>, classes: usize) -> Self {
+    pub fn new(num_features: usize, hidden: impl Into<Vec<usize>>, num_classes: usize) -> Self {
         Self {
-            features,
+            num_features,
             hidden: hidden.into(),
-            classes,
+            num_classes,
             order: two(),
             lambda_max: LambdaMax::Two,
             activation: relu(),
@@ -87,10 +89,13 @@ impl ChebyshevNetConfig {
         with_dropout(dropout: f64);
         with_init(init: Init);
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ChebyshevNet, ConfigError> {
-        let widths = widths(self.features, &self.hidden, self.classes)?;
+impl NetConfig for ChebyshevNetConfig {
+    type Net = ChebyshevNet;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ChebyshevNet, ConfigError> {
+        let widths = widths(self.num_features, &self.hidden, self.num_classes)?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let dropout = Dropout::new("dropout", self.dropout)?;
         let layers: Vec<ChebyshevConfig> = widths
@@ -107,21 +112,36 @@ impl ChebyshevNetConfig {
         check_total("order", numbers)?;
         Ok(ChebyshevNet {
             layer: layers.iter().map(|layer| layer.init(rng, device)).collect::<Result<_, _>>()?,
-            features: self.features,
+            num_features: self.num_features,
             order: self.order,
             lambda_max: self.lambda_max,
             input_dropout,
             dropout,
         })
     }
+
+    fn form(&self) -> Form {
+        Form::Matrix
+    }
 }
 
-/// The Chebyshev network, made with [`ChebyshevNetConfig`]: layers Y = σ(Σₖ Tₖ(L̃) X Θₖ + b), the last without σ.
+impl GraphNetConfig for ChebyshevNetConfig {
+    fn num_features(&self) -> usize {
+        self.num_features
+    }
+
+    fn num_classes(&self) -> usize {
+        self.num_classes
+    }
+}
+
+/// The Chebyshev network of [Defferrard et al.](https://arxiv.org/abs/1606.09375), made with [`ChebyshevNetConfig`]: layers
+/// Y = σ(Σₖ Tₖ(L̃) X Θₖ + b), the last without σ.
 #[derive(Module, Debug)]
 pub struct ChebyshevNet {
     /// The layers.
     pub layer: Vec<Chebyshev>,
-    features: usize,
+    num_features: usize,
     order: usize,
     #[module(skip)]
     lambda_max: LambdaMax,
@@ -132,23 +152,9 @@ pub struct ChebyshevNet {
 }
 
 impl ChebyshevNet {
-    /// How states must travel along the edges, for a [`Sampler`](crate::graph::Sampler).
-    pub fn linking(&self) -> Linking {
-        Linking::Laplacian(self.lambda_max)
-    }
-
-    /// How far a node hears: the order times the layers. A net of order 0 still counts as one hop.
-    pub fn hops(&self) -> usize {
-        (self.order * self.layer.len()).max(1)
-    }
-
-    /// The links of a whole graph, made once and used for each pass.
-    pub fn links(&self, graph: &Graph) -> Result<Links, GraphError> {
-        self.linking().links(graph)
-    }
-
+    /// The output of the first `depth` layers: `[nodes, width]`.
     fn run(&self, input: &GraphInput, depth: usize, mode: &mut Mode) -> Tensor<2> {
-        check_nodes("chebyshev net", input, self.features);
+        check_nodes("chebyshev net", input, self.num_features);
         let features = drop_features(&input.features, self.input_dropout, mode);
         let mut state = self.layer[0].forward(&input.links, 0, &features);
         for at in 1..depth {
@@ -156,15 +162,25 @@ impl ChebyshevNet {
             state = self.layer[at].forward(&input.links, at * self.order, &dropped);
         }
         if self.order == 0 {
-            // Nobody was heard, so nobody has been left out yet.
+            // No layer has aggregated, so none has reduced the state to the nodes of the batch.
             state = state.narrow(0, 0, input.links.hop(0)[0].rows());
         }
         state
     }
+}
 
-    /// The last hidden states, `[nodes, hidden]`; of a net of one layer, the scores.
-    pub fn hidden(&self, input: &GraphInput, mode: &mut Mode) -> Tensor<2> {
+impl GraphNet for ChebyshevNet {
+    fn hidden(&self, input: &GraphInput, mode: &mut Mode) -> Tensor<2> {
         self.run(input, self.layer.len().saturating_sub(1).max(1), mode)
+    }
+
+    fn linking(&self) -> Linking {
+        Linking::Laplacian(self.lambda_max)
+    }
+
+    /// The order times the number of layers. A net of order 0 still counts as one hop.
+    fn hops(&self) -> usize {
+        (self.order * self.layer.len()).max(1)
     }
 }
 
@@ -179,5 +195,9 @@ impl Net for ChebyshevNet {
 
     fn form(&self) -> Form {
         Form::Matrix
+    }
+    /// Operations are counted per node, without those of the sparse products.
+    fn summary(&self, _steps: usize) -> Vec<LayerSummary> {
+        self.layer.summarize("layer", 1)
     }
 }

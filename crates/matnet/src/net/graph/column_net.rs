@@ -10,11 +10,12 @@ use crate::error::{ConfigError, MAX_DEPTH, check_count, check_sides, check_total
 use crate::form::Form;
 use crate::graph::{Graph, GraphError, GraphInput, Linking, Links};
 use crate::init::Init;
-use crate::layer::{ColumnLayer, ColumnLayerConfig, Dropout, FeatureMap, Aggregation, drop_features};
+use crate::layer::{Aggregation, ColumnLayer, ColumnLayerConfig, Dropout, FeatureMap, drop_features};
 use crate::mode::Mode;
-use crate::net::Net;
+use crate::net::{GraphNet, GraphNetConfig, Net, NetConfig};
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 use crate::vector::{VecLinear, VecLinearConfig};
 
 /// The config of a [`ColumnNet`].
@@ -45,28 +46,29 @@ use crate::vector::{VecLinear, VecLinearConfig};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ColumnNetConfig {
     /// How many features a node has.
-    pub features: usize,
-    /// Numbers in a state.
+    pub num_features: usize,
+    /// The hidden size: numbers in the state of a node.
     pub hidden: usize,
-    /// How many classes.
-    pub classes: usize,
-    /// How many layers, which is how far a node hears. Default: 5.
+    /// The number of classes.
+    pub num_classes: usize,
+    /// The number of layers, which is the number of hops. Default: 5.
     #[serde(default = "five")]
-    pub height: usize,
-    /// How neighbours are heard. Default: by their mean.
+    pub depth: usize,
+    /// How a node aggregates from its neighbours. Default: by their mean.
     #[serde(default)]
     pub aggregation: Aggregation,
-    /// How many heads the attention has. Default: 10.
+    /// The number of attention heads. Default: 10.
     #[serde(default = "ten")]
     pub heads: usize,
-    /// How many neighbours a vector takes. Default: 50.
+    /// How many neighbours are concatenated. Default: 50.
     #[serde(default = "fifty")]
-    pub neighbours: usize,
-    /// How many relations the graph has. Default: 1.
+    pub num_neighbors: usize,
+    /// The number of relations of the graph. Default: 1.
     #[serde(default = "one")]
-    pub relations: usize,
+    pub num_relations: usize,
     /// Whether all layers share their parameters. Default: no.
     #[serde(default)]
     pub tied: bool,
@@ -76,10 +78,10 @@ pub struct ColumnNetConfig {
     /// Dropout of the features. Default: 0.
     #[serde(default)]
     pub input_dropout: f64,
-    /// Dropout of what enters the maps of each layer, and the top. Default: 0.
+    /// Dropout of the inputs of the maps of each layer, and of the head. Default: 0.
     #[serde(default)]
     pub dropout: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -89,17 +91,17 @@ fn five() -> usize {
 }
 
 impl ColumnNetConfig {
-    /// A net of height 5 that hears its neighbours' mean.
-    pub fn new(features: usize, hidden: usize, classes: usize) -> Self {
+    /// A net of 5 layers that aggregate by the mean.
+    pub fn new(num_features: usize, hidden: usize, num_classes: usize) -> Self {
         Self {
-            features,
+            num_features,
             hidden,
-            classes,
-            height: five(),
+            num_classes,
+            depth: five(),
             aggregation: Aggregation::Mean,
             heads: ten(),
-            neighbours: fifty(),
-            relations: 1,
+            num_neighbors: fifty(),
+            num_relations: 1,
             tied: false,
             activation: relu(),
             input_dropout: 0.0,
@@ -109,11 +111,11 @@ impl ColumnNetConfig {
     }
 
     setters! {
-        with_height(height: usize);
+        with_depth(depth: usize);
         with_aggregation(aggregation: Aggregation);
         with_heads(heads: usize);
-        with_neighbours(neighbours: usize);
-        with_relations(relations: usize);
+        with_num_neighbors(num_neighbors: usize);
+        with_num_relations(num_relations: usize);
         with_tied(tied: bool);
         with_activation(activation: Activation);
         with_input_dropout(input_dropout: f64);
@@ -124,58 +126,86 @@ impl ColumnNetConfig {
     fn layer(&self) -> ColumnLayerConfig {
         ColumnLayerConfig::new(self.hidden, self.aggregation)
             .with_heads(self.heads)
-            .with_neighbours(self.neighbours)
-            .with_relations(self.relations)
+            .with_num_neighbors(self.num_neighbors)
+            .with_num_relations(self.num_relations)
             .with_activation(self.activation)
             .with_dropout(self.dropout)
             .with_init(self.init)
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ColumnNet, ConfigError> {
-        check_sides("features", &[self.features])?;
+impl NetConfig for ColumnNetConfig {
+    type Net = ColumnNet;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ColumnNet, ConfigError> {
+        check_sides("num_features", &[self.num_features])?;
         check_sides("hidden", &[self.hidden])?;
-        check_sides("hidden", &[self.features, self.hidden])?;
-        check_count("classes", self.classes, crate::MAX_NUMBERS)?;
-        check_sides("classes", &[self.hidden, self.classes])?;
-        check_count("height", self.height, MAX_DEPTH)?;
+        check_sides("hidden", &[self.num_features, self.hidden])?;
+        check_count("num_classes", self.num_classes, crate::MAX_NUMBERS)?;
+        check_sides("num_classes", &[self.hidden, self.num_classes])?;
+        check_count("depth", self.depth, MAX_DEPTH)?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let dropout = Dropout::new("dropout", self.dropout)?;
         let layer = self.layer();
-        let built = if self.tied { 1 } else { self.height };
-        check_total("height", layer.numbers()?.saturating_mul(built))?;
+        let built = if self.tied { 1 } else { self.depth };
+        check_total("depth", layer.numbers()?.saturating_mul(built))?;
         let dense = |from, to| VecLinearConfig::new(from, to).with_init(self.init);
-        let input = dense(self.features, self.hidden).with_activation(self.activation);
+        let input = dense(self.num_features, self.hidden).with_activation(self.activation);
         Ok(ColumnNet {
             input: FeatureMap { map: input.init(rng, device)? },
             layer: (0..built).map(|_| layer.init(rng, device)).collect::<Result<_, _>>()?,
-            head: dense(self.hidden, self.classes).init(rng, device)?,
-            height: self.height,
-            features: self.features,
-            relations: self.relations,
+            head: dense(self.hidden, self.num_classes).init(rng, device)?,
+            depth: self.depth,
+            num_features: self.num_features,
+            num_relations: self.num_relations,
             linking: layer.linking(),
             input_dropout,
             dropout,
         })
     }
+
+    /// Vector where the neighbours are concatenated.
+    fn form(&self) -> Form {
+        form(self.layer().linking())
+    }
 }
 
-/// The column network, made with [`ColumnNetConfig`]: H⁰ = σ(X W + b), then `height` layers Hᵗ = F(Hᵗ⁻¹, H̃ᵗ⁻¹), F a highway
-/// over a node's own state and what it hears from its neighbours ([`ColumnLayer`]), then a score per class.
+impl GraphNetConfig for ColumnNetConfig {
+    fn num_features(&self) -> usize {
+        self.num_features
+    }
+
+    fn num_classes(&self) -> usize {
+        self.num_classes
+    }
+
+    fn num_relations(&self) -> Option<usize> {
+        Some(self.num_relations)
+    }
+}
+
+fn form(linking: Linking) -> Form {
+    if matches!(linking, Linking::Slots(_)) { Form::Vector } else { Form::Matrix }
+}
+
+/// The column network of [Pham et al.](https://arxiv.org/abs/1609.04508), made with [`ColumnNetConfig`]: H⁰ = σ(X W + b), then
+/// `depth` layers Hᵗ = F(Hᵗ⁻¹, H̃ᵗ⁻¹), where F is a highway layer over a node's own state and the aggregate of its
+/// neighbours ([`ColumnLayer`]), then a score per class.
 ///
-/// With [`Aggregation::Mean`] it is the paper's CLN, with [`Aggregation::Attention`] the multi-attention CLN, with
-/// [`Aggregation::Concat`] the vector CLN.
+/// With [`Aggregation::Mean`] it is the CLN of Do, Tran & Venkatesh,
+/// [Learning Deep Matrix Representations](https://arxiv.org/abs/1703.01454), with [`Aggregation::Attention`] their
+/// multi-attention CLN, with [`Aggregation::Concat`] the vector CLN.
 #[derive(Module, Debug)]
 pub struct ColumnNet {
-    /// From the features to the first state.
+    /// From the features to the first state H⁰.
     pub input: FeatureMap,
-    /// The layers; tied, the one that is used again and again.
+    /// The layers; one, if they are tied.
     pub layer: Vec<ColumnLayer>,
     /// From the last state to the scores: `[hidden, classes]`.
     pub head: VecLinear,
-    height: usize,
-    features: usize,
-    relations: usize,
+    depth: usize,
+    num_features: usize,
+    num_relations: usize,
     #[module(skip)]
     linking: Linking,
     #[module(skip)]
@@ -184,35 +214,30 @@ pub struct ColumnNet {
     dropout: Dropout,
 }
 
-impl ColumnNet {
-    /// How states must travel along the edges, for a [`Sampler`](crate::graph::Sampler).
-    pub fn linking(&self) -> Linking {
-        self.linking
-    }
-
-    /// How far a node hears.
-    pub fn hops(&self) -> usize {
-        self.height
-    }
-
-    /// The links of a whole graph, made once and used for each pass.
-    /// An error if the graph has another number of relations than the net was built for.
-    pub fn links(&self, graph: &Graph) -> Result<Links, GraphError> {
-        if graph.relations() != self.relations {
-            return Err(GraphError::Relations { graph: graph.relations(), net: self.relations });
-        }
-        self.linking.links(graph)
-    }
-
-    /// The last hidden states: `[nodes, hidden]`.
-    pub fn hidden(&self, input: &GraphInput, mode: &mut Mode) -> Tensor<2> {
-        check_nodes("column net", input, self.features);
+impl GraphNet for ColumnNet {
+    fn hidden(&self, input: &GraphInput, mode: &mut Mode) -> Tensor<2> {
+        check_nodes("column net", input, self.num_features);
         let features = drop_features(&input.features, self.input_dropout, mode);
         let first = self.input.forward(&features);
-        (0..self.height).fold(first, |state, hop| {
+        (0..self.depth).fold(first, |state, hop| {
             let layer = &self.layer[hop.min(self.layer.len() - 1)];
             layer.forward(input.links.hop(hop), state, mode)
         })
+    }
+
+    fn linking(&self) -> Linking {
+        self.linking
+    }
+
+    fn hops(&self) -> usize {
+        self.depth
+    }
+
+    fn links(&self, graph: &Graph) -> Result<Links, GraphError> {
+        if graph.relations() != self.num_relations {
+            return Err(GraphError::Relations { graph: graph.relations(), net: self.num_relations });
+        }
+        self.linking.links(graph)
     }
 }
 
@@ -227,6 +252,14 @@ impl Net for ColumnNet {
     }
 
     fn form(&self) -> Form {
-        Form::Matrix
+        form(self.linking)
+    }
+    /// Operations are counted per node, without those of the sparse products.
+    fn summary(&self, _steps: usize) -> Vec<LayerSummary> {
+        let tied = self.depth / self.layer.len();
+        let mut rows = self.input.summarize("input", 1);
+        rows.extend(self.layer.summarize("layer", tied));
+        rows.extend(self.head.summarize("head", 1));
+        rows
     }
 }

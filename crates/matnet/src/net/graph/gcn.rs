@@ -8,13 +8,14 @@ use super::{check_nodes, widths};
 use crate::config::{relu, setters};
 use crate::error::{ConfigError, check_total};
 use crate::form::Form;
-use crate::graph::{Graph, GraphError, GraphInput, Linking, Links};
+use crate::graph::{GraphInput, Linking};
 use crate::init::Init;
 use crate::layer::{Dropout, GraphConv, GraphConvConfig, drop_features};
 use crate::mode::Mode;
-use crate::net::Net;
+use crate::net::{GraphNet, GraphNetConfig, Net, NetConfig};
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
 /// The config of a [`Gcn`].
 ///
@@ -32,34 +33,35 @@ use crate::random::SeededRng;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct GcnConfig {
     /// How many features a node has.
-    pub features: usize,
+    pub num_features: usize,
     /// The widths of the hidden layers; none is one convolution from features to classes.
     pub hidden: Vec<usize>,
-    /// How many classes.
-    pub classes: usize,
+    /// The number of classes.
+    pub num_classes: usize,
     /// σ of the hidden layers. Default: ReLU.
     #[serde(default = "relu")]
     pub activation: Activation,
     /// Dropout of the features. Default: 0.
     #[serde(default)]
     pub input_dropout: f64,
-    /// Dropout of what enters the layers after the first. Default: 0.
+    /// Dropout of the inputs of the layers after the first. Default: 0.
     #[serde(default)]
     pub dropout: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
 
 impl GcnConfig {
     /// A net with hidden layers of these widths.
-    pub fn new(features: usize, hidden: impl Into<Vec<usize>>, classes: usize) -> Self {
+    pub fn new(num_features: usize, hidden: impl Into<Vec<usize>>, num_classes: usize) -> Self {
         Self {
-            features,
+            num_features,
             hidden: hidden.into(),
-            classes,
+            num_classes,
             activation: relu(),
             input_dropout: 0.0,
             dropout: 0.0,
@@ -73,10 +75,13 @@ impl GcnConfig {
         with_dropout(dropout: f64);
         with_init(init: Init);
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Gcn, ConfigError> {
-        let widths = widths(self.features, &self.hidden, self.classes)?;
+impl NetConfig for GcnConfig {
+    type Net = Gcn;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Gcn, ConfigError> {
+        let widths = widths(self.num_features, &self.hidden, self.num_classes)?;
         check_total("hidden", widths.windows(2).map(|pair| pair[0] * pair[1]).sum())?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let dropout = Dropout::new("dropout", self.dropout)?;
@@ -87,18 +92,38 @@ impl GcnConfig {
                 .with_init(self.init)
                 .init(rng, device)
         });
-        Ok(Gcn { layer: layer.collect::<Result<_, _>>()?, features: self.features, input_dropout, dropout })
+        Ok(Gcn {
+            layer: layer.collect::<Result<_, _>>()?,
+            num_features: self.num_features,
+            input_dropout,
+            dropout,
+        })
+    }
+
+    fn form(&self) -> Form {
+        Form::Matrix
     }
 }
 
-/// The graph convolutional network, made with [`GcnConfig`]: layers Y = σ(Â X Θ + b) of any number, the last without σ.
+impl GraphNetConfig for GcnConfig {
+    fn num_features(&self) -> usize {
+        self.num_features
+    }
+
+    fn num_classes(&self) -> usize {
+        self.num_classes
+    }
+}
+
+/// The graph convolutional network of [Kipf & Welling](https://arxiv.org/abs/1609.02907), made with [`GcnConfig`]: any
+/// number of layers Y = σ(Â X Θ + b), the last without σ.
 ///
 /// Â = D̃^−½ (A + I) D̃^−½ is fixed: each layer is `mat1` with Uᵀ = Â.
 #[derive(Module, Debug)]
 pub struct Gcn {
-    /// The convolutions.
+    /// The graph convolutions.
     pub layer: Vec<GraphConv>,
-    features: usize,
+    num_features: usize,
     #[module(skip)]
     input_dropout: Dropout,
     #[module(skip)]
@@ -106,24 +131,9 @@ pub struct Gcn {
 }
 
 impl Gcn {
-    /// How states must travel along the edges, for a [`Sampler`](crate::graph::Sampler).
-    pub fn linking(&self) -> Linking {
-        Linking::Renormalised
-    }
-
-    /// How far a node hears.
-    pub fn hops(&self) -> usize {
-        self.layer.len()
-    }
-
-    /// The links of a whole graph, made once and used for each pass.
-    pub fn links(&self, graph: &Graph) -> Result<Links, GraphError> {
-        self.linking().links(graph)
-    }
-
-    /// What the layers give up to the `depth`-th: `[nodes, width]`.
+    /// The output of the first `depth` layers: `[nodes, width]`.
     fn run(&self, input: &GraphInput, depth: usize, mode: &mut Mode) -> Tensor<2> {
-        check_nodes("gcn", input, self.features);
+        check_nodes("gcn", input, self.num_features);
         let features = drop_features(&input.features, self.input_dropout, mode);
         let mut state = self.layer[0].forward(&input.links.hop(0)[0], &features);
         for hop in 1..depth {
@@ -132,10 +142,19 @@ impl Gcn {
         }
         state
     }
+}
 
-    /// The last hidden states, `[nodes, hidden]`; of a net of one layer, the scores.
-    pub fn hidden(&self, input: &GraphInput, mode: &mut Mode) -> Tensor<2> {
+impl GraphNet for Gcn {
+    fn hidden(&self, input: &GraphInput, mode: &mut Mode) -> Tensor<2> {
         self.run(input, self.layer.len().saturating_sub(1).max(1), mode)
+    }
+
+    fn linking(&self) -> Linking {
+        Linking::Renormalized
+    }
+
+    fn hops(&self) -> usize {
+        self.layer.len()
     }
 }
 
@@ -150,5 +169,9 @@ impl Net for Gcn {
 
     fn form(&self) -> Form {
         Form::Matrix
+    }
+    /// Operations are counted per node, without those of the sparse products.
+    fn summary(&self, _steps: usize) -> Vec<LayerSummary> {
+        self.layer.summarize("layer", 1)
     }
 }

@@ -1,4 +1,4 @@
-//! What tells the heads of a memory where to look.
+//! The controller of a Turing machine.
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
@@ -10,15 +10,16 @@ use crate::init::Init;
 use crate::layer::{Map, MapConfig, MatCellConfig, RecurrentCell};
 use crate::ops::{Activation, Cell, MatState};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 use crate::vector::VecCellConfig;
 
-/// A controller in one word.
+/// The kind of controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ControllerKind {
-    /// Hₜ = tanh(mat1(Xₜ, Rₜ₋₁)): all that it remembers stands in the memory.
+    /// Hₜ = tanh(mat1(Xₜ, Rₜ₋₁)), without a state of its own.
     Feedforward,
-    /// An LSTM, which has a small memory of its own.
+    /// An LSTM.
     #[default]
     Lstm,
 }
@@ -27,9 +28,9 @@ pub enum ControllerKind {
 #[derive(Module, Debug)]
 #[allow(clippy::large_enum_variant)] // There is one per net.
 pub enum Controller {
-    /// Without a state.
+    /// A map, without a state.
     Feedforward(Map),
-    /// With one.
+    /// An LSTM cell.
     Lstm(RecurrentCell),
 }
 
@@ -37,7 +38,7 @@ pub enum Controller {
 pub(super) struct ControllerConfig {
     pub(super) kind: ControllerKind,
     pub(super) form: Form,
-    /// The shape of the states that it sees.
+    /// The shape of the input.
     pub(super) input: [usize; 2],
     /// The shape of H.
     pub(super) hidden: [usize; 2],
@@ -46,7 +47,7 @@ pub(super) struct ControllerConfig {
 }
 
 impl ControllerConfig {
-    /// Draws the first values from `rng`.
+    /// Initialises the controller with random numbers from `rng`.
     pub(super) fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Controller, ConfigError> {
         let Self { kind, form, input, hidden, forget_bias, init } = *self;
         if kind == ControllerKind::Feedforward && forget_bias != 0.0 {
@@ -74,8 +75,17 @@ impl ControllerConfig {
     }
 }
 
+impl Summarize for Controller {
+    fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
+        match self {
+            Self::Feedforward(map) => map.summarize(name, uses),
+            Self::Lstm(cell) => cell.summarize(name, uses),
+        }
+    }
+}
+
 impl Controller {
-    /// One step: what it sees, `[batch, rows, cols]`, and its state, if there was a step before; H, and the state after it.
+    /// One step: from the input `[batch, rows, cols]` and the state, `None` before the first step, to H and the new state.
     pub fn step(&self, input: Tensor<3>, state: Option<MatState>) -> (Tensor<3>, Option<MatState>) {
         match self {
             Self::Feedforward(map) => (map.forward(input), None),

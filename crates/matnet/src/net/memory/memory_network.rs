@@ -1,28 +1,29 @@
-//! The memory network, told which sentences support an answer.
+//! The memory network, trained on supporting facts.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-use super::Stories;
 use super::encoder::{Embedding, Encoder, Encoding, normal};
+use super::{Stories, StoryNet, StoryNetConfig, SupervisedLoss};
 use crate::config::{fifty, one, setters, yes};
 use crate::error::{ConfigError, check_count, check_gain, check_rate, check_total};
 use crate::form::Form;
 use crate::mode::Mode;
-use crate::net::Net;
+use crate::net::{Net, NetConfig};
 use crate::ops::Activation;
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 
-/// How far a right choice is to be from the wrong ones.
+/// The loss of choosing a sentence or a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FactLoss {
-    /// −log of its share in a softmax.
+    /// The cross entropy of the scores.
     #[default]
     Softmax,
-    /// Σ max(0, margin − right + wrong) over all wrong ones: the ranking loss of the original, which draws some of them.
+    /// Σ max(0, margin − right + wrong) over all wrong choices: the ranking loss of the original, which samples some of them.
     Margin,
 }
 
@@ -42,41 +43,42 @@ pub enum FactLoss {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MemoryNetworkConfig {
-    /// How many words there are; each may be the answer.
-    pub vocabulary: usize,
-    /// J, the most words of a sentence, for the position encoding.
-    pub words: usize,
-    /// d, the numbers that words become.
-    pub width: usize,
-    /// The most sentences that are kept. Default: 50.
+    /// The number of words; each may be the answer.
+    pub vocab_size: usize,
+    /// J, the length of the longest sentence in words, for the position encoding.
+    pub sentence_length: usize,
+    /// d, the size of an embedding.
+    pub embedding_dim: usize,
+    /// How many sentences the memory holds, the last ones of a story. Default: 50.
     #[serde(default = "fifty")]
-    pub memory: usize,
-    /// The most sentences that are looked for, one after another. Default: 1.
+    pub memory_size: usize,
+    /// The number of hops: how many supporting sentences are looked for at most. Default: 1.
     #[serde(default = "one")]
     pub hops: usize,
-    /// How words become rows. Default: position.
+    /// How words become rows of the memory. Default: position.
     #[serde(default)]
     pub encoding: Encoding,
-    /// Whether sentences know how long ago they were. Default: yes.
+    /// Whether the age of a sentence is encoded. Default: yes.
     #[serde(default = "yes")]
-    pub time: bool,
-    /// While learning, up to this share of sentences more may have passed. Default: 0.
+    pub temporal_encoding: bool,
+    /// In training, empty sentences are inserted at random: up to this fraction of the sentences. Default: 0.
     #[serde(default)]
-    pub noise: f64,
-    /// f of the response. Default: identity, as in the original; with tanh it can weigh what is asked against what is found, which
-    /// questions for yes or no need.
+    pub time_noise: f64,
+    /// f of the response. Default: identity, as in the original. Yes/no questions need tanh: their answer is not a sum of what
+    /// is asked and what is found.
     #[serde(default = "identity")]
     pub activation: Activation,
-    /// What is made small for every choice. Default: softmax.
+    /// The loss of every choice. Default: softmax.
     #[serde(default)]
     pub loss: FactLoss,
-    /// How far right is to be above wrong, for the margin loss. Default: 0.1.
+    /// The margin of the margin loss. Default: 0.1.
     #[serde(default)]
     pub margin: Option<f64>,
-    /// The standard deviation of the first values. Default: 0.1.
+    /// The standard deviation of the initial values. Default: 0.1.
     #[serde(default = "tenth")]
-    pub deviation: f64,
+    pub init_std: f64,
 }
 
 fn tenth() -> f64 {
@@ -88,83 +90,102 @@ fn identity() -> Activation {
 }
 
 impl MemoryNetworkConfig {
-    /// So many words, at most `words` in a sentence, in `width` numbers.
-    pub fn new(vocabulary: usize, words: usize, width: usize) -> Self {
+    /// A net for `vocab_size` words and sentences of at most `sentence_length` words.
+    pub fn new(vocab_size: usize, sentence_length: usize, embedding_dim: usize) -> Self {
         Self {
-            vocabulary,
-            words,
-            width,
-            memory: fifty(),
+            vocab_size,
+            sentence_length,
+            embedding_dim,
+            memory_size: fifty(),
             hops: one(),
             encoding: Encoding::default(),
-            time: true,
-            noise: 0.0,
+            temporal_encoding: true,
+            time_noise: 0.0,
             activation: identity(),
             loss: FactLoss::default(),
             margin: None,
-            deviation: tenth(),
+            init_std: tenth(),
         }
     }
 
     setters! {
-        with_memory(memory: usize);
+        with_memory_size(memory_size: usize);
         with_hops(hops: usize);
         with_encoding(encoding: Encoding);
-        with_time(time: bool);
-        with_noise(noise: f64);
+        with_temporal_encoding(temporal_encoding: bool);
+        with_time_noise(time_noise: f64);
         with_activation(activation: Activation);
         with_loss(loss: FactLoss);
         with_margin(margin: Option<f64>);
-        with_deviation(deviation: f64);
+        with_init_std(init_std: f64);
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MemoryNetwork, ConfigError> {
+impl NetConfig for MemoryNetworkConfig {
+    type Net = MemoryNetwork;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MemoryNetwork, ConfigError> {
         let encoder = Encoder {
-            vocabulary: self.vocabulary,
-            width: self.width,
-            words: self.words,
-            memory: self.memory,
+            vocab_size: self.vocab_size,
+            embedding_dim: self.embedding_dim,
+            sentence_length: self.sentence_length,
+            memory_size: self.memory_size,
             encoding: self.encoding,
-            time: self.time,
+            temporal_encoding: self.temporal_encoding,
         };
         encoder.check()?;
         check_count("hops", self.hops, 1000)?;
-        check_rate("noise", self.noise)?;
-        check_gain("deviation", self.deviation)?;
+        check_rate("time_noise", self.time_noise)?;
+        check_gain("init_std", self.init_std)?;
         if let Some(margin) = self.margin {
             check_gain("margin", margin)?;
             if self.loss != FactLoss::Margin {
                 return Err(ConfigError::new("margin", margin.to_string(), "only loss = \"margin\" uses it"));
             }
         }
-        check_total("width", 6 * self.width * (self.vocabulary + self.memory))?;
-        let mut embedding = |timed| Embedding::new(&encoder, timed, self.deviation, rng, device);
+        check_total("embedding_dim", 6 * self.embedding_dim * (self.vocab_size + self.memory_size))?;
+        let mut embedding = |timed| Embedding::new(&encoder, timed, self.init_std, rng, device);
         let (question, sentence, found) = (embedding(false), embedding(true), embedding(true));
         let (answer_question, answer_found) = (embedding(false), embedding(true));
         Ok(MemoryNetwork {
             question,
             sentence,
             found,
-            nothing_map: normal([1, self.width], self.deviation, rng, device),
+            nothing_map: normal([1, self.embedding_dim], self.init_std, rng, device),
             answer_question,
             answer_found,
-            answer_map: normal([self.width, self.vocabulary], self.deviation, rng, device),
+            answer_map: normal([self.embedding_dim, self.vocab_size], self.init_std, rng, device),
             encoder,
             hops: self.hops,
-            noise: self.noise,
+            time_noise: self.time_noise,
             activation: self.activation,
             loss: self.loss,
             margin: self.margin.unwrap_or(0.1),
         })
     }
+
+    fn form(&self) -> Form {
+        Form::Matrix
+    }
 }
 
-/// The memory network, made with [`MemoryNetworkConfig`]: it looks for the sentences that support an answer, one after
-/// another, and answers from them.
+impl StoryNetConfig for MemoryNetworkConfig {
+    const NEEDS_FACTS: bool = true;
+
+    fn vocab_size(&self) -> usize {
+        self.vocab_size
+    }
+
+    fn memory_size(&self) -> usize {
+        self.memory_size
+    }
+}
+
+/// The memory network of [Weston et al.](https://arxiv.org/abs/1410.3916), made with [`MemoryNetworkConfig`]: it finds the
+/// sentences that support an answer, one after another, and answers from them.
 ///
-/// Its four parts are those of the paper. *Input* makes a row of numbers of every sentence, *generalisation* stores it in the
-/// memory M, `[n, d]`. *Output* looks for sentence f₁ by the question q, for f₂ by the question and f₁, and so on:
+/// Its four parts are those of the paper. *Input* embeds every sentence, *generalisation* stores it as a row of the memory M,
+/// `[n, d]`. *Output* finds sentence f₁ by the question q, f₂ by the question and f₁, and so on:
 ///
 /// ```text
 /// uₜ = B q + Σ_{s<t} F fₛ          q, fₛ as words;   B, F and A as in [`EndToEnd`](super::EndToEnd)
@@ -172,9 +193,9 @@ impl MemoryNetworkConfig {
 /// scores = f(B' q + Σₜ F' fₜ) W     the *response*, over all words
 /// ```
 ///
-/// That is `mat1` whose attention columns are hard: each is 1 at one sentence. A choice has no gradient, so every one of
-/// them is taught ([`loss`](Self::loss)): while learning, fₜ are the sentences that are known to support the answer.
-/// Of questions with fewer of them than the net has hops, the next choice is nothing, and looking ends there.
+/// This is `mat1` with hard attention: each column of U is 1 at one sentence. A hard choice has no gradient, so every choice
+/// is supervised ([`StoryNet::supervised_loss`]): in training, fₜ are the supporting sentences of the data. Where a question
+/// has fewer of them than the net has hops, the next choice is "nothing more", and the search ends there.
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct MemoryNetwork {
@@ -184,18 +205,18 @@ pub struct MemoryNetwork {
     pub sentence: Embedding,
     /// F
     pub found: Embedding,
-    /// z: `[1, width]`
+    /// z: `[1, embedding_dim]`
     pub nothing_map: Param<Tensor<2>>,
     /// B'
     pub answer_question: Embedding,
     /// F'
     pub answer_found: Embedding,
-    /// W: `[width, vocabulary]`
+    /// W: `[embedding_dim, vocab_size]`
     pub answer_map: Param<Tensor<2>>,
     #[module(skip)]
     encoder: Encoder,
     hops: usize,
-    noise: f64,
+    time_noise: f64,
     #[module(skip)]
     activation: Activation,
     #[module(skip)]
@@ -203,61 +224,53 @@ pub struct MemoryNetwork {
     margin: f64,
 }
 
-/// What a [`MemoryNetwork`] says when it is shown the sentences.
-#[derive(Clone, Debug)]
-pub struct Taught {
-    /// The mean loss of choices and answers, one number.
-    pub loss: Tensor<1>,
-    /// Scores `[batch, vocabulary]`, given the right sentences.
-    pub scores: Tensor<2>,
-}
-
-/// A sentence to be looked for, or what there is in its place.
+/// The target or the result of one hop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Choice {
     Row(usize),
     Nothing,
-    /// It supports the answer, but the memory has lost it: nobody can be taught to find it.
+    /// The sentence is no longer in the memory, so the hop cannot be trained.
     Lost,
 }
 
-/// A batch made ready.
-struct Ready {
-    batch: usize,
+/// An encoded batch.
+struct Encoded {
+    size: usize,
     rows: usize,
-    /// The sentences to look at `[batch, rows, width]`, and as what is found `[batch · rows, width]`, for the next hop and for
-    /// the answer.
+    /// The sentences as keys, `[batch, rows, embedding_dim]`, and as values for the next hop and for the answer,
+    /// `[batch · rows, embedding_dim]`.
     sentences: Tensor<3>,
     found: Tensor<2>,
     answer_found: Tensor<2>,
-    /// What is added to the scores of rows without a sentence `[batch, rows]`.
-    open: Tensor<2>,
+    /// Added to the scores: 0, or a large negative number for rows without a sentence, `[batch, rows]`.
+    mask: Tensor<2>,
     question: Tensor<2>,
     answer: Tensor<2>,
 }
 
 impl MemoryNetwork {
-    /// The loss while learning: of every choice and of the answer, given the sentences `facts` that support it (counted from 0
-    /// in the story, in the order in which they are to be found) and the words that answer (from 0).
-    ///
-    /// # Panics
-    ///
-    /// If there is not one list of facts and one answer per story.
-    pub fn loss(&self, stories: &Stories, facts: &[Vec<usize>], answers: &[u32], mode: &mut Mode) -> Taught {
+    /// The loss of every choice and of the answer; see [`StoryNet::supervised_loss`].
+    fn loss(
+        &self,
+        stories: &Stories,
+        facts: &[Vec<usize>],
+        answers: &[u32],
+        mode: &mut Mode,
+    ) -> SupervisedLoss {
         assert_eq!(facts.len(), stories.len(), "memory network: facts for every story");
         assert_eq!(answers.len(), stories.len(), "memory network: an answer for every story");
-        let mut ready = self.ready(stories, mode);
+        let mut batch = self.encode(stories, mode);
         let mut total: Option<Tensor<1>> = None;
         for hop in 0..self.hops {
-            let scores = self.choice_scores(&ready);
+            let scores = self.choice_scores(&batch);
             let right: Vec<Choice> =
                 facts.iter().enumerate().map(|(at, facts)| self.right(stories, at, facts, hop)).collect();
             let column = |choice: &Choice| match choice {
                 Choice::Row(row) => Some(*row as u32),
-                Choice::Nothing => Some(ready.rows as u32),
+                Choice::Nothing => Some(batch.rows as u32),
                 Choice::Lost => None,
             };
-            // Once nothing more is to be found, later hops have nothing to learn.
+            // Hops after "nothing more" are not trained.
             let taught: Vec<Option<u32>> = right
                 .iter()
                 .zip(facts)
@@ -268,96 +281,96 @@ impl MemoryNetwork {
                 Some(total) => total + loss,
                 None => loss,
             });
-            self.take(&mut ready, &right);
-            mode.see(|| format!("hop {}", hop + 1), &ready.question);
+            self.take(&mut batch, &right);
+            mode.observe(|| format!("hop {}", hop + 1), &batch.question);
         }
-        let scores = self.response(&ready);
+        let scores = self.response(&batch);
         let right: Vec<Option<u32>> = answers.iter().map(|&answer| Some(answer)).collect();
         let loss = self.choice_loss(scores.clone(), &right);
         let loss = match total {
             Some(total) => total + loss,
             None => loss,
         };
-        Taught { loss, scores }
+        SupervisedLoss { loss, scores }
     }
 
-    /// The sentences that are chosen for each story, counted from 0 among those that are kept; `None` once it has stopped.
+    /// The sentence that each hop chooses for each story, counted from 0 in the memory; `None` for "nothing more".
     pub fn chosen(&self, stories: &Stories) -> Vec<Vec<Option<usize>>> {
         self.answer(stories, &mut Mode::Eval).1
     }
 
-    /// Scores and choices of the net in use.
+    /// Scores and choices at inference.
     fn answer(&self, stories: &Stories, mode: &mut Mode) -> (Tensor<2>, Vec<Vec<Option<usize>>>) {
-        let mut ready = self.ready(stories, mode);
-        let mut chosen: Vec<Vec<Option<usize>>> = vec![Vec::new(); ready.batch];
+        let mut batch = self.encode(stories, mode);
+        let mut chosen: Vec<Vec<Option<usize>>> = vec![Vec::new(); batch.size];
         for hop in 0..self.hops {
-            let best: Vec<Choice> = best(self.choice_scores(&ready))
+            let best: Vec<Choice> = best(self.choice_scores(&batch))
                 .into_iter()
                 .zip(&chosen)
                 .map(|(column, before)| match before.last() {
                     Some(None) => Choice::Nothing,
-                    _ if column < ready.rows => Choice::Row(column),
+                    _ if column < batch.rows => Choice::Row(column),
                     _ => Choice::Nothing,
                 })
                 .collect();
-            self.take(&mut ready, &best);
+            self.take(&mut batch, &best);
             for (chosen, choice) in chosen.iter_mut().zip(&best) {
                 chosen.push(match choice {
                     Choice::Row(row) => Some(*row),
                     _ => None,
                 });
             }
-            mode.see(|| format!("hop {}", hop + 1), &ready.question);
+            mode.observe(|| format!("hop {}", hop + 1), &batch.question);
         }
-        (self.response(&ready), chosen)
+        (self.response(&batch), chosen)
     }
 
-    /// Scores `[batch, vocabulary]` from what was found.
-    fn response(&self, ready: &Ready) -> Tensor<2> {
-        self.activation.forward(ready.answer.clone()).matmul(self.answer_map.val())
+    /// Scores `[batch, vocab_size]` from what was found.
+    fn response(&self, batch: &Encoded) -> Tensor<2> {
+        self.activation.forward(batch.answer.clone()).matmul(self.answer_map.val())
     }
 
-    fn ready(&self, stories: &Stories, mode: &mut Mode) -> Ready {
+    fn encode(&self, stories: &Stories, mode: &mut Mode) -> Encoded {
         let encoder = &self.encoder;
-        let (batch, rows, d) = (stories.len(), encoder.rows(stories), encoder.width);
-        let (x, q) = (encoder.sentences(stories, self.noise, mode), encoder.questions(stories));
+        let (size, rows, d) = (stories.len(), encoder.rows(stories), encoder.embedding_dim);
+        let (x, q) = (encoder.sentences(stories, self.time_noise, mode), encoder.questions(stories));
         let question = self.question.encode(encoder, &q);
-        Ready {
-            batch,
+        Encoded {
+            size,
             rows,
-            sentences: self.sentence.encode(encoder, &x).reshape([batch, rows, d]),
+            sentences: self.sentence.encode(encoder, &x).reshape([size, rows, d]),
             found: self.found.encode(encoder, &x),
             answer_found: self.answer_found.encode(encoder, &x),
-            open: encoder.openness(stories, false, &question).reshape([batch, rows]),
+            mask: encoder.mask(stories, false, &question).reshape([size, rows]),
             answer: self.answer_question.encode(encoder, &q),
             question,
         }
     }
 
     /// uᵀmᵢ for every row and uᵀz, `[batch, rows + 1]`.
-    fn choice_scores(&self, ready: &Ready) -> Tensor<2> {
-        let (batch, rows, d) = (ready.batch, ready.rows, self.encoder.width);
-        let state = ready.question.clone().reshape([batch, 1, d]);
-        let scores = state.matmul(ready.sentences.clone().swap_dims(1, 2)).reshape([batch, rows]);
-        let nothing = ready.question.clone().matmul(self.nothing_map.val().transpose());
-        Tensor::cat(vec![scores + ready.open.clone(), nothing], 1)
+    fn choice_scores(&self, batch: &Encoded) -> Tensor<2> {
+        let (size, rows, d) = (batch.size, batch.rows, self.encoder.embedding_dim);
+        let state = batch.question.clone().reshape([size, 1, d]);
+        let scores = state.matmul(batch.sentences.clone().swap_dims(1, 2)).reshape([size, rows]);
+        let nothing = batch.question.clone().matmul(self.nothing_map.val().transpose());
+        Tensor::cat(vec![scores + batch.mask.clone(), nothing], 1)
     }
 
-    /// Adds what is found to what is asked, and to what is answered from.
-    fn take(&self, ready: &mut Ready, choices: &[Choice]) {
-        // A row that no story fills is zero: the last of each, which there always is, stands for nothing.
+    /// Adds the chosen sentences to the query of the next hop and to the input of the response.
+    fn take(&self, batch: &mut Encoded, choices: &[Choice]) {
+        // The last row of every memory is empty, so it is zero and stands for nothing.
         let place = |(at, choice): (usize, &Choice)| match choice {
-            Choice::Row(row) => (at * ready.rows + row) as i64,
-            _ => (at * ready.rows + ready.rows - 1) as i64,
+            Choice::Row(row) => (at * batch.rows + row) as i64,
+            _ => (at * batch.rows + batch.rows - 1) as i64,
         };
         let places: Vec<i64> = choices.iter().enumerate().map(place).collect();
-        let device = ready.question.device();
-        let places = Tensor::<1, Int>::from_data(TensorData::new(places, [ready.batch]), &device);
-        ready.question = ready.question.clone() + ready.found.clone().select(0, places.clone());
-        ready.answer = ready.answer.clone() + ready.answer_found.clone().select(0, places);
+        let device = batch.question.device();
+        let places = Tensor::<1, Int>::from_data(TensorData::new(places, [batch.size]), &device);
+        batch.question = batch.question.clone() + batch.found.clone().select(0, places.clone());
+        batch.answer = batch.answer.clone() + batch.answer_found.clone().select(0, places);
     }
 
-    /// What the hop is to find.
+    /// The target of a hop.
     fn right(&self, stories: &Stories, story: usize, facts: &[usize], hop: usize) -> Choice {
         let lost = stories.count(story) - self.encoder.kept(stories, story);
         match facts.get(hop) {
@@ -366,7 +379,7 @@ impl MemoryNetwork {
         }
     }
 
-    /// The mean over the batch of the loss of choosing these columns; who has none loses nothing.
+    /// The mean over the batch of the loss of choosing these columns; questions without a target count as 0.
     fn choice_loss(&self, scores: Tensor<2>, right: &[Option<u32>]) -> Tensor<1> {
         let [batch, _] = scores.dims();
         let (device, dtype) = (scores.device(), scores.dtype());
@@ -378,7 +391,7 @@ impl MemoryNetwork {
             FactLoss::Softmax => -log_softmax(scores, 1).gather(1, columns),
             FactLoss::Margin => {
                 let right = scores.clone().gather(1, columns);
-                // The right one itself adds the margin, wherever it stands.
+                // The sum includes the target itself, which adds exactly the margin.
                 (scores - right + self.margin).clamp_min(0.0).sum_dim(1) - self.margin
             }
         };
@@ -404,7 +417,7 @@ fn best(scores: Tensor<2>) -> Vec<usize> {
 
 impl Net for MemoryNetwork {
     type Input = Stories;
-    /// Scores `[batch, vocabulary]`: word w of the stories has column w − 1.
+    /// Scores `[batch, vocab_size]`: word w of the stories has column w − 1.
     type Output = Tensor<2>;
 
     fn forward(&self, stories: Stories, mode: &mut Mode) -> Tensor<2> {
@@ -414,6 +427,45 @@ impl Net for MemoryNetwork {
     fn form(&self) -> Form {
         Form::Matrix
     }
+
+    /// Operations are counted for a full memory, with the embeddings of its sentences.
+    fn summary(&self, _steps: usize) -> Vec<LayerSummary> {
+        let row = |embedding: &Embedding, name, flops| {
+            embedding.summarize(name, 1).into_iter().map(move |row| row.with_flops(flops))
+        };
+        let (encode, search) = (self.encoder.flops(), self.hops as u64 * self.encoder.read_flops());
+        let [input, output] = self.answer_map.lazy_shape().dims();
+        let answer = LayerSummary::of_weight("answer_map", "vector map", &self.answer_map);
+        row(&self.question, "question", 0)
+            .chain(row(&self.sentence, "sentence", encode + search))
+            .chain(row(&self.found, "found", encode))
+            .chain([LayerSummary::of_weight("nothing_map", "embedding", &self.nothing_map)])
+            .chain(row(&self.answer_question, "answer_question", 0))
+            .chain(row(&self.answer_found, "answer_found", encode))
+            .chain([answer.with_shapes([input, 1], [output, 1])])
+            .collect()
+    }
+}
+
+impl StoryNet for MemoryNetwork {
+    fn attention(&self, stories: &Stories) -> Vec<Vec<Vec<Vec<f32>>>> {
+        let one_hot = |story: usize, chosen: Option<usize>| {
+            let weight = |sentence| f32::from(u8::from(Some(sentence) == chosen));
+            vec![(0..self.encoder.kept(stories, story)).map(weight).collect()]
+        };
+        let chosen = self.chosen(stories).into_iter().enumerate();
+        chosen.map(|(at, hops)| hops.into_iter().map(|hop| one_hot(at, hop)).collect()).collect()
+    }
+
+    fn supervised_loss(
+        &self,
+        stories: &Stories,
+        facts: &[Vec<usize>],
+        answers: &[u32],
+        mode: &mut Mode,
+    ) -> Option<SupervisedLoss> {
+        Some(self.loss(stories, facts, answers, mode))
+    }
 }
 
 impl ModuleDisplay for MemoryNetwork {
@@ -422,10 +474,11 @@ impl ModuleDisplay for MemoryNetwork {
     }
 
     fn custom_content(&self, content: Content) -> Option<Content> {
-        let Encoder { vocabulary, width, memory, .. } = self.encoder;
+        let Encoder { vocab_size, embedding_dim, memory_size, .. } = self.encoder;
         let hops = self.hops;
-        let words =
-            format!("{vocabulary} words in {width} numbers, {memory} sentences, up to {hops} of them found");
+        let words = format!(
+            "{vocab_size} words in {embedding_dim} dimensions, {memory_size} sentences, up to {hops} of them found"
+        );
         content.add_single(&words).optional()
     }
 }

@@ -1,6 +1,6 @@
-//! Stories and questions as numbers.
+//! A batch of stories and questions as word numbers.
 
-/// Some stories, each with a question. Words are numbers from 1; 0 is no word.
+/// A batch of stories, each with a question. Words are numbers from 1; 0 is padding.
 ///
 /// ```
 /// use matnet::net::Stories;
@@ -27,7 +27,7 @@ pub struct Stories {
 }
 
 impl Stories {
-    /// One more story and its question.
+    /// Adds a story and its question.
     pub fn push<S: AsRef<[u32]>>(&mut self, sentences: impl IntoIterator<Item = S>, question: &[u32]) {
         let known = |words: &[u32]| words.iter().copied().filter(|&word| word > 0).collect::<Vec<_>>();
         for sentence in sentences {
@@ -39,8 +39,8 @@ impl Stories {
         self.questions.push(self.asked.len());
     }
 
-    /// Words `[batch, sentences, words]` and questions `[batch, words]`, padded with 0. What is all 0 at the end of a
-    /// story is no sentence.
+    /// Words `[batch, sentences, words]` and questions `[batch, words]`, padded with 0. Sentences of zeros at the end of a story
+    /// are padding too.
     ///
     /// # Panics
     ///
@@ -69,12 +69,12 @@ impl Stories {
         self.stories.is_empty()
     }
 
-    /// The most sentences of a story.
+    /// The number of sentences of the longest story.
     pub fn longest(&self) -> usize {
         (0..self.len()).map(|story| self.count(story)).max().unwrap_or(0)
     }
 
-    /// The sentences of a story.
+    /// The number of sentences of a story.
     pub(crate) fn count(&self, story: usize) -> usize {
         self.stories[story] - self.first(story)
     }
@@ -83,23 +83,23 @@ impl Stories {
         if story == 0 { 0 } else { self.stories[story - 1] }
     }
 
-    /// The words of a sentence, counted from 0.
+    /// The words of a sentence, numbered from 0.
     pub(crate) fn sentence(&self, story: usize, sentence: usize) -> impl Iterator<Item = u32> {
         part(&self.words, &self.sentences, self.first(story) + sentence)
     }
 
-    /// The words of a question.
+    /// The words of a question, numbered from 0.
     pub(crate) fn question(&self, story: usize) -> impl Iterator<Item = u32> {
         part(&self.asked, &self.questions, story)
     }
 
-    /// The largest word.
+    /// The largest word number.
     pub(crate) fn largest(&self) -> u32 {
         self.words.iter().chain(&self.asked).copied().max().unwrap_or(0)
     }
 }
 
-/// What ends at `ends[at]` and begins where the one before ends, words counted from 0.
+/// The words from the end of the part before to `ends[at]`, numbered from 0.
 fn part(words: &[u32], ends: &[usize], at: usize) -> impl Iterator<Item = u32> {
     let first = if at == 0 { 0 } else { ends[at - 1] };
     words[first..ends[at]].iter().map(|&word| word - 1)

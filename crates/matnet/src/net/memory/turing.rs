@@ -1,4 +1,4 @@
-//! The Neural Turing Machine: a controller with a memory beside it.
+//! The Neural Turing Machine: a controller with an external memory.
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
@@ -12,14 +12,15 @@ use crate::form::Form;
 use crate::init::{Init, parameter};
 use crate::layer::{Map, MapConfig};
 use crate::mode::Mode;
-use crate::net::{Net, check_input};
+use crate::net::{Net, NetConfig, NetOutput, SampleNetConfig, check_input};
 use crate::ops::{MemorySize, MemoryState, memory_step};
 use crate::random::SeededRng;
+use crate::summary::{LayerSummary, Summarize};
 use crate::vector::{VecLinear, VecLinearConfig};
 
-/// The farthest that a head may move in a step.
+/// The largest shift range.
 const MOST_SHIFT: usize = 100;
-/// Most heads of a kind.
+/// The most read heads, and the most write heads.
 const MOST_HEADS: usize = 1000;
 
 /// The config of a [`TuringMachine`].
@@ -39,6 +40,7 @@ const MOST_HEADS: usize = 1000;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TuringMachineConfig {
     /// Matrix or vector: the form of the controller. Default: matrix.
     #[serde(default)]
@@ -52,28 +54,29 @@ pub struct TuringMachineConfig {
     /// The controller. Default: LSTM.
     #[serde(default)]
     pub controller: ControllerKind,
-    /// How many slots the memory has. Default: 128.
+    /// The number of memory slots. Default: 128.
     #[serde(default = "slots")]
     pub slots: usize,
     /// Numbers in a slot. Default: 20.
-    #[serde(default = "width")]
-    pub width: usize,
-    /// How many heads read. Default: 1.
+    #[serde(default = "slot_width")]
+    pub slot_width: usize,
+    /// The number of read heads. Default: 1.
     #[serde(default = "one")]
     pub read_heads: usize,
-    /// How many heads write. Default: 1.
+    /// The number of write heads. Default: 1.
     #[serde(default = "one")]
     pub write_heads: usize,
-    /// How far a head can move in a step, either way. Default: 1.
+    /// How far a head can shift in a step, in either direction. Default: 1.
     #[serde(default = "one")]
-    pub shift: usize,
-    /// The first bias of γ′: higher ones keep what moving blurs sharp from the start, and learning less steady. Default: 0.
+    pub shift_range: usize,
+    /// The initial bias of γ′. Higher values keep the attention of shifting heads sharp from the start, but make training less
+    /// stable. Default: 0.
     #[serde(default)]
-    pub sharpness: f64,
-    /// The first bias of an LSTM's forget gate. Default: 0.
+    pub sharpness_init: f64,
+    /// The initial bias of the LSTM forget gate. Default: 0.
     #[serde(default)]
     pub forget_bias: f64,
-    /// How the maps start. Default: orthogonal.
+    /// How the maps are initialised. Default: orthogonal.
     #[serde(default)]
     pub init: Init,
 }
@@ -82,12 +85,12 @@ fn slots() -> usize {
     128
 }
 
-fn width() -> usize {
+fn slot_width() -> usize {
     20
 }
 
 impl TuringMachineConfig {
-    /// A matrix LSTM with a memory of 128 slots of 20 numbers, a head that reads and one that writes.
+    /// A matrix LSTM with a memory of 128 slots of 20 numbers, one read head and one write head.
     pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: [usize; 2]) -> Self {
         Self {
             form: Form::Matrix,
@@ -96,11 +99,11 @@ impl TuringMachineConfig {
             output,
             controller: ControllerKind::Lstm,
             slots: slots(),
-            width: width(),
+            slot_width: slot_width(),
             read_heads: 1,
             write_heads: 1,
-            shift: 1,
-            sharpness: 0.0,
+            shift_range: 1,
+            sharpness_init: 0.0,
             forget_bias: 0.0,
             init: Init::default(),
         }
@@ -110,42 +113,45 @@ impl TuringMachineConfig {
         with_form(form: Form);
         with_controller(controller: ControllerKind);
         with_slots(slots: usize);
-        with_width(width: usize);
+        with_slot_width(slot_width: usize);
         with_read_heads(read_heads: usize);
         with_write_heads(write_heads: usize);
-        with_shift(shift: usize);
-        with_sharpness(sharpness: f64);
+        with_shift_range(shift_range: usize);
+        with_sharpness_init(sharpness_init: f64);
         with_forget_bias(forget_bias: f64);
         with_init(init: Init);
     }
 
-    /// The sizes of the memory; an error that names the key if they cannot be.
+    /// The sizes of the memory; an error that names the key if they are not valid.
     fn memory(&self) -> Result<MemorySize, ConfigError> {
         check_sides("slots", &[self.slots])?;
-        check_sides("width", &[self.width])?;
-        check_sides("slots", &[self.slots, self.width])?;
+        check_sides("slot_width", &[self.slot_width])?;
+        check_sides("slots", &[self.slots, self.slot_width])?;
         check_count("read_heads", self.read_heads, MOST_HEADS)?;
         check_count("write_heads", self.write_heads, MOST_HEADS)?;
-        let (reads, writes, shift) = (self.read_heads, self.write_heads, self.shift);
+        let (reads, writes, shift) = (self.read_heads, self.write_heads, self.shift_range);
         if shift > MOST_SHIFT || 2 * shift >= self.slots {
             let most = MOST_SHIFT.min((self.slots - 1) / 2);
             let expected = format!("in a circle of {} slots a head moves by at most {most}", self.slots);
-            return Err(ConfigError::new("shift", shift.to_string(), expected));
+            return Err(ConfigError::new("shift_range", shift.to_string(), expected));
         }
-        let size = MemorySize { slots: self.slots, width: self.width, reads, writes, shift };
+        let size = MemorySize { slots: self.slots, width: self.slot_width, reads, writes, shift };
         check_sides("slots", &[size.state()])?;
         Ok(size)
     }
+}
 
-    /// Checks the config and draws the first values from `rng`.
-    pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<TuringMachine, ConfigError> {
+impl NetConfig for TuringMachineConfig {
+    type Net = TuringMachine;
+
+    fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<TuringMachine, ConfigError> {
         let size = self.memory()?;
-        check_finite("sharpness", self.sharpness)?;
+        check_finite("sharpness_init", self.sharpness_init)?;
         let hidden = self.form.state("hidden", &self.hidden)?;
         let [rows, cols] = self.input;
         let seen = self.form.holding("input", self.input)?;
         let read = self.form.holding("read_heads", [size.reads, size.width])?;
-        // A controller of matrices sees its input as rows as wide as a slot, above those that were read.
+        // The input of a matrix controller: the mapped rows of Xₜ, as wide as a slot, above the rows that were read.
         let (entry, seen) = match self.form {
             Form::Vector => (None, [seen[0] + read[0], 1]),
             Form::Matrix => {
@@ -171,9 +177,14 @@ impl TuringMachineConfig {
         };
         let heads = self.form.holding("read_heads", [size.heads(), size.address()])?;
         let mut address = map("hidden", hidden, heads, true)?;
-        set_bias(&mut address, first_address(&size, self.sharpness), device);
+        set_bias(&mut address, first_address(&size, self.sharpness_init), device);
         Ok(TuringMachine {
-            change: map("hidden", hidden, self.form.holding("width", [2 * size.writes, size.width])?, true)?,
+            change: map(
+                "hidden",
+                hidden,
+                self.form.holding("slot_width", [2 * size.writes, size.width])?,
+                true,
+            )?,
             hidden_out: map("output", hidden, output, true)?,
             read_out: map("output", read, output, false)?,
             entry,
@@ -185,9 +196,27 @@ impl TuringMachineConfig {
             size,
         })
     }
+
+    fn form(&self) -> Form {
+        self.form
+    }
 }
 
-/// The biases of an address at the beginning, head after head.
+impl SampleNetConfig for TuringMachineConfig {
+    fn input(&self) -> [usize; 2] {
+        self.input
+    }
+
+    fn takes_sequences(&self) -> bool {
+        true
+    }
+
+    fn output(&self) -> NetOutput {
+        NetOutput::Sequence { steps: None, sides: self.output }
+    }
+}
+
+/// The initial biases of an address, head by head.
 fn first_address(size: &MemorySize, sharpness: f64) -> Vec<f32> {
     let mut one = vec![0.0; size.address()];
     one[size.address() - 1] = sharpness as f32;
@@ -207,10 +236,10 @@ fn set_bias(map: &mut Map, numbers: Vec<f32>, device: &Device) {
     }
 }
 
-/// A Neural Turing Machine, made with [`TuringMachineConfig`].
+/// The Neural Turing Machine of [Graves et al.](https://arxiv.org/abs/1410.5401), made with [`TuringMachineConfig`].
 ///
-/// A controller sees Xₜ and what the heads read a step ago, Rₜ₋₁, and tells them where to look, what to erase and what to add;
-/// [`memory_step`] does it. Both the controller's state and what was read then give the output:
+/// The controller takes Xₜ and the last read Rₜ₋₁, and emits an address for each head and what the write heads erase and
+/// add; [`memory_step`] applies them. The output is a map of the controller's state and of the new read:
 ///
 /// ```text
 /// Hₜ = controller(Xₜ, Rₜ₋₁)
@@ -218,17 +247,17 @@ fn set_bias(map: &mut Map, numbers: Vec<f32>, device: &Device) {
 /// Yₜ = mat2(Hₜ, Rₜ)
 /// ```
 ///
-/// In the vector form Xₜ and Rₜ₋₁ are one vector, and every map is dense. In the matrix form the controller sees the rows XₜV, as
-/// wide as a slot, above the rows of Rₜ₋₁, and what the heads are told is a matrix with a row per head.
+/// In the vector form Xₜ and Rₜ₋₁ are concatenated to one vector, and every map is dense. In the matrix form the controller takes
+/// the rows XₜV, as wide as a slot, above the rows of Rₜ₋₁, and emits a matrix with a row per head.
 #[derive(Module, Debug)]
 pub struct TuringMachine {
     /// V: from the columns of an input to the width of a slot; in the matrix form.
     pub entry: Option<VecLinear>,
-    /// From what is seen to H.
+    /// From Xₜ and Rₜ₋₁ to Hₜ.
     pub controller: Controller,
-    /// From H to where the heads look: `[heads, width + 4 + 2 · shift]`.
+    /// From H to the addresses of the heads: `[heads, slot_width + 4 + 2 · shift_range]`.
     pub address: Map,
-    /// From H to what is erased and added: `[2 · writes, width]`.
+    /// From H to what is erased and added: `[2 · writes, slot_width]`.
     pub change: Map,
     /// From H to Y.
     pub hidden_out: Map,
@@ -244,14 +273,14 @@ pub struct TuringMachine {
     size: MemorySize,
 }
 
-/// What a machine did, step by step.
+/// The outputs, attention weights and memory of a [`TuringMachine`], for plots.
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// Y: `[batch, time, rows, cols]`
     pub output: Tensor<4>,
-    /// Where the heads looked, those that read first: `[batch, time, heads, slots]`.
+    /// The attention weights of the heads, read heads first: `[batch, time, heads, slots]`.
     pub weights: Tensor<4>,
-    /// The memory at the end.
+    /// The memory after the last step.
     pub memory: MemoryState,
 }
 
@@ -261,7 +290,7 @@ impl TuringMachine {
         self.size
     }
 
-    /// As [`forward`](Net::forward), with all that can be watched; `each` is shown every state of the memory.
+    /// The outputs and the last memory; `each` receives the memory after every step.
     fn run(
         &self,
         input: Tensor<4>,
@@ -288,8 +317,8 @@ impl TuringMachine {
             let flat = |map: &Map| map.forward(now.clone()).flatten::<2>(1, 2);
             memory = memory_step(memory, flat(&self.address), flat(&self.change));
             last = self.form.enter(memory.read());
-            mode.see(|| format!("controller at step {}", at + 1), &now);
-            mode.see(|| format!("memory at step {}", at + 1), &last);
+            mode.observe(|| format!("controller at step {}", at + 1), &now);
+            mode.observe(|| format!("memory at step {}", at + 1), &last);
             each(&memory);
             hidden.push(now);
             read.push(last.clone());
@@ -301,7 +330,7 @@ impl TuringMachine {
         (output.reshape([batch, time, rows, cols]), memory)
     }
 
-    /// What the machine does with some sequences, for looking at.
+    /// The forward pass on some sequences, with the attention weights of every step.
     pub fn trace(&self, input: Tensor<4>) -> Trace {
         let mut weights = Vec::new();
         let (output, memory) = self.run(input, &mut Mode::Eval, |memory| weights.push(memory.weights()));
@@ -319,5 +348,14 @@ impl Net for TuringMachine {
 
     fn form(&self) -> Form {
         self.form
+    }
+    fn summary(&self, steps: usize) -> Vec<LayerSummary> {
+        let mut rows = self.entry.summarize("entry", steps);
+        rows.extend(self.controller.summarize("controller", steps));
+        rows.extend(self.address.summarize("address", steps));
+        rows.extend(self.change.summarize("change", steps));
+        rows.extend(self.hidden_out.summarize("hidden_out", steps));
+        rows.extend(self.read_out.summarize("read_out", steps));
+        rows
     }
 }

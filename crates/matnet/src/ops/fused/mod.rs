@@ -73,12 +73,12 @@ pub trait FusedOps: Backend {
     ) -> FloatTensor<Self>;
 
     /// A recurrence. The result is `[batch, outputs, rows, cols]`: H of all steps (or the last), then C of
-    /// the last step for an LSTM, whose `memory` is C₀; other cells do not look at it.
+    /// the last step for an LSTM, whose `cell_state` is C₀; other cells do not look at it.
     #[allow(clippy::too_many_arguments)]
     fn recurrent(
         input: FloatTensor<Self>,
         hidden: FloatTensor<Self>,
-        memory: FloatTensor<Self>,
+        cell_state: FloatTensor<Self>,
         input_row_map: FloatTensor<Self>,
         input_col_map: FloatTensor<Self>,
         state_row_map: FloatTensor<Self>,
@@ -92,7 +92,7 @@ pub trait FusedOps: Backend {
     fn recurrent_mapped(
         mapped: FloatTensor<Self>,
         hidden: FloatTensor<Self>,
-        memory: FloatTensor<Self>,
+        cell_state: FloatTensor<Self>,
         state_row_map: FloatTensor<Self>,
         state_col_map: FloatTensor<Self>,
         bias: FloatTensor<Self>,

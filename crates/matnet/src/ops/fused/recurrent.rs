@@ -31,7 +31,7 @@ impl<const N: usize> FusedOp<N> for RecurrentOp {
         let recurrent = view::<E>(inputs, self.0);
         let gradients = recurrent.backward(Level::best(), kept, numbers(&gradient), need[0]);
         let mut all =
-            vec![gradients.input, Some(gradients.hidden), recurrent.memory.map(|_| gradients.memory)];
+            vec![gradients.input, Some(gradients.hidden), recurrent.cell_state.map(|_| gradients.cell_state)];
         if recurrent.reads != Reads::Mapped {
             all.extend([Some(gradients.input_row_map), Some(gradients.input_col_map)]);
         }
@@ -62,7 +62,7 @@ fn view<E: Number>(inputs: &[FlexTensor], schedule: Schedule) -> Recurrent<'_, E
         input: numbers(x),
         reads,
         hidden: numbers(h),
-        memory: (schedule.cell == Cell::Lstm).then(|| numbers(c)),
+        cell_state: (schedule.cell == Cell::Lstm).then(|| numbers(c)),
         input_row_map: ux,
         input_col_map: vx,
         state_row_map: numbers(uh),
