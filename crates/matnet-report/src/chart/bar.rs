@@ -197,8 +197,10 @@ impl BarChart {
         let slanted = names > slot - 6.0;
         let below = if slanted { names * 0.64 + 22.0 } else { 22.0 };
 
+        // Long values and names make the chart taller, not the bars shorter.
         let mut options = self.options.clone();
-        options.height += (rows - 1) as f64 * (self.options.height - 60.0);
+        let row_height = options.height + (value_room - 18.0) + (below - 22.0);
+        options.height = row_height + (rows - 1) as f64 * (row_height - 60.0);
         if truncated {
             options.y.push_str("; the axis does not start at 0");
         }

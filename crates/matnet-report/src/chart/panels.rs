@@ -107,6 +107,7 @@ impl HeatPanels {
             }
             x + BAR
         });
+        let mut free = 0.0;
         for (row, panels) in self.rows.iter().enumerate() {
             let y = (top + row as f64 * step[1] + TICK_SIZE + 6.0).ceil();
             for (col, (name, values)) in panels.iter().enumerate() {
@@ -115,7 +116,7 @@ impl HeatPanels {
                 drawing.write(&Label::new(x, y - 5.0, name).size(TICK_SIZE));
                 self.panel(&mut drawing, values, [x, y], size, cell);
                 if row + 1 == self.rows.len() {
-                    self.ticks_below(&mut drawing, [x, y + size[1]], cell[0], across);
+                    free = self.ticks_below(&mut drawing, [x, y + size[1]], cell[0], across, free);
                 }
             }
             for (place, name) in self.ticks.1.iter().filter(|(place, _)| inside(*place, down)) {
@@ -134,12 +135,25 @@ impl HeatPanels {
         drawing.finish()
     }
 
-    fn ticks_below(&self, drawing: &mut Drawing, [x, y]: [f64; 2], cell: f64, across: usize) {
+    /// Draws the ticks below a panel; labels that would start before `free` are left out. Returns the new `free`.
+    fn ticks_below(
+        &self,
+        drawing: &mut Drawing,
+        [x, y]: [f64; 2],
+        cell: f64,
+        across: usize,
+        mut free: f64,
+    ) -> f64 {
         for (place, name) in self.ticks.0.iter().filter(|(place, _)| inside(*place, across)) {
             let x = x + (place + 0.5) * cell;
             drawing.line((x, y), (x, y + 4.0), ColorRole::Muted, 1.0);
-            drawing.write(&Label::new(x, y + 16.0, name).size(TICK_SIZE).middle().role(ColorRole::Muted));
+            let half = text_width(name, TICK_SIZE) / 2.0;
+            if x - half >= free {
+                free = x + half + 4.0;
+                drawing.write(&Label::new(x, y + 16.0, name).size(TICK_SIZE).middle().role(ColorRole::Muted));
+            }
         }
+        free
     }
 
     /// One path for each colour, so that thousands of cells make a small file.

@@ -5,6 +5,8 @@
   tip.className = "tip";
   tip.hidden = true;
   document.body.append(tip);
+  let guide;
+  const hide = () => { tip.hidden = true; guide?.remove(); };
   for (const svg of document.querySelectorAll("figure svg")) {
     const texts = new Map();
     for (const title of svg.querySelectorAll("title")) {
@@ -12,9 +14,8 @@
       title.remove();
     }
     if (!texts.size) continue;
-    const guide = document.createElementNS(svg.namespaceURI, "line");
+    guide ??= document.createElementNS(svg.namespaceURI, "line");
     guide.setAttribute("class", "guide");
-    const hide = () => { tip.hidden = true; guide.remove(); };
     const show = event => {
       const text = texts.get(event.target);
       if (text === undefined) return hide();
@@ -36,6 +37,6 @@
     svg.addEventListener("pointerdown", show);
     // A finger leaves as soon as it is lifted: its tooltip stays until the next touch elsewhere.
     svg.addEventListener("pointerleave", event => { if (event.pointerType !== "touch") hide(); });
-    document.addEventListener("pointerdown", event => { if (!svg.contains(event.target)) hide(); });
   }
+  document.addEventListener("pointerdown", event => { if (!event.target.closest("figure svg")) hide(); });
 })();
