@@ -1,4 +1,4 @@
-//! Every kind of figure and every piece of a page, with made-up numbers:
+//! Every kind of chart, picture and page element, with made-up numbers:
 //!
 //! ```text
 //! cargo run --release -p matnet-report --example gallery -- gallery.html
@@ -8,14 +8,13 @@ use std::error::Error;
 use std::time::Duration;
 
 use matnet_report::chart::{
-    BarChart, Bars, Camera, ConfusionMatrix, HeatMap, HeatPanels, LineChart, Scatter, Scatter3,
-    Scatter3Class, ScatterClass, Series,
+    BarChart, Bars, ChartSeries, ConfusionChart, HeatMap, HeatPanels, LineChart, Scatter3d,
 };
 use matnet_report::page::{Figure, Page};
-use matnet_report::picture::{Colours, Grid, Range, Tile, gif, outer_products};
-use matnet_report::table::{Best, Cell, Column, Table};
+use matnet_report::picture::{ColorRange, Colormap, Grid, Tile, gif, outer_products};
+use matnet_report::table::{Highlight, Table, TableCell, TableColumn};
 
-/// Numbers that look random and are the same each time.
+/// A linear congruential generator, for the same numbers in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -24,7 +23,7 @@ impl Numbers {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// About normal.
+    /// Approximately normal.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.next()).sum::<f64>() - 6.0
     }
@@ -36,10 +35,12 @@ impl Numbers {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let Some(path) = std::env::args().nth(1) else { return Err("where to? give a path".into()) };
+    let Some(path) = std::env::args().nth(1) else {
+        return Err("no output path: pass the path of the HTML file to write".into());
+    };
     let mut numbers = Numbers(7);
     let mut page = Page::new("Gallery of figures")
-        .with_lede("Every kind of figure and every piece of a page, drawn from made-up numbers.");
+        .with_summary("Every kind of chart, picture and page element, with made-up numbers.");
     lines(&mut page, &mut numbers);
     bars(&mut page);
     points(&mut page, &mut numbers);
@@ -57,13 +58,13 @@ fn decay(numbers: &mut Numbers, epochs: usize, rate: f64, noise: f64) -> Vec<f64
 
 fn lines(page: &mut Page, numbers: &mut Numbers) {
     page.heading("Lines");
-    let mut chart = LineChart::new("Error on the test set").with_axes("epoch", "error (%)");
+    let mut chart = LineChart::new("Error rate on the test split").with_axes("epoch", "error rate (%)");
     for (name, epochs, rate) in
         [("matrix net 50×50", 60, 0.12), ("vector net 200", 60, 0.08), ("stopped early", 34, 0.05)]
     {
         let values = decay(numbers, epochs, rate, 0.12);
         let band: Vec<f64> = values.iter().map(|v| 0.15 + v * 0.08).collect();
-        chart = chart.with_series(Series::counted(name, values).with_band(band));
+        chart = chart.with_series(ChartSeries::by_epoch(name, values).with_band(band));
     }
     page.figure(Figure::svg(
         chart.svg(),
@@ -75,23 +76,23 @@ fn lines(page: &mut Page, numbers: &mut Numbers) {
     let short =
         LineChart::new("Loss with gaps").with_axes("epoch", "loss (nats)").with_log_y().with_size(460, 320);
     let short = short
-        .with_series(Series::counted("training", gaps.iter().map(|x| x / 50.0)))
-        .with_series(Series::counted("validation", gaps.iter().rev().map(|x| x / 20.0)));
+        .with_series(ChartSeries::by_epoch("training", gaps.iter().map(|x| x / 50.0)))
+        .with_series(ChartSeries::by_epoch("validation", gaps.iter().rev().map(|x| x / 20.0)));
     let mut many = LineChart::new("Ten lines").with_axes("step", "gradient norm").with_size(460, 320);
     for line in 0..10 {
         let points = (0..40).map(|x| (x as f64 * 500.0, (x as f64 / 6.0 + line as f64).sin() + line as f64));
-        many = many.with_series(Series::new(format!("layer {}", line + 1), points));
+        many = many.with_series(ChartSeries::new(format!("layer {}", line + 1), points));
     }
     page.figures([
         Figure::svg(short.svg(), "A log axis."),
         Figure::svg(many.svg(), "A legend of several rows."),
     ]);
     let one = LineChart::new("One point").with_axes("epoch", "accuracy (%)").with_size(300, 220);
-    let one = one.with_series(Series::counted("matrix net", [97.1])).svg();
+    let one = one.with_series(ChartSeries::by_epoch("matrix net", [97.1])).svg();
     let same = LineChart::new("All alike").with_axes("epoch", "rate").with_size(300, 220);
-    let same = same.with_series(Series::counted("rate", [0.001; 8])).svg();
+    let same = same.with_series(ChartSeries::by_epoch("rate", [0.001; 8])).svg();
     let none = LineChart::new("No numbers").with_axes("epoch", "loss").with_size(300, 220);
-    let none = none.with_series(Series::counted("diverged", [f64::NAN; 8])).svg();
+    let none = none.with_series(ChartSeries::by_epoch("diverged", [f64::NAN; 8])).svg();
     page.figures([one, same, none].map(|svg| Figure::svg(svg, "")));
 }
 
@@ -99,29 +100,30 @@ fn bars(page: &mut Page) {
     page.heading("Bars");
     let chart =
         BarChart::new("Error of four kinds of nets on digits", ["plain", "highway", "residual", "dense"])
-            .with_axes("", "error (%)")
+            .with_axes("", "error rate (%)")
             .with_decimals(2)
             .with_bars(
                 Bars::new("matrix net", [1.92, 1.53, 1.44, 1.61])
-                    .with_deviations([0.11, 0.08, 0.2, 0.05])
+                    .with_error_bars([0.11, 0.08, 0.2, 0.05])
                     .with_references([1.8, 1.4, 1.55, f64::NAN]),
             )
             .with_bars(
                 Bars::new("vector net", [2.44, 2.31, f64::NAN, 2.05])
-                    .with_deviations([0.2, 0.1, 0.1, 0.1])
+                    .with_error_bars([0.2, 0.1, 0.1, 0.1])
                     .with_references([2.5, 2.2, 2.1, 2.3]),
             );
-    page.figure(Figure::svg(chart.svg(), "Ten seeds, one standard deviation."));
-    let points = BarChart::new("Right answers", ["cora", "citeseer"]).with_axes("", "right answers (%)");
+    page.figure(Figure::svg(chart.svg(), "Means over ten seeds; error bars are one standard deviation."));
+    let points =
+        BarChart::new("Accuracy on the test split", ["cora", "citeseer"]).with_axes("", "accuracy (%)");
     let points = points
         .with_bars(
-            Bars::new("matrix net", [87.5, 77.3]).with_deviations([1.7, 1.2]).with_references([81.7, 72.6]),
+            Bars::new("matrix net", [87.5, 77.3]).with_error_bars([1.7, 1.2]).with_references([81.7, 72.6]),
         )
         .with_bars(
-            Bars::new("vector net", [85.0, 76.2]).with_deviations([3.0, 1.7]).with_references([79.2, 70.2]),
+            Bars::new("vector net", [85.0, 76.2]).with_error_bars([3.0, 1.7]).with_references([79.2, 70.2]),
         );
     page.figure(Figure::svg(
-        points.with_most(100.0).with_cut().svg(),
+        points.with_y_max(100.0).with_truncated_axis().svg(),
         "Points where bars would all be long.",
     ));
     let names = [
@@ -142,29 +144,37 @@ fn bars(page: &mut Page) {
     let signs = signs.with_axes("", "gain (points)").with_bars(Bars::new("gain", [2.5, -1.25, 0.75]));
     page.figures([
         Figure::svg(many.svg(), "Long names, narrow bars."),
-        Figure::svg(signs.svg(), "Above and below."),
+        Figure::svg(signs.svg(), "Positive and negative values."),
     ]);
+    let tasks = (1..=20).map(|task| format!("task {task}"));
+    let values = |shift: usize| (0..20).map(move |task| 0.5 + ((task * 7 + shift) % 20) as f64);
+    let mut rows = BarChart::new("Error rate on twenty tasks", tasks).with_axes("", "error rate (%)");
+    for (shift, name) in ["one hop", "two hops", "three hops"].into_iter().enumerate() {
+        rows = rows.with_bars(Bars::new(name, values(5 * shift)));
+    }
+    page.figure(Figure::svg(rows.svg(), "Groups that do not fit continue in further rows; one seed."));
+    let none = BarChart::new("No values", ["cora", "citeseer"]).with_axes("", "accuracy (%)");
+    let none = none.with_bars(Bars::new("matrix net", [f64::NAN; 2])).with_size(300, 220);
+    page.figure(Figure::svg(none.svg(), "A chart without data says so."));
 }
 
 fn points(page: &mut Page, numbers: &mut Numbers) {
     page.heading("Points");
-    let mut flat = Scatter::new("t-SNE of the code, two dimensions").with_axes("first", "second");
-    let mut deep = Scatter3::new("t-SNE of the code").with_axes(["first", "second", "third"]);
+    let mut plot = Scatter3d::new("t-SNE of the hidden states").with_axes(["first", "second", "third"]);
     for class in 0..10 {
         let centre = [0, 1, 2].map(|_| numbers.normal() * 20.0);
         let points: Vec<[f64; 3]> = (0..60).map(|_| centre.map(|x| x + 3.0 * numbers.normal())).collect();
-        flat =
-            flat.with_class(ScatterClass::new(format!("digit {class}"), points.iter().map(|p| [p[0], p[1]])));
-        deep = deep.with_class(Scatter3Class::new(format!("digit {class}"), points));
+        plot = plot.with_class(format!("digit {class}"), points);
     }
-    page.figure(Figure::svg(flat.svg(), "Ten classes with their own colours and markers."));
-    let side = deep.clone().with_camera(Camera { around: -40.0, above: 60.0 });
-    page.figure(Figure::svg(side.svg(), "Three dimensions, from above."));
-    page.cloud(&deep, "The same points, to be turned.");
+    page.figure(Figure::svg(
+        plot.clone().with_azimuth(-40.0).svg(),
+        "Ten classes with their colours and markers.",
+    ));
+    page.scatter3d(&plot, "The same points, interactive.");
 }
 
 fn heat(page: &mut Page, numbers: &mut Numbers) {
-    page.heading("Matrices");
+    page.heading("Heat maps");
     let mut confusion = |title: &str, names: Vec<String>, size: f64| {
         let count = names.len();
         let rows = (0..count).map(|row| {
@@ -178,13 +188,13 @@ fn heat(page: &mut Page, numbers: &mut Numbers) {
                 })
                 .collect()
         });
-        ConfusionMatrix::new(title, names.clone(), rows.collect::<Vec<_>>()).svg()
+        ConfusionChart::new(title, names.clone(), rows.collect::<Vec<_>>()).svg()
     };
     let two = confusion("Two classes", vec!["alcoholic".into(), "control".into()], 300.0);
     let ten = confusion("Ten classes", (0..10).map(|i| i.to_string()).collect(), 1000.0);
     let fifty = confusion("Fifty classes", (1..=50).map(|i| format!("character {i}")).collect(), 120.0);
     page.figures([Figure::svg(two, ""), Figure::svg(ten, "Colour is the share of the row.")]);
-    page.figure(Figure::svg(fifty, "Empty cells are not written."));
+    page.figure(Figure::svg(fifty, "Zeros are not written."));
     let names = ["U", "V", "B", "gate"];
     let values = (0..4).map(|_| (0..6).map(|_| numbers.normal()).collect());
     let heat = HeatMap::new(
@@ -193,7 +203,10 @@ fn heat(page: &mut Page, numbers: &mut Numbers) {
         (1..=6).map(|i| format!("layer {i}")),
         values.collect::<Vec<_>>(),
     );
-    page.figure(Figure::svg(heat.with_axes("layer", "parameter").svg(), "Signs have different colours."));
+    page.figure(Figure::svg(
+        heat.with_axes("layer", "parameter").svg(),
+        "Positive and negative numbers have different colours.",
+    ));
     let mut panel = |name: &str| {
         let line = |bin: usize| (0..25).map(|_| -2.0 * bin as f64 - 9.0 * numbers.next()).collect();
         (name.to_owned(), (0..32).map(line).collect())
@@ -203,19 +216,19 @@ fn heat(page: &mut Page, numbers: &mut Numbers) {
     let ticks = [0, 12, 24].map(|step| (f64::from(step), format!("{:.2}", 0.125 + f64::from(step) / 32.0)));
     let pitches = [7, 15, 23, 31].map(|bin| (f64::from(bin), (4 * (bin + 1)).to_string()));
     let panels = panels.with_ticks(ticks, pitches).with_axes("time (s)", "frequency (Hz)");
-    page.figure(Figure::svg(panels.svg(), "Several matrices on one scale."));
+    page.figure(Figure::svg(panels.svg(), "Several matrices on one colour scale."));
 }
 
 fn pictures(page: &mut Page, numbers: &mut Numbers) -> Result<(), Box<dyn Error>> {
     page.heading("Pictures");
     let (rows, cols) = (numbers.tile(12, 6)?, numbers.tile(12, 6)?);
-    let maps = Grid::new(Colours::Signed).with_range(Range::Shared).with_zoom(8, 8);
+    let maps = Grid::new(Colormap::Diverging).with_range(ColorRange::Shared).with_zoom(8, 8);
     let maps = maps.with_columns(["U", "V"]).with_row("layer 1", [rows.clone(), cols.clone()]);
     let maps = maps.with_row("layer 2", [numbers.tile(6, 6)?, numbers.tile(6, 4)?]).draw()?;
     let tiles = outer_products(&rows, &cols, 6).draw()?;
     page.figures([
-        Figure::image(&maps, "Maps of two layers, on one scale.")?,
-        Figure::image(&tiles, "What hidden units look at: the outer products of columns of U and V.")?,
+        Figure::image(&maps, "Maps of two layers, on one colour scale.")?,
+        Figure::image(&tiles, "Receptive fields of hidden units: the outer products of columns of U and V.")?,
     ]);
     let ball = |step: usize| {
         let (x, y) = (14.0 + 9.0 * (step as f64 / 3.0).cos(), 14.0 + 9.0 * (step as f64 / 2.0).sin());
@@ -227,21 +240,21 @@ fn pictures(page: &mut Page, numbers: &mut Numbers) -> Result<(), Box<dyn Error>
         Tile::new(28, 28, values)
     };
     let frames: Vec<Tile> = (0..20).map(ball).collect::<Result<_, _>>()?;
-    let strip = Grid::new(Colours::Grey)
-        .with_range(Range::Fixed(0.0, 1.0))
+    let strip = Grid::new(Colormap::Gray)
+        .with_range(ColorRange::Fixed(0.0, 1.0))
         .with_columns((1..=10).map(|i| i.to_string()));
     let strip =
-        strip.with_row("input", frames[..10].to_vec()).with_row("true", frames[10..].to_vec()).draw()?;
+        strip.with_row("input", frames[..10].to_vec()).with_row("target", frames[10..].to_vec()).draw()?;
     let moving = |tile: &Tile| {
-        Grid::new(Colours::Grey)
-            .with_range(Range::Fixed(0.0, 1.0))
+        Grid::new(Colormap::Gray)
+            .with_range(ColorRange::Fixed(0.0, 1.0))
             .with_zoom(5, 5)
             .with_row("", [tile.clone()])
             .draw()
     };
     let moving: Vec<_> = frames.iter().map(moving).collect::<Result<_, _>>()?;
-    page.figure(Figure::image(&strip, "Ten frames in, ten frames out.")?);
-    page.figure(Figure::gif(gif(&moving, Duration::from_millis(100))?, "The same, moving."));
+    page.figure(Figure::image(&strip, "Ten frames of input, ten frames of target.")?);
+    page.figure(Figure::gif(gif(&moving, Duration::from_millis(100))?, "The same as an animation."));
     Ok(())
 }
 
@@ -255,23 +268,28 @@ fn tables(page: &mut Page) {
         ("time", "48 s"),
     ]);
     let columns = [
-        Column::text("net"),
-        Column::number("parameters").with_best(Best::Lowest),
-        Column::number("error (%)").with_best(Best::Lowest),
-        Column::number("paper (%)"),
+        TableColumn::text("net"),
+        TableColumn::number("parameters").with_highlight(Highlight::Min),
+        TableColumn::number("error rate (%)").with_highlight(Highlight::Min),
+        TableColumn::number("paper (%)"),
     ];
     let table = Table::new(columns)
-        .with_caption("Ten seeds each; a click on a name sorts.")
-        .with_sorting()
+        .with_caption("Mean ± standard deviation over ten seeds.")
         .with_row([
             "matrix 50×50".into(),
-            Cell::count(31_410),
-            Cell::mean_sd(1.53, 0.08, 2),
-            Cell::number(1.4, 2),
+            TableCell::count(31_410),
+            TableCell::mean_std(1.53, 0.08, 2),
+            TableCell::number(1.4, 2),
         ])
-        .with_row(["vector 200".into(), Cell::count(239_410), Cell::mean_sd(2.31, 0.1, 2), Cell::Empty])
-        .with_row(["<script>alert(1)</script>".into(), Cell::count(9), Cell::number(f64::NAN, 2)]);
+        .with_row([
+            "vector 200".into(),
+            TableCell::count(239_410),
+            TableCell::mean_std(2.31, 0.1, 2),
+            TableCell::Empty,
+        ])
+        .with_row(["<script>alert(1)</script>".into(), TableCell::count(9), TableCell::number(f64::NAN, 2)]);
     page.table(&table);
     page.details("The same table as Markdown", |page| page.code(&table.markdown()));
-    page.paragraph("A paragraph with <b>hostile</b> text & \"quotes\", shown as it is.");
+    page.details("The same table as plain text", |page| page.code(&table.text()));
+    page.paragraph("A paragraph with <b>hostile</b> text & \"quotes\", escaped.");
 }

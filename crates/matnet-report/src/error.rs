@@ -1,36 +1,38 @@
-//! What can go wrong.
+//! The error type of the crate.
 
 use thiserror::Error;
 
-/// Why a picture could not be made.
+/// Why a picture could not be created.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The drawing could not be read back, which would be a fault of this crate.
-    #[error("drawing: {0}")]
-    Drawing(#[from] resvg::usvg::Error),
-    /// The picture would have no pixels or far too many.
-    #[error("a picture of {width}×{height} pixels cannot be made")]
-    Size {
-        /// Pixels across.
+    /// A drawing could not be parsed for rendering; this would be a bug in this crate.
+    #[error("cannot render the drawing: {0}")]
+    Svg(#[from] resvg::usvg::Error),
+    /// The picture would have no pixels or too many.
+    #[error(
+        "cannot create a picture of {width}×{height} pixels: a picture has at least 1 pixel and at most 2^28"
+    )]
+    ImageSize {
+        /// Width in pixels.
         width: u64,
-        /// Pixels down.
+        /// Height in pixels.
         height: u64,
     },
     /// The picture could not be encoded.
-    #[error("picture: {0}")]
+    #[error("cannot encode the picture: {0}")]
     Encode(#[from] image::ImageError),
-    /// Frames of an animation differ in size, or there are none.
-    #[error("an animation needs frames of one size, and at least one")]
+    /// The frames of an animation differ in size, or there are none.
+    #[error("an animation needs at least one frame, and all frames of the same size")]
     Frames,
-    /// The entries do not fill the matrix.
-    #[error("{found} entries cannot fill a {rows}×{cols} matrix")]
-    Entries {
-        /// Rows of the matrix.
+    /// The number of values does not match the shape of the tile.
+    #[error("a {rows}×{cols} tile needs rows × cols values, found {found}")]
+    TileSize {
+        /// Number of rows.
         rows: usize,
-        /// Columns of the matrix.
+        /// Number of columns.
         cols: usize,
-        /// How many entries there are.
+        /// Number of values given.
         found: usize,
     },
 }

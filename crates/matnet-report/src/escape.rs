@@ -1,8 +1,8 @@
-//! Text that is safe inside HTML and SVG, as content and as an attribute in quotes.
+//! Escaping of text for HTML, SVG and JSON.
 
 use std::fmt::Write;
 
-/// Escapes what has a meaning in markup; control characters, which XML forbids, become `�`.
+/// Text that is safe as content and as a quoted attribute; control characters, which XML forbids, become `�`.
 pub(crate) fn markup(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -21,7 +21,7 @@ pub(crate) fn markup(text: &str) -> String {
     safe
 }
 
-/// A JSON string with its quotes, which cannot end the `<script>` it stands in.
+/// A quoted JSON string that cannot close the `<script>` element around it.
 pub(crate) fn json(text: &str) -> String {
     let mut safe = String::from("\"");
     for letter in text.chars() {
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_hostile_is_left() {
+    fn hostile_text_is_escaped() {
         assert_eq!(markup("<a b='c'>&\"\u{0}"), "&lt;a b=&#39;c&#39;&gt;&amp;&quot;\u{fffd}");
         let script = json("</script><img onerror=\"x\">\n\\");
         assert!(!script.contains(['<', '>', '\n']));

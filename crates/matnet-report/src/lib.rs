@@ -1,43 +1,44 @@
-//! Figures (SVG, PNG, GIF) and the pieces of a one-file HTML report.
+//! Charts, pictures of matrices, tables and the one-file HTML report of [matnet](https://docs.rs/matnet).
 //!
-//! Nothing here knows of nets, runs or datasets: numbers and names go in, a drawing, a table or a page comes out, and
-//! the same input gives the same bytes.
+//! The crate knows nothing of networks, runs or datasets: it takes numbers and names and returns a drawing, a table or a
+//! page. The same input gives the same bytes.
 //!
-//! - [`chart`]: lines, bars, scatters and heat maps as [`Svg`]; [`Svg::to_png`] draws them without a browser and
-//!   without the machine's fonts.
+//! - [`chart`]: line and bar charts, scatter plots and heat maps as [`Svg`]. [`Svg::to_png`] renders them without a
+//!   browser and without system fonts.
 //! - [`picture`]: matrices as small pictures in a grid, as PNG, as an animated GIF or as text in a terminal.
-//! - [`table`]: one table, written as HTML or as Markdown.
-//! - [`tsne()`]: states of many numbers as points in space.
-//! - [`page`]: an HTML file that needs no other file.
+//! - [`table`]: one table, written as HTML, as Markdown or as plain text.
+//! - [`text`]: numbers, counts, durations and sizes as text.
+//! - [`tsne()`]: high-dimensional states as points in three dimensions.
+//! - [`page`]: an HTML file that needs no other file, readable on a desktop and on a phone.
 //!
 //! ```
-//! use matnet_report::chart::{LineChart, Series};
+//! use matnet_report::chart::{ChartSeries, LineChart};
 //! use matnet_report::page::{Figure, Page};
 //!
-//! let chart = LineChart::new("Digits, error after each epoch")
-//!     .with_axes("epoch", "error (%)")
-//!     .with_series(Series::counted("matrix net", [9.1, 4.2, 2.6]))
-//!     .with_series(Series::counted("vector net", [12.0, 6.3, 3.9]))
+//! let chart = LineChart::new("Digits, error rate after each epoch")
+//!     .with_axes("epoch", "error rate (%)")
+//!     .with_series(ChartSeries::by_epoch("matrix net", [9.1, 4.2, 2.6]))
+//!     .with_series(ChartSeries::by_epoch("vector net", [12.0, 6.3, 3.9]))
 //!     .svg();
 //! let mut page = Page::new("Digits");
-//! page.heading("Learning");
-//! page.figure(Figure::svg(chart, "Error on the test set."));
+//! page.heading("Training");
+//! page.figure(Figure::svg(chart, "Error rate on the test split."));
 //! assert!(page.html().starts_with("<!DOCTYPE html>"));
 //! ```
 
 #![forbid(unsafe_code)]
 
 pub mod chart;
-mod colour;
+mod color;
 mod error;
 mod escape;
-mod number;
+mod layout;
 pub mod page;
 pub mod picture;
 mod raster;
 mod svg;
 pub mod table;
-mod text;
+pub mod text;
 mod tsne;
 
 pub use error::ReportError;

@@ -1,14 +1,15 @@
-//! Writing SVG.
+//! SVG output.
 
 use std::fmt::{self, Write};
 
-use crate::colour::Role;
+use crate::color::ColorRole;
 use crate::escape::markup;
-use crate::number::coordinate as c;
+use crate::layout::LABEL_SIZE;
+use crate::text::coordinate as c;
 
 /// A finished drawing.
 ///
-/// Only this crate makes them, so that a page can take one in as it is.
+/// Only this crate creates drawings, so a page can embed them unescaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Svg {
     text: String,
@@ -17,17 +18,17 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// The file's text.
+    /// The text of the SVG file.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Width in pixels, unscaled.
+    /// Natural width in pixels.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Height in pixels, unscaled.
+    /// Natural height in pixels.
     pub fn height(&self) -> u32 {
         self.height
     }
@@ -39,7 +40,7 @@ impl fmt::Display for Svg {
     }
 }
 
-/// A drawing that is being made.
+/// A drawing under construction.
 pub(crate) struct Drawing {
     text: String,
     width: u32,
@@ -47,25 +48,27 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    /// Empty paper; `label` is what a screen reader says.
+    /// An empty drawing with a background; a screen reader reads `label`.
     pub fn new(width: f64, height: f64, label: &str) -> Self {
-        let (width, height) = (width.ceil() as u32, height.ceil() as u32);
-        let mut text = format!(
+        let mut drawing = Self::transparent(width.ceil() as u32, height.ceil() as u32, label);
+        let area = [0.0, 0.0, f64::from(drawing.width), f64::from(drawing.height)];
+        drawing.rect(area, ColorRole::Background, 1.0, "");
+        drawing
+    }
+
+    /// An empty drawing without a background, to be drawn on top of a picture.
+    pub fn transparent(width: u32, height: u32, label: &str) -> Self {
+        let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\" \
              font-family=\"system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif\">\n",
             markup(label)
         );
-        let _ = writeln!(
-            text,
-            "<rect width=\"{width}\" height=\"{height}\" fill=\"{}\" class=\"f-paper\"/>",
-            Role::Paper.light()
-        );
         Self { text, width, height }
     }
 
-    /// A path along its outline.
-    pub fn stroke(&mut self, path: &str, role: Role, thickness: f64, dashes: &str) {
+    /// Strokes a path.
+    pub fn stroke(&mut self, path: &str, role: ColorRole, thickness: f64, dashes: &str) {
         if path.is_empty() {
             return;
         }
@@ -82,8 +85,8 @@ impl Drawing {
         self.text.push_str(" stroke-linejoin=\"round\"/>\n");
     }
 
-    /// A path filled.
-    pub fn fill(&mut self, path: &str, role: Role, opacity: f64) {
+    /// Fills a path.
+    pub fn fill(&mut self, path: &str, role: ColorRole, opacity: f64) {
         if path.is_empty() {
             return;
         }
@@ -92,7 +95,7 @@ impl Drawing {
         self.text.push_str("/>\n");
     }
 
-    /// A path filled with a colour that is the same in every theme, its edges on whole pixels.
+    /// Fills a path with a colour that is the same in both themes, its edges on whole pixels.
     pub fn paint(&mut self, path: &str, [r, g, b]: [u8; 3]) {
         if !path.is_empty() {
             let _ = writeln!(
@@ -102,18 +105,19 @@ impl Drawing {
         }
     }
 
-    /// A rectangle; `hint` is shown when the pointer rests on it.
-    pub fn rect(&mut self, [x, y, width, height]: [f64; 4], role: Role, opacity: f64, hint: &str) {
+    /// A filled rectangle with a tooltip, if `tooltip` is not empty.
+    pub fn rect(&mut self, [x, y, width, height]: [f64; 4], role: ColorRole, opacity: f64, tooltip: &str) {
         self.open_rect([x, y, width, height]);
         self.filled(role, opacity);
-        self.close_rect(hint);
+        self.close_rect(tooltip);
     }
 
-    /// A rectangle that is not seen and only shows `hint`, which is about what is at `x`.
-    pub fn hint(&mut self, area: [f64; 4], x: f64, hint: &str) {
+    /// An invisible rectangle with a tooltip about the data at `x`.
+    pub fn tooltip(&mut self, area: [f64; 4], x: f64, tooltip: &str) {
         self.open_rect(area);
-        let _ = write!(self.text, " fill=\"none\" pointer-events=\"all\" class=\"hint\" data-x=\"{}\"", c(x));
-        self.close_rect(hint);
+        let _ =
+            write!(self.text, " fill=\"none\" pointer-events=\"all\" class=\"hover\" data-x=\"{}\"", c(x));
+        self.close_rect(tooltip);
     }
 
     fn open_rect(&mut self, [x, y, width, height]: [f64; 4]) {
@@ -127,15 +131,15 @@ impl Drawing {
         );
     }
 
-    fn close_rect(&mut self, hint: &str) {
-        if hint.is_empty() {
+    fn close_rect(&mut self, tooltip: &str) {
+        if tooltip.is_empty() {
             self.text.push_str("/>\n");
         } else {
-            let _ = writeln!(self.text, "><title>{}</title></rect>", markup(hint));
+            let _ = writeln!(self.text, "><title>{}</title></rect>", markup(tooltip));
         }
     }
 
-    fn filled(&mut self, role: Role, opacity: f64) {
+    fn filled(&mut self, role: ColorRole, opacity: f64) {
         let _ = write!(self.text, " fill=\"{}\" class=\"f-{}\"", role.light(), role.name());
         if opacity < 1.0 {
             let _ = write!(self.text, " fill-opacity=\"{}\"", c(opacity));
@@ -143,28 +147,28 @@ impl Drawing {
     }
 
     /// A straight line.
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), role: Role, thickness: f64) {
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), role: ColorRole, thickness: f64) {
         let path = format!("M{} {}L{} {}", c(from.0), c(from.1), c(to.0), c(to.1));
         self.stroke(&path, role, thickness, "");
     }
 
-    /// Letters.
-    pub fn write(&mut self, text: &Letters) {
-        let anchor = match text.anchor {
+    /// Text.
+    pub fn write(&mut self, label: &Label) {
+        let anchor = match label.anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        let (x, y) = (c(text.x), c(text.y));
-        let _ = write!(self.text, "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"{anchor}", c(text.size));
-        if text.bold {
+        let (x, y) = (c(label.x), c(label.y));
+        let _ = write!(self.text, "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"{anchor}", c(label.size));
+        if label.bold {
             self.text.push_str(" font-weight=\"700\"");
         }
-        if text.turn != 0.0 {
-            let _ = write!(self.text, " transform=\"rotate({} {x} {y})\"", c(text.turn));
+        if label.rotation != 0.0 {
+            let _ = write!(self.text, " transform=\"rotate({} {x} {y})\"", c(label.rotation));
         }
-        self.filled(text.role, 1.0);
-        let _ = writeln!(self.text, ">{}</text>", markup(&text.text.replace('\n', " ")));
+        self.filled(label.role, 1.0);
+        let _ = writeln!(self.text, ">{}</text>", markup(&label.text.replace('\n', " ")));
     }
 
     /// The finished drawing.
@@ -181,24 +185,33 @@ enum Anchor {
     End,
 }
 
-/// A line of letters and where it stands.
+/// A line of text with its position and style.
 #[derive(Clone)]
-pub(crate) struct Letters {
+pub(crate) struct Label {
     x: f64,
     y: f64,
     text: String,
     size: f64,
     anchor: Anchor,
     bold: bool,
-    turn: f64,
-    role: Role,
+    rotation: f64,
+    role: ColorRole,
 }
 
-impl Letters {
-    /// Letters that begin at `x`, with `y` under them.
+impl Label {
+    /// Text that starts at `x` on the baseline `y`.
     pub fn new(x: f64, y: f64, text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { x, y, text, size: 12.0, anchor: Anchor::Start, bold: false, turn: 0.0, role: Role::Ink }
+        Self {
+            x,
+            y,
+            text,
+            size: LABEL_SIZE,
+            anchor: Anchor::Start,
+            bold: false,
+            rotation: 0.0,
+            role: ColorRole::Text,
+        }
     }
 
     pub fn size(mut self, size: f64) -> Self {
@@ -206,11 +219,13 @@ impl Letters {
         self
     }
 
+    /// Centres the text at its position.
     pub fn middle(mut self) -> Self {
         self.anchor = Anchor::Middle;
         self
     }
 
+    /// Ends the text at its position.
     pub fn end(mut self) -> Self {
         self.anchor = Anchor::End;
         self
@@ -221,13 +236,13 @@ impl Letters {
         self
     }
 
-    /// Turned clockwise by so many degrees.
-    pub fn turned(mut self, degrees: f64) -> Self {
-        self.turn = degrees;
+    /// Rotates clockwise by `degrees`.
+    pub fn rotated(mut self, degrees: f64) -> Self {
+        self.rotation = degrees;
         self
     }
 
-    pub fn role(mut self, role: Role) -> Self {
+    pub fn role(mut self, role: ColorRole) -> Self {
         self.role = role;
         self
     }

@@ -2,8 +2,7 @@
 
 use matnet_report::Svg;
 use matnet_report::chart::{
-    BarChart, Bars, ConfusionMatrix, HeatMap, HeatPanels, LineChart, Scatter, Scatter3, Scatter3Class,
-    ScatterClass, Series,
+    BarChart, Bars, ChartSeries, ConfusionChart, HeatMap, HeatPanels, LineChart, Scatter3d,
 };
 use roxmltree::{Document, Node};
 
@@ -45,7 +44,8 @@ fn line_of<'a>(svg: &'a Document, series: usize) -> &'a str {
 #[test]
 fn points_are_where_the_ticks_say() {
     let values = [10.0, -2.5, 5.0, 7.25];
-    let chart = LineChart::new("t").with_axes("epoch", "y").with_series(Series::counted("a", values)).svg();
+    let chart =
+        LineChart::new("t").with_axes("epoch", "y").with_series(ChartSeries::by_epoch("a", values)).svg();
     let svg = Document::parse(chart.as_str()).unwrap();
     let (x, y) = (ticks(&svg, "middle", "x", 0.0), ticks(&svg, "end", "y", -4.0));
     assert_eq!(x.iter().map(|tick| tick.0).collect::<Vec<_>>(), [1.0, 2.0, 3.0, 4.0]);
@@ -61,8 +61,8 @@ fn points_are_where_the_ticks_say() {
 fn a_log_axis_has_equal_factors() {
     let chart = LineChart::new("t")
         .with_log_y()
-        .with_series(Series::counted("a", [1.0, 10.0, 100.0, 0.0, -1.0, 1e4]));
-    let chart = chart.with_series(Series::counted("b", [1e4, 1e3]).with_band([2e4, 10.0])).svg();
+        .with_series(ChartSeries::by_epoch("a", [1.0, 10.0, 100.0, 0.0, -1.0, 1e4]));
+    let chart = chart.with_series(ChartSeries::by_epoch("b", [1e4, 1e3]).with_band([2e4, 10.0])).svg();
     let svg = Document::parse(chart.as_str()).unwrap();
     let lines = parts(line_of(&svg, 0));
     let heights: Vec<f64> = lines[0].iter().map(|point| point.1).collect();
@@ -70,7 +70,7 @@ fn a_log_axis_has_equal_factors() {
     assert!((heights[0] - heights[1] - (heights[1] - heights[2])).abs() < 0.03);
     let wide = LineChart::new("t")
         .with_log_x()
-        .with_series(Series::new("a", [(0.0, 5.0), (10.0, 1.0), (100.0, 2.0), (1000.0, 3.0)]))
+        .with_series(ChartSeries::new("a", [(0.0, 5.0), (10.0, 1.0), (100.0, 2.0), (1000.0, 3.0)]))
         .svg();
     let svg = Document::parse(wide.as_str()).unwrap();
     let places: Vec<f64> = parts(line_of(&svg, 0))[0].iter().map(|point| point.0).collect();
@@ -82,8 +82,8 @@ fn a_log_axis_has_equal_factors() {
 fn gaps_and_short_series_survive() {
     let gaps = [1.0, 2.0, f64::NAN, 3.0, 4.0, f64::INFINITY, 5.0];
     let chart = LineChart::new("t")
-        .with_series(Series::counted("a", gaps))
-        .with_series(Series::counted("b", [1.0, 1.5]));
+        .with_series(ChartSeries::by_epoch("a", gaps))
+        .with_series(ChartSeries::by_epoch("b", [1.0, 1.5]));
     let chart = chart.svg();
     let svg = Document::parse(chart.as_str()).unwrap();
     let first = parts(line_of(&svg, 0));
@@ -96,15 +96,15 @@ fn gaps_and_short_series_survive() {
     let mut long = vec![1.0; 60];
     long[30] = f64::NAN;
     long[32] = f64::NAN;
-    let chart = LineChart::new("t").with_series(Series::counted("", long)).svg();
+    let chart = LineChart::new("t").with_series(ChartSeries::by_epoch("", long)).svg();
     let svg = Document::parse(chart.as_str()).unwrap();
     let marks = svg.descendants().rfind(|node| node.attribute("class") == Some("f-c0")).unwrap();
     assert_eq!(marks.attribute("d").unwrap().matches('M').count(), 1);
 }
 
 #[test]
-fn a_band_is_around_its_line() {
-    let series = Series::counted("a", [1.0, 2.0, 3.0]).with_band([0.5, 0.25, -0.5]);
+fn an_error_band_surrounds_its_line() {
+    let series = ChartSeries::by_epoch("a", [1.0, 2.0, 3.0]).with_band([0.5, 0.25, -0.5]);
     let chart = LineChart::new("t").with_series(series).svg();
     let svg = Document::parse(chart.as_str()).unwrap();
     let y = ticks(&svg, "end", "y", -4.0);
@@ -117,16 +117,16 @@ fn a_band_is_around_its_line() {
 }
 
 #[test]
-fn hints_say_all_values_at_a_place() {
+fn tooltips_show_all_values_at_a_place() {
     let chart = LineChart::new("t").with_axes("epoch", "error (%)");
     let chart = chart
-        .with_series(Series::counted("a", [1.0, 2.0]).with_band([0.5, 0.0]))
-        .with_series(Series::counted("b", [3.0]));
+        .with_series(ChartSeries::by_epoch("a", [1.0, 2.0]).with_band([0.5, 0.0]))
+        .with_series(ChartSeries::by_epoch("b", [3.0]));
     let chart = chart.svg();
     let svg = Document::parse(chart.as_str()).unwrap();
     let titles = svg.descendants().filter(|n| n.tag_name().name() == "title");
-    let hints: Vec<&str> = titles.filter_map(|n| n.text()).collect();
-    assert_eq!(hints, ["epoch 1\na: 1 ± 0.5\nb: 3", "epoch 2\na: 2"]);
+    let tooltips: Vec<&str> = titles.filter_map(|n| n.text()).collect();
+    assert_eq!(tooltips, ["epoch 1\na: 1 ± 0.5\nb: 3", "epoch 2\na: 2"]);
 }
 
 #[test]
@@ -148,28 +148,28 @@ fn bars_are_as_high_as_their_values() {
     let mark = svg.descendants().rfind(|n| n.attribute("stroke-width") == Some("2.5")).unwrap();
     let height = parts(mark.attribute("d").unwrap())[0][0].1;
     assert!((zero - height - first * 0.75).abs() < 0.02, "the reference is at three quarters of the bar");
-    for label in [">4.0<", ">−2.0<", ">the paper&#39;s number<"] {
+    for label in [">4.0<", ">−2.0<", ">reference<"] {
         assert!(chart.as_str().contains(label), "{label}");
     }
 }
 
 /// Differences of a point or two are to be seen, and a percentage has an end.
 #[test]
-fn bars_that_are_all_long_become_points_on_a_cut_axis() {
+fn values_on_a_truncated_axis_are_points() {
     let chart = |values: [f64; 3]| {
-        let bars = Bars::new("a", values).with_deviations([1.0, 0.0, 6.0]).with_references([84.0]);
-        let chart = BarChart::new("t", ["one", "two", "three"]).with_axes("", "right (%)").with_bars(bars);
-        chart.with_most(100.0).with_cut().svg()
+        let bars = Bars::new("a", values).with_error_bars([1.0, 0.0, 6.0]).with_references([84.0]);
+        let chart = BarChart::new("t", ["one", "two", "three"]).with_axes("", "accuracy (%)").with_bars(bars);
+        chart.with_y_max(100.0).with_truncated_axis().svg()
     };
-    let cut = chart([86.0, 87.0, 98.0]);
-    let svg = Document::parse(cut.as_str()).unwrap();
+    let truncated = chart([86.0, 87.0, 98.0]);
+    let svg = Document::parse(truncated.as_str()).unwrap();
     let y = ticks(&svg, "end", "y", -4.0);
     assert_eq!(
         (y[0].0, y.last().unwrap().0),
         (80.0, 100.0),
         "from the next round number to the most there is"
     );
-    assert!(cut.as_str().contains(">right (%); the axis does not begin at 0<"));
+    assert!(truncated.as_str().contains(">accuracy (%); the axis does not start at 0<"));
     let points: Vec<&str> = svg
         .descendants()
         .filter(|node| node.attribute("class") == Some("f-c0"))
@@ -184,7 +184,7 @@ fn bars_that_are_all_long_become_points_on_a_cut_axis() {
     let svg = Document::parse(whole.as_str()).unwrap();
     let y = ticks(&svg, "end", "y", -4.0);
     assert_eq!((y[0].0, y.last().unwrap().0), (0.0, 100.0));
-    assert!(!whole.as_str().contains("does not begin"));
+    assert!(!whole.as_str().contains("does not start"));
 }
 
 #[test]
@@ -208,27 +208,6 @@ fn panels_share_their_colours() {
 }
 
 #[test]
-fn scattered_points_are_where_the_ticks_say() {
-    let points = [[0.0, 0.0], [10.0, -4.0], [f64::NAN, 1.0]];
-    let chart = Scatter::new("t").with_class(ScatterClass::new("", points)).svg();
-    let svg = Document::parse(chart.as_str()).unwrap();
-    let (x, y) = (ticks(&svg, "middle", "x", 0.0), ticks(&svg, "end", "y", -4.0));
-    let path =
-        svg.descendants().find(|n| n.attribute("class") == Some("f-c0")).unwrap().attribute("d").unwrap();
-    let starts: Vec<Vec<f64>> = path
-        .split('M')
-        .skip(1)
-        .map(|part| part.split('a').next().unwrap().split(' ').map(|x| x.parse().unwrap()).collect())
-        .collect();
-    assert_eq!(starts.len(), 2, "what is no number is left out");
-    for (start, point) in starts.iter().zip(points) {
-        // A circle starts at its left end, four pixels from its middle.
-        assert!((start[0] + 4.0 - place(&x, point[0])).abs() < 0.02);
-        assert!((start[1] - place(&y, point[1])).abs() < 0.02);
-    }
-}
-
-#[test]
 fn a_confusion_matrix_is_readable_from_2_to_50_classes() {
     for classes in [1, 2, 10, 26, 50] {
         let counts =
@@ -236,7 +215,7 @@ fn a_confusion_matrix_is_readable_from_2_to_50_classes() {
         let mut counts: Vec<Vec<u64>> = counts.collect();
         counts[0][classes - 1] += 25;
         let names = (0..classes).map(|class| format!("class {class}"));
-        let chart = ConfusionMatrix::new("t", names, counts).svg();
+        let chart = ConfusionChart::new("t", names, counts).svg();
         let svg = Document::parse(chart.as_str()).unwrap();
         let cells: Vec<Node> =
             svg.descendants().filter(|n| n.has_children() && n.attribute("height").is_some()).collect();
@@ -255,20 +234,73 @@ fn a_confusion_matrix_is_readable_from_2_to_50_classes() {
     }
 }
 
+/// One seed has no standard deviation.
+#[test]
+fn error_bars_need_a_deviation() {
+    let chart = |deviations: [f64; 2]| {
+        BarChart::new("t", ["a", "b"]).with_bars(Bars::new("", [4.0, 2.0]).with_error_bars(deviations))
+    };
+    let lines = |chart: &BarChart| chart.svg().as_str().matches("stroke-width=\"1.2\"").count();
+    assert_eq!((chart([1.0, 0.0]).has_error_bars(), lines(&chart([1.0, 0.0]))), (true, 3));
+    assert!(chart([1.0, 0.0]).svg().as_str().contains("± 1"));
+    for none in [[0.0; 2], [f64::NAN; 2]] {
+        assert_eq!((chart(none).has_error_bars(), lines(&chart(none))), (false, 0));
+        assert!(!chart(none).svg().as_str().contains('±'));
+    }
+    let without_value = Bars::new("", [f64::NAN]).with_error_bars([1.0]);
+    assert!(!BarChart::new("t", ["a"]).with_bars(without_value).has_error_bars());
+}
+
+#[test]
+fn many_groups_continue_in_further_rows() {
+    let groups = || (0..60).map(|group| format!("g{group}"));
+    let one = BarChart::new("t", groups().take(10)).with_bars(Bars::new("", [1.0; 10])).svg();
+    let many = BarChart::new("t", groups()).with_bars(Bars::new("", [1.0; 60])).svg();
+    assert_eq!(many.width(), one.width());
+    assert!(many.height() > 2 * one.height() && many.height() < 4 * one.height());
+    let svg = Document::parse(many.as_str()).unwrap();
+    let bars: Vec<Node> = svg.descendants().filter(|n| n.attribute("class") == Some("f-c0")).collect();
+    assert_eq!(bars.len(), 60);
+    assert!(bars.iter().all(|bar| number(*bar, "height") == number(bars[0], "height")), "one scale");
+    let mut bottoms: Vec<String> =
+        bars.iter().map(|bar| format!("{:.1}", number(*bar, "y") + number(*bar, "height"))).collect();
+    bottoms.dedup();
+    assert_eq!(bottoms.len(), 3);
+}
+
+#[test]
+fn a_chart_without_values_says_so() {
+    let nan = f64::NAN;
+    let bars = |values: [f64; 2]| BarChart::new("t", ["a", "b"]).with_bars(Bars::new("x", values)).svg();
+    let line = |values: [f64; 2]| LineChart::new("t").with_series(ChartSeries::by_epoch("x", values)).svg();
+    let heat = |values: [f64; 2]| HeatMap::new("t", ["a"], ["b", "c"], [values.to_vec()]).svg();
+    let panels = |values: [f64; 2]| {
+        HeatPanels::new("t", "x", (0.0, 1.0)).with_row([(String::new(), vec![values.to_vec()])]).svg()
+    };
+    let plot = |values: [f64; 2]| Scatter3d::new("t").with_class("x", values.map(|x| [x; 3])).svg();
+    let confusion = |count| ConfusionChart::new("t", ["a"], [vec![count]]).svg();
+    let both = |chart: &dyn Fn([f64; 2]) -> Svg| (chart([nan; 2]), chart([nan, 1.0]));
+    let charts =
+        [both(&bars), both(&line), both(&heat), both(&panels), both(&plot), (confusion(0), confusion(1))];
+    for (kind, (without, with)) in charts.iter().enumerate() {
+        assert!(without.as_str().contains(">no data<"), "{kind}");
+        assert!(!with.as_str().contains(">no data<"), "{kind}");
+    }
+}
+
 /// One chart of every kind with these numbers and this name everywhere.
 fn every_chart(name: &str, values: &[f64]) -> Vec<Svg> {
     let line = |log: bool| {
-        let series = Series::counted(name, values.iter().copied()).with_band(values.iter().copied());
+        let series = ChartSeries::by_epoch(name, values.iter().copied()).with_band(values.iter().copied());
         let chart = LineChart::new(name).with_axes(name, name).with_series(series);
         if log { chart.with_log_x().with_log_y().svg() } else { chart.svg() }
     };
     let names = || values.iter().map(|_| name);
     // A matrix of 400 by 400 cells is no chart any more.
     let some = &values[..values.len().min(50)];
-    let bars = Bars::new(name, values.iter().copied()).with_deviations(values.iter().copied());
+    let bars = Bars::new(name, values.iter().copied()).with_error_bars(values.iter().copied());
     let bars = bars.with_references(values.iter().copied());
-    let flat = values.iter().map(|&x| [x, -x]);
-    let deep = values.iter().map(|&x| [x, -x, x]);
+    let points = values.iter().map(|&x| [x, -x, x]);
     vec![
         line(false),
         line(true),
@@ -277,9 +309,13 @@ fn every_chart(name: &str, values: &[f64]) -> Vec<Svg> {
             .with_bars(bars.clone())
             .with_bars(bars.clone())
             .svg(),
-        BarChart::new(name, names()).with_axes(name, name).with_most(2.0).with_cut().with_bars(bars).svg(),
-        Scatter::new(name).with_class(ScatterClass::new(name, flat)).svg(),
-        Scatter3::new(name).with_axes([name; 3]).with_class(Scatter3Class::new(name, deep)).svg(),
+        BarChart::new(name, names())
+            .with_axes(name, name)
+            .with_y_max(2.0)
+            .with_truncated_axis()
+            .with_bars(bars)
+            .svg(),
+        Scatter3d::new(name).with_axes([name; 3]).with_class(name, points).svg(),
         HeatMap::new(name, names(), names(), some.iter().map(|_| some.to_vec())).svg(),
         HeatPanels::new(name, name, (some.first().copied().unwrap_or(0.0), 1.0))
             .with_axes(name, name)
@@ -289,7 +325,7 @@ fn every_chart(name: &str, values: &[f64]) -> Vec<Svg> {
             )
             .with_row([(name.to_owned(), some.iter().map(|_| some.to_vec()).collect())])
             .svg(),
-        ConfusionMatrix::new(name, names(), some.iter().map(|_| vec![u64::MAX; some.len()])).svg(),
+        ConfusionChart::new(name, names(), some.iter().map(|_| vec![u64::MAX; some.len()])).svg(),
     ]
 }
 

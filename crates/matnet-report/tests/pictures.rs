@@ -6,8 +6,8 @@ use std::time::Duration;
 use image::codecs::gif::GifDecoder;
 use image::{AnimationDecoder, Rgb, RgbImage};
 use matnet_report::ReportError;
-use matnet_report::chart::{LineChart, Series};
-use matnet_report::picture::{Colours, Grid, Paper, Range, Tile, gif, outer_products, png};
+use matnet_report::chart::{ChartSeries, LineChart};
+use matnet_report::picture::{ColorRange, Colormap, Grid, Tile, gif, outer_products, png};
 
 const DARK: Rgb<u8> = Rgb([38, 50, 66]);
 
@@ -18,7 +18,7 @@ fn tile(rows: usize, cols: usize) -> Tile {
 
 #[test]
 fn entries_become_blocks_of_pixels() {
-    let grid = Grid::new(Colours::Grey).with_range(Range::Fixed(0.0, 1.0)).with_zoom(10, 20);
+    let grid = Grid::new(Colormap::Gray).with_range(ColorRange::Fixed(0.0, 1.0)).with_zoom(10, 20);
     let image = grid.with_row("", [tile(2, 2), tile(1, 2)]).draw().unwrap();
     // Two cells of 20 by 40 with gaps of 5 around them.
     assert_eq!(image.dimensions(), (5 + 2 * 25, 5 + 45));
@@ -38,8 +38,8 @@ fn entries_become_blocks_of_pixels() {
 
 #[test]
 fn names_take_room_and_are_written() {
-    let plain = Grid::new(Colours::Signed).with_row("", [tile(4, 4)]).draw().unwrap();
-    let grid = Grid::new(Colours::Signed).with_row("layer <1>", [tile(4, 4)]).with_columns(["Uᵀ"]);
+    let plain = Grid::new(Colormap::Diverging).with_row("", [tile(4, 4)]).draw().unwrap();
+    let grid = Grid::new(Colormap::Diverging).with_row("layer <1>", [tile(4, 4)]).with_columns(["Uᵀ"]);
     let named = grid.draw().unwrap();
     assert!(named.width() > plain.width() + 40 && named.height() > plain.height() + 10);
     let paper = *named.get_pixel(0, 0);
@@ -51,21 +51,18 @@ fn names_take_room_and_are_written() {
 #[test]
 fn long_rows_go_on_below() {
     let tiles = || vec![tile(10, 10); 5];
-    let grid = Grid::new(Colours::Grey).with_zoom(2, 2).with_row("", tiles()).with_row("", tiles());
+    let grid = Grid::new(Colormap::Gray).with_zoom(2, 2).with_row("", tiles()).with_row("", tiles());
     assert_eq!(grid.clone().draw().unwrap().dimensions(), (5 + 5 * 25, 5 + 2 * 25));
-    assert_eq!(grid.with_most_width(80).draw().unwrap().dimensions(), (5 + 3 * 25, 5 + 4 * 25));
+    assert_eq!(grid.with_max_width(80).draw().unwrap().dimensions(), (5 + 3 * 25, 5 + 4 * 25));
 }
 
 #[test]
 fn ranges_are_shared_or_not() {
     let flat = |value: f32| Tile::new(1, 2, [0.0, value]).unwrap();
-    let grid = Grid::new(Colours::Grey)
-        .with_zoom(1, 1)
-        .with_paper(Paper::Light)
-        .with_row("", [flat(1.0), flat(2.0)]);
+    let grid = Grid::new(Colormap::Gray).with_zoom(1, 1).with_row("", [flat(1.0), flat(2.0)]);
     let each = grid.clone().draw().unwrap();
     assert_eq!((each.get_pixel(6, 5), each.get_pixel(13, 5)), (&Rgb([255; 3]), &Rgb([255; 3])));
-    let shared = grid.with_range(Range::Shared).draw().unwrap();
+    let shared = grid.with_range(ColorRange::Shared).draw().unwrap();
     assert_eq!((shared.get_pixel(6, 5), shared.get_pixel(13, 5)), (&Rgb([127; 3]), &Rgb([255; 3])));
 }
 
@@ -81,11 +78,11 @@ fn outer_products_have_a_tile_for_each_pair() {
 
 #[test]
 fn a_grid_that_is_far_too_large_is_refused() {
-    let grid = Grid::new(Colours::Grey).with_zoom(1024, 1024).with_row("", vec![tile(100, 100); 10]);
-    assert!(matches!(grid.draw(), Err(ReportError::Size { .. })));
-    assert_eq!(Grid::new(Colours::Grey).draw().unwrap().dimensions(), (5, 5));
+    let grid = Grid::new(Colormap::Gray).with_zoom(1024, 1024).with_row("", vec![tile(100, 100); 10]);
+    assert!(matches!(grid.draw(), Err(ReportError::ImageSize { .. })));
+    assert_eq!(Grid::new(Colormap::Gray).draw().unwrap().dimensions(), (5, 5));
     let none = Tile::new(0, 3, []).unwrap();
-    assert!(Grid::new(Colours::Grey).with_row("", [none]).draw().is_ok());
+    assert!(Grid::new(Colormap::Gray).with_row("", [none]).draw().is_ok());
 }
 
 #[test]
@@ -108,7 +105,7 @@ fn an_animation_keeps_its_frames() {
 #[test]
 fn a_drawing_becomes_pixels_with_letters_and_without_fonts() {
     let chart =
-        LineChart::new("Title").with_series(Series::counted("a", [1.0, 1.0])).with_size(400, 300).svg();
+        LineChart::new("Title").with_series(ChartSeries::by_epoch("a", [1.0, 1.0])).with_size(400, 300).svg();
     let image = image::load_from_memory(&chart.to_png(2.0).unwrap()).unwrap().into_rgb8();
     assert_eq!(image.dimensions(), (800, 600));
     assert_eq!(*image.get_pixel(0, 0), Rgb([255; 3]));

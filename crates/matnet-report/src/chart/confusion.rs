@@ -1,23 +1,24 @@
-//! Which class was taken for which.
+//! Confusion matrices.
 
-use super::heat::{Cell, Cells, draw};
+use super::frame::no_data;
+use super::heat::{HeatCell, HeatGrid, draw};
 use crate::Svg;
-use crate::number::fixed;
+use crate::text::{count, fixed};
 
-/// From so many classes on, cells without a sample are left empty.
+/// With more classes than this, zeros are not written.
 const MANY: usize = 12;
 
-/// Counts of true classes (rows) against predicted ones (columns).
+/// A confusion matrix: counts of true classes (rows) against predicted classes (columns).
 ///
-/// The colour is the share of the row, so that rare classes can be read as well as frequent ones.
+/// The colour is the share of the row, so that rare classes are as readable as frequent ones.
 #[derive(Clone, Debug)]
-pub struct ConfusionMatrix {
+pub struct ConfusionChart {
     title: String,
     classes: Vec<String>,
     counts: Vec<Vec<u64>>,
 }
 
-impl ConfusionMatrix {
+impl ConfusionChart {
     /// A row of counts for each true class.
     pub fn new(
         title: impl Into<String>,
@@ -33,24 +34,29 @@ impl ConfusionMatrix {
 
     /// The drawing.
     pub fn svg(&self) -> Svg {
+        if self.counts.iter().flatten().all(|&count| count == 0) {
+            return no_data(&self.title);
+        }
         let name = |place: usize| self.classes.get(place).map_or("?", String::as_str);
-        let cell = |row: usize, col: usize, count: u64, total: u64| {
-            let share = if total > 0 { count as f64 / total as f64 } else { 0.0 };
-            let hint = format!(
-                "true {}, predicted {}: {count} of {total} ({} %)",
+        let cell = |row: usize, col: usize, samples: u64, total: u64| {
+            let share = if total > 0 { samples as f64 / total as f64 } else { 0.0 };
+            let tooltip = format!(
+                "true {}, predicted {}: {} of {} ({} %)",
                 name(row),
                 name(col),
+                count(samples as usize),
+                count(total as usize),
                 fixed(share * 100.0, 1)
             );
-            let text =
-                if count == 0 && self.classes.len() > MANY { String::new() } else { count.to_string() };
-            Cell { shade: share, text, hint }
+            let hidden = samples == 0 && self.classes.len() > MANY;
+            let text = if hidden { String::new() } else { count(samples as usize) };
+            HeatCell { shade: share, text, tooltip }
         };
         let cells = self.counts.iter().enumerate().map(|(row, counts)| {
             let total = counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
             counts.iter().enumerate().map(|(col, &count)| cell(row, col, count, total)).collect()
         });
-        draw(&Cells {
+        draw(&HeatGrid {
             title: &self.title,
             rows: &self.classes,
             cols: &self.classes,

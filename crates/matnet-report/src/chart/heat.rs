@@ -1,49 +1,45 @@
-//! A matrix as coloured cells.
+//! Heat maps.
 //!
-//! A cell is one colour, more or less of it, so that the paper of both themes shines through.
+//! A cell has one colour with an opacity, so that the same drawing works on the background of both themes.
 
+use super::frame::{draw_title, no_data};
 use crate::Svg;
-use crate::colour::Role;
-use crate::number::short;
-use crate::svg::{Drawing, Letters};
-use crate::text;
+use crate::color::ColorRole;
+use crate::layout::{MARGIN, TICK_SIZE, TITLE_SIZE, ellipsize, text_width, widest};
+use crate::svg::{Drawing, Label};
+use crate::text::number;
 
-pub(super) const MARGIN: f64 = 14.0;
-pub(super) const TITLE: f64 = 15.0;
-pub(super) const NAME: f64 = 11.5;
-/// Names are cut at this width, those of rows, which lie along them and may be sentences, at that.
-const MOST_NAME: f64 = 150.0;
-const MOST_ROW_NAME: f64 = 300.0;
+/// Column names and row names are cut at these widths; row names may be sentences.
+const MAX_COL_NAME: f64 = 150.0;
+const MAX_ROW_NAME: f64 = 300.0;
 
-/// Numbers that would be smaller than this are left to the hints.
-const SMALLEST: f64 = 5.5;
-/// Width of the bar of colours, and its steps.
+/// Numbers that would be smaller than this are shown in the tooltips only.
+const MIN_SIZE: f64 = 5.5;
+/// Width of the colour bar, and its steps.
 const BAR: f64 = 121.0;
 const STEPS: u32 = 10;
 
-/// A cell of the drawing.
-pub(super) struct Cell {
+/// A cell of a heat map.
+pub(super) struct HeatCell {
     /// Between −1 and 1.
     pub shade: f64,
-    /// What is written in it.
     pub text: String,
-    /// What is said when the pointer rests on it.
-    pub hint: String,
+    pub tooltip: String,
 }
 
-/// Everything the drawing shows.
-pub(super) struct Cells<'a> {
+/// Everything a heat map shows.
+pub(super) struct HeatGrid<'a> {
     pub title: &'a str,
     pub rows: &'a [String],
     pub cols: &'a [String],
     pub axes: (&'a str, &'a str),
-    /// What the least and the most colour mean, and what the colour stands for.
+    /// The values at both ends of the colour bar, and what the colour stands for.
     pub ends: (String, String, &'a str),
     pub signed: bool,
-    pub cells: Vec<Vec<Cell>>,
+    pub cells: Vec<Vec<HeatCell>>,
 }
 
-/// A matrix of numbers as colours, with its numbers where they fit.
+/// A matrix of numbers as colours, with the numbers written where they fit.
 ///
 /// Positive and negative numbers have different colours, zero has none.
 #[derive(Clone, Debug)]
@@ -53,11 +49,10 @@ pub struct HeatMap {
     rows: Vec<String>,
     cols: Vec<String>,
     values: Vec<Vec<f64>>,
-    numbers: bool,
 }
 
 impl HeatMap {
-    /// A row of values for each name of a row.
+    /// Names of rows and columns, and a row of values for each row name.
     pub fn new(
         title: impl Into<String>,
         rows: impl IntoIterator<Item = impl Into<String>>,
@@ -70,17 +65,10 @@ impl HeatMap {
             rows: rows.into_iter().map(Into::into).collect(),
             cols: cols.into_iter().map(Into::into).collect(),
             values: values.into_iter().collect(),
-            numbers: true,
         }
     }
 
-    /// Colours alone; the hints still tell the numbers.
-    pub fn without_numbers(mut self) -> Self {
-        self.numbers = false;
-        self
-    }
-
-    /// What columns and rows are.
+    /// Labels of the axes.
     pub fn with_axes(mut self, cols: impl Into<String>, rows: impl Into<String>) -> Self {
         self.axes = (cols.into(), rows.into());
         self
@@ -88,60 +76,56 @@ impl HeatMap {
 
     /// The drawing.
     pub fn svg(&self) -> Svg {
+        if !self.values.iter().flatten().any(|x| x.is_finite()) {
+            return no_data(&self.title);
+        }
         let finite = || self.values.iter().flatten().copied().filter(|x| x.is_finite());
         let most = finite().map(f64::abs).fold(0.0, f64::max);
         let signed = finite().any(|x| x < 0.0);
         let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
         let cell = |row: usize, col: usize, value: f64| {
-            let number = short(value);
             let at = format!("{} · {}", name(&self.rows, row), name(&self.cols, col));
             let shade = if value.is_finite() && most > 0.0 { value / most } else { 0.0 };
-            let hint = format!("{at}: {number}");
-            Cell { shade, hint, text: if self.numbers { number } else { String::new() } }
+            HeatCell { shade, tooltip: format!("{at}: {}", number(value)), text: number(value) }
         };
         let cells = self.values.iter().enumerate().map(|(row, values)| {
             values.iter().enumerate().map(|(col, &value)| cell(row, col, value)).collect()
         });
-        let least = if signed { short(-most) } else { "0".into() };
-        draw(&Cells {
+        let least = if signed { number(-most) } else { "0".into() };
+        draw(&HeatGrid {
             title: &self.title,
             rows: &self.rows,
             cols: &self.cols,
             axes: (&self.axes.0, &self.axes.1),
-            ends: (least, short(most), ""),
+            ends: (least, number(most), ""),
             signed,
             cells: cells.collect(),
         })
     }
 }
 
-/// Draws cells with names, axes and a bar of colours.
-pub(super) fn draw(map: &Cells) -> Svg {
+/// Draws cells with names, axes and a colour bar.
+pub(super) fn draw(map: &HeatGrid) -> Svg {
     let across = map.cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let down = map.cells.len().max(1);
     let side = (460.0 / across.max(down) as f64).clamp(18.0, 64.0);
-    let widest = |names: &[String], most: f64| {
-        names.iter().map(|name| text::width(name, NAME)).fold(0.0, f64::max).min(most)
-    };
-    let cols = widest(map.cols, MOST_NAME);
+    let cols = widest(map.cols, TICK_SIZE).min(MAX_COL_NAME);
     let upright = cols > side - 4.0;
-    let rows = widest(map.rows, MOST_ROW_NAME);
+    let rows = widest(map.rows, TICK_SIZE).min(MAX_ROW_NAME);
     let left = MARGIN + if map.axes.1.is_empty() { 0.0 } else { 22.0 } + rows + 8.0;
-    let top = MARGIN + if map.title.is_empty() { 0.0 } else { TITLE + 10.0 } + 26.0;
+    let top = MARGIN + if map.title.is_empty() { 0.0 } else { TITLE_SIZE + 10.0 } + 26.0;
     let (right, bottom) = (left + across as f64 * side, top + down as f64 * side);
     let below = if upright { cols + 12.0 } else { 20.0 };
     let height = bottom + below + if map.axes.0.is_empty() { 4.0 } else { 24.0 } + MARGIN / 2.0;
     let (low, high, meaning) = &map.ends;
-    let width = (right + MARGIN).max(top_width(map.title, [meaning, low, high], BAR) + 2.0 * MARGIN);
+    let width = (right + MARGIN).max(header_width(map.title, [meaning, low, high], BAR) + 2.0 * MARGIN);
     let mut drawing = Drawing::new(width, height, map.title);
-    if !map.title.is_empty() {
-        heading(&mut drawing, map.title, width);
-    }
-    colour_bar(&mut drawing, map, top - 21.0);
-    // All numbers in one size, so that a long one does not look less than a short one.
-    let fits = |cell: &Cell| (side - 4.0) / text::width(&cell.text, 1.0).max(0.1);
-    let letters = map.cells.iter().flatten().map(fits).filter(|&size| size >= SMALLEST);
-    let size = letters.fold((side * 0.4).min(13.0), f64::min);
+    draw_title(&mut drawing, map.title, width);
+    draw_color_bar(&mut drawing, map, top - 21.0);
+    // All numbers in one size, so that a long one does not look less important than a short one.
+    let fits = |cell: &HeatCell| (side - 4.0) / text_width(&cell.text, 1.0).max(0.1);
+    let sizes = map.cells.iter().flatten().map(fits).filter(|&size| size >= MIN_SIZE);
+    let size = sizes.fold((side * 0.4).min(13.0), f64::min);
     for (row, cells) in map.cells.iter().enumerate() {
         for (col, cell) in cells.iter().enumerate() {
             draw_cell(&mut drawing, cell, [left + col as f64 * side, top + row as f64 * side], side, size);
@@ -149,57 +133,53 @@ pub(super) fn draw(map: &Cells) -> Svg {
     }
     for (row, name) in map.rows.iter().enumerate().take(down) {
         let y = top + (row as f64 + 0.5) * side + 4.0;
-        drawing.write(&Letters::new(left - 7.0, y, text::fitted(name, NAME, MOST_ROW_NAME)).size(NAME).end());
+        drawing.write(
+            &Label::new(left - 7.0, y, ellipsize(name, TICK_SIZE, MAX_ROW_NAME)).size(TICK_SIZE).end(),
+        );
     }
     for (col, name) in map.cols.iter().enumerate().take(across) {
         let x = left + (col as f64 + 0.5) * side;
-        let name = text::fitted(name, NAME, MOST_NAME);
+        let name = ellipsize(name, TICK_SIZE, MAX_COL_NAME);
         drawing.write(&if upright {
-            Letters::new(x + 4.0, bottom + 7.0, name).size(NAME).end().turned(-90.0)
+            Label::new(x + 4.0, bottom + 7.0, name).size(TICK_SIZE).end().rotated(-90.0)
         } else {
-            Letters::new(x, bottom + 16.0, name).size(NAME).middle()
+            Label::new(x, bottom + 16.0, name).size(TICK_SIZE).middle()
         });
     }
     let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);
     if !map.axes.0.is_empty() {
-        drawing.write(&Letters::new(x, height - MARGIN + 2.0, map.axes.0).middle().role(Role::Soft));
+        drawing.write(&Label::new(x, height - MARGIN + 2.0, map.axes.0).middle().role(ColorRole::Muted));
     }
     if !map.axes.1.is_empty() {
-        drawing.write(&Letters::new(MARGIN + 8.0, y, map.axes.1).middle().turned(-90.0).role(Role::Soft));
+        drawing
+            .write(&Label::new(MARGIN + 8.0, y, map.axes.1).middle().rotated(-90.0).role(ColorRole::Muted));
     }
     drawing.finish()
 }
 
-fn draw_cell(drawing: &mut Drawing, cell: &Cell, [x, y]: [f64; 2], side: f64, size: f64) {
+fn draw_cell(drawing: &mut Drawing, cell: &HeatCell, [x, y]: [f64; 2], side: f64, size: f64) {
     let area = [x, y, side - 1.0, side - 1.0];
-    drawing.rect(area, Role::Rule, 0.35, "");
-    let role = if cell.shade < 0.0 { Role::Cold } else { Role::Warm };
+    drawing.rect(area, ColorRole::Gridline, 0.35, "");
+    let role = if cell.shade < 0.0 { ColorRole::Negative } else { ColorRole::Positive };
     let strength = cell.shade.abs().min(1.0);
-    drawing.rect(area, role, strength * 0.999, &cell.hint);
-    if cell.text.is_empty() || text::width(&cell.text, size) > side - 3.0 {
+    drawing.rect(area, role, strength * 0.999, &cell.tooltip);
+    if cell.text.is_empty() || text_width(&cell.text, size) > side - 3.0 {
         return;
     }
-    // On light paper weaker colours are lighter than the letters, on dark paper the letters are light anyway.
-    let ink = if strength > 0.7 { Role::Light } else { Role::Ink };
+    // In the light theme weak colours are lighter than the text; in the dark theme the text is light anyway.
+    let role = if strength > 0.7 { ColorRole::OnColor } else { ColorRole::Text };
     let (x, y) = (x + (side - 1.0) / 2.0, y + (side - 1.0) / 2.0 + size * 0.36);
-    drawing.write(&Letters::new(x, y, cell.text.as_str()).size(size).middle().role(ink));
+    drawing.write(&Label::new(x, y, cell.text.as_str()).size(size).middle().role(role));
 }
 
-/// How wide the title is, or the words of the bar of colours and a bar of this width.
-pub(super) fn top_width(title: &str, words: [&str; 3], bar: f64) -> f64 {
-    let words = words.map(|words| text::width(words, NAME) + 7.0).iter().sum::<f64>();
-    text::width(title, TITLE * 1.06).min(600.0).max(words + bar)
+/// The width that the title and the colour bar with its labels need.
+pub(super) fn header_width(title: &str, words: [&str; 3], bar: f64) -> f64 {
+    let words = words.map(|words| text_width(words, TICK_SIZE) + 7.0).iter().sum::<f64>();
+    text_width(title, TITLE_SIZE * 1.06).min(600.0).max(words + bar)
 }
 
-/// The title of a drawing of this width.
-pub(super) fn heading(drawing: &mut Drawing, title: &str, width: f64) {
-    let title = text::fitted(title, TITLE * 1.06, width - 2.0 * MARGIN);
-    drawing.write(&Letters::new(MARGIN, MARGIN + TITLE * 0.85, title).size(TITLE).bold());
-}
-
-/// What the colours stand for and what the first of them means, then the bar, which `paint` draws from a place to where it ends,
-/// then what the last means.
-pub(super) fn bar_with_words(
+/// A colour bar between the values at its ends. `paint` draws the bar from its start and returns its end.
+pub(super) fn labelled_color_bar(
     drawing: &mut Drawing,
     y: f64,
     [meaning, low, high]: [&str; 3],
@@ -208,8 +188,8 @@ pub(super) fn bar_with_words(
     let mut x = MARGIN;
     let say = |drawing: &mut Drawing, x: &mut f64, words: &str| {
         if !words.is_empty() {
-            drawing.write(&Letters::new(*x, y + 10.0, words).size(NAME).role(Role::Soft));
-            *x += text::width(words, NAME) + 7.0;
+            drawing.write(&Label::new(*x, y + 10.0, words).size(TICK_SIZE).role(ColorRole::Muted));
+            *x += text_width(words, TICK_SIZE) + 7.0;
         }
     };
     say(drawing, &mut x, meaning);
@@ -218,15 +198,15 @@ pub(super) fn bar_with_words(
     say(drawing, &mut x, high);
 }
 
-fn colour_bar(drawing: &mut Drawing, map: &Cells, y: f64) {
+fn draw_color_bar(drawing: &mut Drawing, map: &HeatGrid, y: f64) {
     let (low, high, meaning) = &map.ends;
-    bar_with_words(drawing, y, [meaning, low, high], |drawing, mut x| {
+    labelled_color_bar(drawing, y, [meaning, low, high], |drawing, mut x| {
         let width = BAR / f64::from(STEPS + 1);
         for step in 0..=STEPS {
             let part = f64::from(step) / f64::from(STEPS);
             let shade = if map.signed { 2.0 * part - 1.0 } else { part };
-            let role = if shade < 0.0 { Role::Cold } else { Role::Warm };
-            drawing.rect([x, y, width, 12.0], Role::Rule, 0.35, "");
+            let role = if shade < 0.0 { ColorRole::Negative } else { ColorRole::Positive };
+            drawing.rect([x, y, width, 12.0], ColorRole::Gridline, 0.35, "");
             drawing.rect([x, y, width, 12.0], role, shade.abs() * 0.999, "");
             x += width;
         }

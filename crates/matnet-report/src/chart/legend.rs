@@ -1,48 +1,48 @@
-//! Which line, bar or marker belongs to which name.
+//! Legends of charts.
 
-use crate::colour::{Role, dashes, marker};
-use crate::number::coordinate as c;
-use crate::svg::{Drawing, Letters};
-use crate::text;
+use crate::color::{ColorRole, dashes, marker};
+use crate::layout::{LABEL_SIZE, ellipsize, text_width};
+use crate::svg::{Drawing, Label};
+use crate::text::coordinate as c;
 
 /// Height of a row.
 pub(crate) const ROW: f64 = 19.0;
-const SIZE: f64 = 12.0;
-const SAMPLE: f64 = 26.0;
+/// Width of a key.
+const KEY: f64 = 26.0;
 const GAP: f64 = 16.0;
 
-/// How an entry is drawn.
+/// The key of an entry: how its data are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sample {
+pub(crate) enum LegendKey {
     /// A line with its dashes and marker.
     Line(usize),
     /// A marker.
     Marker(usize),
     /// A filled square.
     Square(usize),
-    /// The short line of a reference.
+    /// The short line of a reference value.
     Reference,
 }
 
-/// The entries in rows no wider than there is room.
+/// The entries, in as many rows as the width requires.
 pub(crate) struct Legend {
-    rows: Vec<Vec<(Sample, String, f64)>>,
+    rows: Vec<Vec<(LegendKey, String, f64)>>,
 }
 
 impl Legend {
-    /// Lays the entries out. Those without a name are left out.
-    pub fn new(entries: impl IntoIterator<Item = (Sample, String)>, room: f64) -> Self {
-        let mut rows: Vec<Vec<(Sample, String, f64)>> = Vec::new();
+    /// Lays out the entries in rows of at most `room` pixels. Entries without a name are left out.
+    pub fn new(entries: impl IntoIterator<Item = (LegendKey, String)>, room: f64) -> Self {
+        let mut rows: Vec<Vec<(LegendKey, String, f64)>> = Vec::new();
         let mut x = f64::INFINITY;
-        for (sample, name) in entries.into_iter().filter(|(_, name)| !name.is_empty()) {
-            let name = text::fitted(&name, SIZE, room - SAMPLE - 6.0);
-            let width = SAMPLE + 6.0 + text::width(&name, SIZE);
+        for (key, name) in entries.into_iter().filter(|(_, name)| !name.is_empty()) {
+            let name = ellipsize(&name, LABEL_SIZE, room - KEY - 6.0);
+            let width = KEY + 6.0 + text_width(&name, LABEL_SIZE);
             if x + width > room {
                 rows.push(Vec::new());
                 x = 0.0;
             }
             if let Some(row) = rows.last_mut() {
-                row.push((sample, name, x));
+                row.push((key, name, x));
             }
             x += width + GAP;
         }
@@ -57,30 +57,32 @@ impl Legend {
     pub fn draw(&self, drawing: &mut Drawing, left: f64, top: f64) {
         for (place, row) in self.rows.iter().enumerate() {
             let middle = top + (place as f64 + 0.5) * ROW;
-            for (sample, name, x) in row {
+            for (key, name, x) in row {
                 let x = left + x;
-                draw_sample(drawing, *sample, x, middle);
-                drawing.write(&Letters::new(x + SAMPLE + 6.0, middle + 4.0, name).size(SIZE));
+                draw_key(drawing, *key, x, middle);
+                drawing.write(&Label::new(x + KEY + 6.0, middle + 4.0, name));
             }
         }
     }
 }
 
-fn draw_sample(drawing: &mut Drawing, sample: Sample, x: f64, y: f64) {
-    let middle = x + SAMPLE / 2.0;
-    match sample {
-        Sample::Line(place) => {
-            let path = format!("M{} {}h{}", c(x), c(y), c(SAMPLE));
-            drawing.stroke(&path, Role::Series(place), 2.0, dashes(place));
-            drawing.fill(&marker(place, middle, y, 3.5), Role::Series(place), 1.0);
+fn draw_key(drawing: &mut Drawing, key: LegendKey, x: f64, y: f64) {
+    let middle = x + KEY / 2.0;
+    match key {
+        LegendKey::Line(place) => {
+            let path = format!("M{} {}h{}", c(x), c(y), c(KEY));
+            drawing.stroke(&path, ColorRole::Series(place), 2.0, dashes(place));
+            drawing.fill(&marker(place, middle, y, 3.5), ColorRole::Series(place), 1.0);
         }
-        Sample::Marker(place) => drawing.fill(&marker(place, middle, y, 4.5), Role::Series(place), 1.0),
-        Sample::Square(place) => {
-            drawing.rect([x + 7.0, y - 6.0, 12.0, 12.0], Role::Series(place), 1.0, "");
+        LegendKey::Marker(place) => {
+            drawing.fill(&marker(place, middle, y, 4.5), ColorRole::Series(place), 1.0)
         }
-        Sample::Reference => {
-            drawing.line((x + 3.0, y), (x + SAMPLE - 3.0, y), Role::Paper, 5.0);
-            drawing.line((x + 3.0, y), (x + SAMPLE - 3.0, y), Role::Ink, 2.5);
+        LegendKey::Square(place) => {
+            drawing.rect([x + 7.0, y - 6.0, 12.0, 12.0], ColorRole::Series(place), 1.0, "");
+        }
+        LegendKey::Reference => {
+            drawing.line((x + 3.0, y), (x + KEY - 3.0, y), ColorRole::Background, 5.0);
+            drawing.line((x + 3.0, y), (x + KEY - 3.0, y), ColorRole::Text, 2.5);
         }
     }
 }

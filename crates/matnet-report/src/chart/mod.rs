@@ -1,7 +1,10 @@
 //! Charts as [`Svg`](crate::Svg).
 //!
-//! Every chart is made the same way: `new` takes what it cannot do without, `with_*` the rest, `svg` draws. Numbers that
-//! cannot be drawn (NaN, infinite, not positive on a log axis) leave a gap, and no input panics.
+//! All charts work the same way: `new` takes what is required, `with_*` the options, `svg` draws. Values that cannot be
+//! drawn (NaN, infinite, not positive on a log axis) leave a gap; a chart without any value says "no data". No input
+//! panics.
+//!
+//! The default width of 560 pixels stays readable when a phone scales a chart down to its screen.
 
 mod bar;
 mod confusion;
@@ -11,15 +14,13 @@ mod legend;
 mod line;
 mod panels;
 mod scale;
-mod scatter;
-mod scatter3;
+mod scatter3d;
 mod series;
 
 pub use bar::{BarChart, Bars};
-pub use confusion::ConfusionMatrix;
+pub use confusion::ConfusionChart;
 pub use heat::HeatMap;
 pub use line::LineChart;
 pub use panels::HeatPanels;
-pub use scatter::{Scatter, ScatterClass};
-pub use scatter3::{Camera, Scatter3, Scatter3Class};
-pub use series::Series;
+pub use scatter3d::Scatter3d;
+pub use series::ChartSeries;

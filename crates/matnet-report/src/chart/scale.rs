@@ -1,11 +1,12 @@
-//! From numbers to pixels, with ticks at round numbers.
+//! Axis scales: from numbers to pixels, with ticks at round numbers.
 
-use crate::number;
+use crate::layout::{TICK_SIZE, text_width};
+use crate::text::{fixed, number, scientific};
 
-/// Numbers past this are not drawn: their differences may not be numbers any more.
+/// Larger numbers are not drawn: their differences may overflow.
 const LARGEST: f64 = 1e300;
 
-/// An axis: which numbers it shows, and where.
+/// An axis: the numbers it shows and their pixels.
 #[derive(Clone, Debug)]
 pub(crate) struct Scale {
     log: bool,
@@ -17,7 +18,7 @@ pub(crate) struct Scale {
     step: f64,
 }
 
-/// What an axis has to show.
+/// The range of values that an axis has to show.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     low: f64,
@@ -25,7 +26,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// The smallest extent with all of `values` that can be drawn.
+    /// The range of all `values` that can be drawn.
     pub fn of(values: impl IntoIterator<Item = f64>, log: bool) -> Self {
         let mut extent = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
         for value in values.into_iter().filter(|&value| drawable(value, log)) {
@@ -39,15 +40,6 @@ impl Extent {
     pub fn ends(self) -> [f64; 2] {
         [self.low, self.high]
     }
-
-    /// With room on both sides, as a part of its length.
-    pub fn padded(self, part: f64) -> Self {
-        if self.low > self.high {
-            return self;
-        }
-        let room = (self.high - self.low) * part;
-        Self { low: self.low - room, high: self.high + room }
-    }
 }
 
 fn drawable(value: f64, log: bool) -> bool {
@@ -55,7 +47,7 @@ fn drawable(value: f64, log: bool) -> bool {
 }
 
 impl Scale {
-    /// Equal steps. `round` widens the axis to the next ticks, `whole` keeps ticks at whole numbers.
+    /// A linear axis with about `wanted` ticks. `round` extends it to the next ticks, `whole` keeps ticks at whole numbers.
     pub fn linear(extent: Extent, round: bool, whole: bool, wanted: usize) -> Self {
         let Extent { mut low, mut high } = extent;
         if low > high {
@@ -63,7 +55,7 @@ impl Scale {
         }
         let size = low.abs().max(high.abs());
         if high - low <= size * 1e-9 || high - low < 1e-290 {
-            // All alike: the value in the middle, with room that shows its size.
+            // All values are equal: centre them, with room that shows their size.
             let room = if size < 1e-280 { 1.0 } else { size * 0.1 };
             let room = if whole { room.max(1.0) } else { room };
             (low, high) = (low - room, high + room);
@@ -74,13 +66,13 @@ impl Scale {
             low = (low / step).floor() * step;
             high = (high / step).ceil() * step;
         }
-        // A hair's breadth of room, so that a tick at the very end is not lost to rounding.
+        // A tolerance, so that rounding does not lose a tick at the very end.
         let (first, last) = ((low / step - 1e-6).ceil() as i64, (high / step + 1e-6).floor() as i64);
         let ticks = (first..=last).map(|k| k as f64 * step).collect();
         Self { log: false, low, high, from: 0.0, to: 1.0, ticks, step }
     }
 
-    /// Equal factors.
+    /// A logarithmic axis.
     pub fn log(extent: Extent) -> Self {
         let Extent { mut low, mut high } = extent;
         if low > high {
@@ -110,12 +102,12 @@ impl Scale {
         self
     }
 
-    /// Where a number is, or nothing if it cannot be drawn.
+    /// The pixel of a number, if it can be drawn.
     pub fn at(&self, value: f64) -> Option<f64> {
         drawable(value, self.log).then(|| self.clamped(value))
     }
 
-    /// Where a number is, or the nearer end of the axis.
+    /// The pixel of a number, clamped to the ends of the axis.
     pub fn clamped(&self, value: f64) -> f64 {
         let value = if value.is_nan() { self.low } else { value.clamp(self.low, self.high) };
         let part = if self.log {
@@ -126,25 +118,25 @@ impl Scale {
         self.from + part * (self.to - self.from)
     }
 
-    /// Where ticks are and what they say.
+    /// Pixel and label of every tick.
     pub fn ticks(&self) -> Vec<(f64, String)> {
         self.ticks.iter().map(|&tick| (self.clamped(tick), self.label(tick))).collect()
     }
 
-    /// How wide the widest label is.
-    pub fn label_width(&self, size: f64) -> f64 {
-        self.ticks.iter().map(|&tick| crate::text::width(&self.label(tick), size)).fold(0.0, f64::max)
+    /// Width of the widest tick label.
+    pub fn label_width(&self) -> f64 {
+        self.ticks.iter().map(|&tick| text_width(&self.label(tick), TICK_SIZE)).fold(0.0, f64::max)
     }
 
     fn label(&self, tick: f64) -> String {
         let size = self.low.abs().max(self.high.abs());
         if self.log {
-            return number::short(tick);
+            return number(tick);
         }
         if size >= 1e7 || self.step < 1e-5 {
-            return if tick == 0.0 { "0".into() } else { number::scientific(tick, 4) };
+            return if tick == 0.0 { "0".into() } else { scientific(tick, 4) };
         }
-        number::fixed(tick, (-self.step.log10().floor()).max(0.0) as usize)
+        fixed(tick, (-self.step.log10().floor()).max(0.0) as usize)
     }
 }
 
@@ -179,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_where_it_belongs() {
+    fn numbers_map_to_their_pixels() {
         let scale = Scale::linear(Extent::of([0.0, 10.0], false), true, false, 5).placed(100.0, 0.0);
         assert_eq!(scale.at(2.5), Some(75.0));
         assert_eq!(scale.at(f64::NAN), None);

@@ -1,15 +1,15 @@
-//! Names that links can lead to.
+//! Anchors of headings.
 
 use std::collections::HashSet;
 
-/// The anchors of a page, no two alike.
+/// The anchors of a page, all different.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Anchors {
     taken: HashSet<String>,
 }
 
 impl Anchors {
-    /// A new anchor that resembles `text`.
+    /// A new anchor derived from `text`.
     pub fn take(&mut self, text: &str) -> String {
         let mut name = String::new();
         for letter in text.to_lowercase().chars() {
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn anchors_are_plain_and_different() {
+    fn anchors_are_ascii_and_different() {
         let mut anchors = Anchors::default();
         let taken = ["U and V!", "u and v", "<b>", "σ", "σ", "u and v 2"].map(|text| anchors.take(text));
         assert_eq!(taken, ["u-and-v", "u-and-v-2", "b", "section", "section-2", "u-and-v-2-2"]);

@@ -1,4 +1,4 @@
-//! Drawings and pictures with their captions.
+//! Drawings and pictures with captions.
 
 use std::fmt::Write;
 
@@ -10,29 +10,28 @@ use crate::escape::markup;
 use crate::picture::png;
 use crate::{ReportError, Svg};
 
-/// Wider figures in a row shrink to this before the row is broken.
+/// Wider figures in a row shrink to this before the row wraps.
 const ROW_WIDTH: u32 = 400;
 
 #[derive(Clone, Debug)]
 enum Content {
     Svg(Svg),
-    Picture { kind: &'static str, bytes: Vec<u8>, size: Option<(u32, u32)> },
+    Picture { format: &'static str, bytes: Vec<u8>, size: Option<(u32, u32)> },
 }
 
-/// A drawing or picture with a caption.
+/// A drawing or picture with a caption, which is also the alternative text of a picture.
 #[derive(Clone, Debug)]
 pub struct Figure {
     content: Content,
     caption: String,
-    alt: Option<String>,
 }
 
 impl Figure {
     fn new(content: Content, caption: impl Into<String>) -> Self {
-        Self { content, caption: caption.into(), alt: None }
+        Self { content, caption: caption.into() }
     }
 
-    /// A chart, drawn by the browser in the colours of its theme.
+    /// A chart; the browser draws it in the colours of its theme.
     pub fn svg(svg: Svg, caption: impl Into<String>) -> Self {
         Self::new(Content::Svg(svg), caption)
     }
@@ -42,7 +41,7 @@ impl Figure {
         let bytes = bytes.into();
         let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let size = side(16).zip(side(20));
-        Self::new(Content::Picture { kind: "png", bytes, size }, caption)
+        Self::new(Content::Picture { format: "png", bytes, size }, caption)
     }
 
     /// A GIF file.
@@ -50,25 +49,19 @@ impl Figure {
         let bytes = bytes.into();
         let side = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?).into());
         let size = side(6).zip(side(8));
-        Self::new(Content::Picture { kind: "gif", bytes, size }, caption)
+        Self::new(Content::Picture { format: "gif", bytes, size }, caption)
     }
 
-    /// Pixels.
+    /// A picture.
     ///
     /// # Errors
     ///
-    /// If there are none.
+    /// If the picture has no pixels.
     pub fn image(image: &RgbImage, caption: impl Into<String>) -> Result<Self, ReportError> {
         Ok(Self::png(png(image)?, caption))
     }
 
-    /// What a screen reader says instead of the figure. Without it a picture says its caption, a chart its title.
-    pub fn with_alt(mut self, alt: impl Into<String>) -> Self {
-        self.alt = Some(alt.into());
-        self
-    }
-
-    /// The figure among others: as wide as it is, but rather a little smaller than in a row of its own.
+    /// The figure in a row: at most its natural width, and smaller if more figures then fit beside each other.
     pub(super) fn in_row(&self) -> String {
         let width = match &self.content {
             Content::Svg(svg) => Some(svg.width()),
@@ -84,16 +77,14 @@ impl Figure {
         let mut html = format!("<figure{attributes}>\n");
         match &self.content {
             Content::Svg(svg) => {
-                let label =
-                    self.alt.as_ref().map(|alt| format!(" role=\"img\" aria-label=\"{}\"", markup(alt)));
-                let _ = writeln!(html, "<div class=\"draw\"{}>{svg}</div>", label.unwrap_or_default());
+                let _ = writeln!(html, "<div class=\"draw\">{svg}</div>");
             }
-            Content::Picture { kind, bytes, size } => {
-                let alt = markup(self.alt.as_ref().unwrap_or(&self.caption));
+            Content::Picture { format, bytes, size } => {
+                let alt = markup(&self.caption);
                 let size = size.map(|(width, height)| format!(" width=\"{width}\" height=\"{height}\""));
                 let size = size.unwrap_or_default();
                 let data = STANDARD.encode(bytes);
-                let _ = writeln!(html, "<img alt=\"{alt}\"{size} src=\"data:image/{kind};base64,{data}\">");
+                let _ = writeln!(html, "<img alt=\"{alt}\"{size} src=\"data:image/{format};base64,{data}\">");
             }
         }
         if !self.caption.is_empty() {

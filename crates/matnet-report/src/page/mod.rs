@@ -1,37 +1,37 @@
-//! A page that is one file: no other file, no network, light or dark as the reader's screen is.
+//! HTML pages that are one file: no other files, no network access, a light and a dark theme, desktop and phone.
 
 mod anchor;
-mod cloud;
 mod figure;
+mod scatter3d;
 
 use std::fmt::Write;
 
 pub use figure::Figure;
 
-use crate::chart::Scatter3;
-use crate::colour;
+use crate::chart::Scatter3d;
+use crate::color;
 use crate::escape::markup;
 use crate::table::Table;
 use anchor::Anchors;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
-const CLOUD: &str = include_str!("cloud.js");
+const SCATTER3D: &str = include_str!("scatter3d.js");
 
-/// From so many headings on, the page begins with a list of them.
-const CONTENTS: usize = 3;
+/// Pages with at least so many headings start with a table of contents.
+const MIN_CONTENTS: usize = 3;
 
-/// A page that is being written, from top to bottom.
+/// An HTML page, written from top to bottom.
 ///
-/// All text is plain text: whatever it contains, it is shown and not obeyed.
+/// All text is plain text: markup in it is escaped.
 #[derive(Clone, Debug)]
 pub struct Page {
     title: String,
-    lede: String,
+    summary: String,
     body: String,
     headings: Vec<(String, String)>,
     anchors: Anchors,
-    has_cloud: bool,
+    has_scatter3d: bool,
 }
 
 impl Page {
@@ -39,21 +39,21 @@ impl Page {
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
-            lede: String::new(),
+            summary: String::new(),
             body: String::new(),
             headings: Vec::new(),
             anchors: Anchors::default(),
-            has_cloud: false,
+            has_scatter3d: false,
         }
     }
 
     /// A sentence or two under the title.
-    pub fn with_lede(mut self, lede: impl Into<String>) -> Self {
-        self.lede = lede.into();
+    pub fn with_summary(mut self, summary: impl Into<String>) -> Self {
+        self.summary = summary.into();
         self
     }
 
-    /// A heading that can be linked to; gives its anchor, without the `#`.
+    /// A heading; returns its anchor, without the `#`.
     pub fn heading(&mut self, text: &str) -> String {
         let anchor = self.anchors.take(text);
         self.headings.push((anchor.clone(), text.into()));
@@ -61,7 +61,7 @@ impl Page {
         anchor
     }
 
-    /// A smaller heading, not in the list at the top.
+    /// A smaller heading, not in the table of contents; returns its anchor.
     pub fn subheading(&mut self, text: &str) -> String {
         let anchor = self.anchors.take(text);
         self.write_heading("h3", &anchor, text);
@@ -80,7 +80,7 @@ impl Page {
         let _ = writeln!(self.body, "<p>{}</p>", markup(text));
     }
 
-    /// A list of sentences.
+    /// A list.
     pub fn list(&mut self, items: impl IntoIterator<Item = impl AsRef<str>>) {
         self.body.push_str("<ul>\n");
         for item in items {
@@ -89,17 +89,17 @@ impl Page {
         self.body.push_str("</ul>\n");
     }
 
-    /// A paragraph that leads to another file.
+    /// A paragraph with a link to another file.
     pub fn link(&mut self, file: &str, text: &str) {
         let _ = writeln!(self.body, "<p><a href=\"{}\">{}</a></p>", markup(file), markup(text));
     }
 
-    /// Text as it is, line by line, such as a config.
+    /// Preformatted text, such as a config.
     pub fn code(&mut self, text: &str) {
         let _ = writeln!(self.body, "<pre><code>{}</code></pre>", markup(text));
     }
 
-    /// Short facts, each with its name.
+    /// Names with short values.
     pub fn facts(&mut self, facts: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>) {
         self.body.push_str("<dl>\n");
         for (name, value) in facts {
@@ -119,7 +119,7 @@ impl Page {
         self.body.push_str(&figure.html(""));
     }
 
-    /// Figures side by side, as far as the screen is wide enough.
+    /// Figures side by side, as many as fit on the screen.
     pub fn figures(&mut self, figures: impl IntoIterator<Item = Figure>) {
         self.body.push_str("<div class=\"row\">\n");
         for figure in figures {
@@ -128,20 +128,20 @@ impl Page {
         self.body.push_str("</div>\n");
     }
 
-    /// Points in space that can be turned with mouse, finger or keys; without scripts and on paper they stand still.
-    pub fn cloud(&mut self, cloud: &Scatter3, caption: &str) {
-        self.has_cloud = true;
-        self.body.push_str(&cloud::html(cloud, caption));
+    /// A scatter plot that can be rotated with mouse, touch or keys; without scripts and in print it is static.
+    pub fn scatter3d(&mut self, plot: &Scatter3d, caption: &str) {
+        self.has_scatter3d = true;
+        self.body.push_str(&scatter3d::html(plot, caption));
     }
 
-    /// What `content` writes is hidden until the reader opens it.
+    /// A collapsed section; `content` writes what is in it.
     pub fn details(&mut self, summary: &str, content: impl FnOnce(&mut Self)) {
         let _ = writeln!(self.body, "<details><summary>{}</summary>", markup(summary));
         content(self);
         self.body.push_str("</details>\n");
     }
 
-    /// The file.
+    /// The HTML file.
     pub fn html(&self) -> String {
         let title = markup(&self.title);
         let mut html = format!(
@@ -150,12 +150,12 @@ impl Page {
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; \
              style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
              <title>{title}</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n",
-            colour::style()
+            color::style()
         );
-        if !self.lede.is_empty() {
-            let _ = writeln!(html, "<p class=\"lede\">{}</p>", markup(&self.lede));
+        if !self.summary.is_empty() {
+            let _ = writeln!(html, "<p class=\"summary\">{}</p>", markup(&self.summary));
         }
-        if self.headings.len() >= CONTENTS {
+        if self.headings.len() >= MIN_CONTENTS {
             html.push_str("<nav aria-label=\"Contents\"><ul>\n");
             for (anchor, text) in &self.headings {
                 let _ = writeln!(html, "<li><a href=\"#{anchor}\">{}</a></li>", markup(text));
@@ -163,8 +163,8 @@ impl Page {
             html.push_str("</ul></nav>\n");
         }
         html.push_str(&self.body);
-        let cloud = if self.has_cloud { CLOUD } else { "" };
-        let _ = write!(html, "</main>\n<script>\n{SCRIPT}{cloud}</script>\n</body>\n</html>\n");
+        let scatter3d = if self.has_scatter3d { SCATTER3D } else { "" };
+        let _ = write!(html, "</main>\n<script>\n{SCRIPT}{scatter3d}</script>\n</body>\n</html>\n");
         html
     }
 }

@@ -1,4 +1,4 @@
-//! Files from pixels.
+//! Encoding of pictures as PNG and GIF.
 
 use std::time::Duration;
 
@@ -20,11 +20,11 @@ pub fn png(image: &RgbImage) -> Result<Vec<u8>, ReportError> {
     Ok(file)
 }
 
-/// Frames as an animated GIF file that runs again and again. Frames of at most 256 colours keep them exactly.
+/// Frames as an animated GIF file that loops forever. Frames with at most 256 colours keep them exactly.
 ///
 /// # Errors
 ///
-/// If there are no frames, or they differ in size, or they are larger than a GIF can be (65,535 pixels a side).
+/// If there are no frames, or they differ in size, or a side exceeds 65,535 pixels.
 pub fn gif(frames: &[RgbImage], delay: Duration) -> Result<Vec<u8>, ReportError> {
     let Some(first) = frames.first() else { return Err(ReportError::Frames) };
     if first.is_empty() || frames.iter().any(|frame| frame.dimensions() != first.dimensions()) {
@@ -32,10 +32,10 @@ pub fn gif(frames: &[RgbImage], delay: Duration) -> Result<Vec<u8>, ReportError>
     }
     let (width, height) = first.dimensions();
     if width.max(height) > u32::from(u16::MAX) {
-        return Err(ReportError::Size { width: width.into(), height: height.into() });
+        return Err(ReportError::ImageSize { width: width.into(), height: height.into() });
     }
     let mut file = Vec::new();
-    // The encoder writes the end of the file when it is dropped.
+    // The encoder writes the trailer when it is dropped.
     {
         let mut encoder = GifEncoder::new_with_speed(&mut file, 10);
         encoder.set_repeat(Repeat::Infinite)?;

@@ -1,14 +1,13 @@
-//! Matrices as pictures: grids of tiles, strips of frames, animations, and all of them as text in a terminal.
+//! Matrices as pictures: grids of tiles and animations, as pixels or as text in a terminal.
 
-mod colours;
+mod colormap;
 mod encode;
 mod grid;
-mod labels;
 mod terminal;
 mod tile;
 
-pub use colours::{Colours, Range};
+pub use colormap::{ColorRange, Colormap};
 pub use encode::{gif, png};
-pub use grid::{Grid, Paper, outer_products};
+pub use grid::{Grid, outer_products};
 pub use terminal::half_blocks;
 pub use tile::Tile;

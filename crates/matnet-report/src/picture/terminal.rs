@@ -1,10 +1,10 @@
-//! A picture in a terminal: two pixels to a character, the upper in the letter's colour, the lower behind it.
+//! Pictures in a terminal: two pixels per character, the upper as foreground and the lower as background colour.
 
 use std::fmt::Write;
 
 use image::{Rgb, RgbImage, imageops};
 
-/// The picture as coloured text, no wider than `columns` characters.
+/// The picture as text with ANSI colours, at most `columns` characters wide.
 pub fn half_blocks(image: &RgbImage, columns: u32) -> String {
     let columns = columns.clamp(1, 160);
     let shrunk;

@@ -1,8 +1,8 @@
-//! A matrix that is to be seen.
+//! Matrices to be drawn.
 
 use crate::ReportError;
 
-/// A matrix that is to be seen, row after row.
+/// A matrix to be drawn, in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
     pub(super) rows: usize,
@@ -15,44 +15,44 @@ impl Tile {
     ///
     /// # Errors
     ///
-    /// If there are more or fewer values than that.
+    /// If there are not exactly `rows * cols` values.
     pub fn new(rows: usize, cols: usize, values: impl Into<Vec<f32>>) -> Result<Self, ReportError> {
         let values = values.into();
         if rows.checked_mul(cols) != Some(values.len()) {
-            return Err(ReportError::Entries { rows, cols, found: values.len() });
+            return Err(ReportError::TileSize { rows, cols, found: values.len() });
         }
         Ok(Self { rows, cols, values })
     }
 
-    /// Rank one: every entry of `down` times every entry of `across`.
-    pub fn outer(down: &[f32], across: &[f32]) -> Self {
+    /// A tile without entries, which leaves its place in a grid empty.
+    pub fn empty() -> Self {
+        Self { rows: 0, cols: 0, values: Vec::new() }
+    }
+
+    /// The outer product of two vectors.
+    pub(super) fn outer(down: &[f32], across: &[f32]) -> Self {
         let values = down.iter().flat_map(|u| across.iter().map(move |v| u * v)).collect();
         Self { rows: down.len(), cols: across.len(), values }
     }
 
-    /// How many rows it has.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many columns it has.
+    /// Number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// One column.
-    pub fn column(&self, col: usize) -> Vec<f32> {
+    pub(super) fn column(&self, col: usize) -> Vec<f32> {
         self.values.iter().skip(col).step_by(self.cols.max(1)).copied().collect()
     }
 
-    /// Every entry times a number.
-    pub fn scaled(&self, factor: f32) -> Self {
-        Self { values: self.values.iter().map(|value| value * factor).collect(), ..self.clone() }
-    }
-
-    /// At most `most` rows and columns: of a larger one every second, third, … only.
-    pub fn thinned(&self, most: usize) -> Self {
-        let step = |side: usize| side.div_ceil(most.max(1)).max(1);
+    /// At most `max_side` rows and columns: of a larger matrix, every second, third, … row and column.
+    pub fn subsampled(&self, max_side: usize) -> Self {
+        let step = |side: usize| side.div_ceil(max_side.max(1)).max(1);
         let (down, across) = (step(self.rows), step(self.cols));
         let rows = self.values.chunks_exact(self.cols.max(1)).step_by(down);
         let values = rows.flat_map(|row| row.iter().step_by(across).copied()).collect();
@@ -72,11 +72,11 @@ mod tests {
     }
 
     #[test]
-    fn thinning_keeps_every_second() {
+    fn subsampling_keeps_every_second() {
         let tile = Tile::new(2, 5, (0..10).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
-        assert_eq!(tile.thinned(3).values, [0.0, 2.0, 4.0, 5.0, 7.0, 9.0]);
-        assert_eq!(tile.thinned(5), tile);
-        assert_eq!(Tile::new(0, 4, []).unwrap().thinned(2).values, []);
+        assert_eq!(tile.subsampled(3).values, [0.0, 2.0, 4.0, 5.0, 7.0, 9.0]);
+        assert_eq!(tile.subsampled(5), tile);
+        assert_eq!(Tile::new(0, 4, []).unwrap().subsampled(2).values, []);
     }
 
     #[test]

@@ -1,16 +1,17 @@
-//! What stands in a table.
+//! The cells of a table.
 
-use crate::number::{fixed, scientific};
+use crate::text::{fixed, scientific};
 
-/// What stands in a table.
+/// A cell of a [`Table`](super::Table).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Cell {
-    /// Nothing: no such measurement.
+#[non_exhaustive]
+pub enum TableCell {
+    /// No value, written as `–`.
     #[default]
     Empty,
-    /// Words.
+    /// Text.
     Text(String),
-    /// A number with so many digits after the point.
+    /// A number.
     Number {
         /// The number.
         value: f64,
@@ -18,18 +19,18 @@ pub enum Cell {
         decimals: usize,
     },
     /// Mean and standard deviation over several runs.
-    MeanSd {
-        /// Their mean.
+    MeanStd {
+        /// The mean.
         mean: f64,
-        /// Their standard deviation.
-        sd: f64,
+        /// The standard deviation.
+        std: f64,
         /// Digits after the point, of both.
         decimals: usize,
     },
 }
 
-impl Cell {
-    /// A number with so many digits after the point.
+impl TableCell {
+    /// A number with `decimals` digits after the point.
     pub fn number(value: f64, decimals: usize) -> Self {
         Self::Number { value, decimals }
     }
@@ -40,40 +41,40 @@ impl Cell {
     }
 
     /// Mean and standard deviation, `97.1 ± 0.2`.
-    pub fn mean_sd(mean: f64, sd: f64, decimals: usize) -> Self {
-        Self::MeanSd { mean, sd, decimals }
+    pub fn mean_std(mean: f64, std: f64, decimals: usize) -> Self {
+        Self::MeanStd { mean, std, decimals }
     }
 
-    /// The number that decides which cell is best and how rows are sorted.
+    /// The number that decides which cell is highlighted.
     pub(super) fn value(&self) -> Option<f64> {
         match self {
             Self::Empty | Self::Text(_) => None,
             Self::Number { value, .. } => Some(*value).filter(|value| value.is_finite()),
-            Self::MeanSd { mean, .. } => Some(*mean).filter(|mean| mean.is_finite()),
+            Self::MeanStd { mean, .. } => Some(*mean).filter(|mean| mean.is_finite()),
         }
     }
 
-    /// What is written, without the deviation: two cells with the same head are equally good.
+    /// The text without the deviation: two cells with the same head are equally good.
     pub(super) fn head(&self) -> String {
         match self {
             Self::Empty => "–".into(),
             Self::Text(text) => text.clone(),
-            Self::Number { value, decimals } | Self::MeanSd { mean: value, decimals, .. } => {
+            Self::Number { value, decimals } | Self::MeanStd { mean: value, decimals, .. } => {
                 written(*value, *decimals)
             }
         }
     }
 
-    /// All that is written.
+    /// The text of the cell.
     pub(super) fn text(&self) -> String {
         match self {
-            Self::MeanSd { sd, decimals, .. } => format!("{} ± {}", self.head(), written(*sd, *decimals)),
+            Self::MeanStd { std, decimals, .. } => format!("{} ± {}", self.head(), written(*std, *decimals)),
             cell => cell.head(),
         }
     }
 }
 
-/// As asked, but never a number that the digits hide or that fills the page.
+/// The number with `decimals` digits, or in scientific notation if these would hide it or it is very long.
 fn written(value: f64, decimals: usize) -> String {
     let decimals = decimals.min(12);
     let size = value.abs();
@@ -81,13 +82,13 @@ fn written(value: f64, decimals: usize) -> String {
     if value.is_finite() && (size >= 1e15 || hidden) { scientific(value, 1) } else { fixed(value, decimals) }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for TableCell {
     fn from(text: &str) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for TableCell {
     fn from(text: String) -> Self {
         Self::Text(text)
     }

@@ -1,4 +1,4 @@
-//! The table on a page.
+//! Tables as HTML.
 
 use std::fmt::Write;
 
@@ -6,14 +6,13 @@ use super::Table;
 use crate::escape::markup;
 
 impl Table {
-    /// The table as HTML, to stand in a [`Page`](crate::page::Page).
+    /// The table as HTML. The caption is outside the scroll box, so that it stays on a narrow screen.
     pub(crate) fn html(&self) -> String {
-        let mut html = String::from("<div class=\"scroll\"><table");
-        html.push_str(if self.sortable { " class=\"sort\">\n" } else { ">\n" });
+        let mut html = String::from("<figure class=\"table\">\n");
         if !self.caption.is_empty() {
-            let _ = writeln!(html, "<caption>{}</caption>", markup(&self.caption));
+            let _ = writeln!(html, "<figcaption>{}</figcaption>", markup(&self.caption));
         }
-        html.push_str("<thead><tr>");
+        html.push_str("<div class=\"scroll\"><table>\n<thead><tr>");
         for column in &self.columns {
             let class = if column.numeric { " class=\"n\"" } else { "" };
             let _ = write!(html, "<th scope=\"col\"{class}>{}</th>", markup(&column.name));
@@ -29,36 +28,34 @@ impl Table {
                     (false, true) => " class=\"best\"",
                     (false, false) => "",
                 };
-                let _ = write!(html, "<td{class}");
-                if let Some(value) = cell.value().filter(|_| self.sortable) {
-                    let _ = write!(html, " data-v=\"{value}\"");
-                }
-                let _ = write!(html, ">{}</td>", markup(&cell.text()));
+                let _ = write!(html, "<td{class}>{}</td>", markup(&cell.text()));
             }
             html.push_str("</tr>\n");
         }
-        html.push_str("</tbody></table></div>\n");
+        html.push_str("</tbody></table></div>\n</figure>\n");
         html
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::table::{Best, Cell, Column, Table};
+    use crate::table::{Highlight, Table, TableCell, TableColumn};
 
     #[test]
-    fn numbers_stand_right_and_the_best_is_marked() {
-        let table = Table::new([Column::text("net"), Column::number("<acc>").with_best(Best::Highest)])
-            .with_sorting()
-            .with_row(["<b>a</b>".into(), Cell::number(97.06, 1)])
-            .with_row(["b".into(), Cell::number(97.14, 1)])
-            .with_row(["c".into(), Cell::number(f64::NAN, 1)])
-            .with_row(["d".into()]);
+    fn numbers_are_right_aligned_and_the_best_is_bold() {
+        let table = Table::new([
+            TableColumn::text("net"),
+            TableColumn::number("<acc>").with_highlight(Highlight::Max),
+        ])
+        .with_row(["<b>a</b>".into(), TableCell::number(97.06, 1)])
+        .with_row(["b".into(), TableCell::number(97.14, 1)])
+        .with_row(["c".into(), TableCell::number(f64::NAN, 1)])
+        .with_row(["d".into()]);
         let html = table.html();
         assert!(html.contains("<th scope=\"col\" class=\"n\">&lt;acc&gt;</th>"));
         assert!(html.contains("<td>&lt;b&gt;a&lt;/b&gt;</td>"));
-        // Both are written 97.1, so both are best.
-        assert_eq!(html.matches("<td class=\"n best\" data-v=\"97").count(), 2);
+        // Both are written as 97.1, so both are bold.
+        assert_eq!(html.matches("<td class=\"n best\">97.1</td>").count(), 2);
         assert!(html.contains("<td class=\"n\">NaN</td>") && html.contains("<td class=\"n\">–</td>"));
     }
 }

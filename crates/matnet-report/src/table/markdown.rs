@@ -1,12 +1,12 @@
-//! The table in a Markdown file.
+//! Tables as Markdown.
 
-use super::{Cell, Table};
+use super::{Table, TableCell};
 
 impl Table {
-    /// The table as Markdown, with columns that line up in the source too. The caption is left to the text around it.
+    /// The table as Markdown, with aligned columns in the source too, without its caption.
     pub fn markdown(&self) -> String {
         let best = self.best();
-        let written = |cell: &Cell, best: &Option<String>| {
+        let written = |cell: &TableCell, best: &Option<String>| {
             let text = escaped(&cell.text());
             if Self::is_best(best, cell) { format!("**{text}**") } else { text }
         };
@@ -38,7 +38,7 @@ impl Table {
     }
 }
 
-/// What Markdown or HTML would take as their own.
+/// Escapes what has a meaning in Markdown or HTML.
 fn escaped(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut safe = String::new();
@@ -46,7 +46,7 @@ fn escaped(text: &str) -> String {
         let beside = |at: Option<&char>| at.is_some_and(|c| c.is_alphanumeric());
         match letter {
             '\\' | '|' | '*' | '`' | '[' | ']' | '~' => safe.extend(['\\', letter]),
-            // Within a word, as in row_map, it is only itself.
+            // Within a word, as in row_map, it has no meaning.
             '_' if !(beside(letters[..place].last()) && beside(letters.get(place + 1))) => {
                 safe.push_str("\\_")
             }
@@ -62,18 +62,19 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Best, Column};
+    use crate::table::{Highlight, TableColumn};
 
     #[test]
-    fn nothing_breaks_out_of_a_cell() {
+    fn markup_is_escaped() {
         assert_eq!(escaped("a|b\nc *d* <img> row_map _x_"), "a\\|b c \\*d\\* &lt;img> row_map \\_x\\_");
     }
 
     #[test]
-    fn columns_line_up() {
-        let table = Table::new([Column::text("é|"), Column::number("n").with_best(Best::Highest)])
-            .with_row(["long name".into(), Cell::count(160_601)])
-            .with_row([Cell::Empty, Cell::number(-1.0, 0)]);
+    fn columns_are_aligned() {
+        let table =
+            Table::new([TableColumn::text("é|"), TableColumn::number("n").with_highlight(Highlight::Max)])
+                .with_row(["long name".into(), TableCell::count(160_601)])
+                .with_row([TableCell::Empty, TableCell::number(-1.0, 0)]);
         let lines = "| é\\|       |           n |\n\
                      |-----------|------------:|\n\
                      | long name | **160,601** |\n\
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "2 cells for 1 columns")]
-    fn a_row_too_long_is_a_mistake() {
-        let _ = Table::new([Column::text("a")]).with_row([Cell::Empty, Cell::Empty]);
+    fn too_many_cells_panic() {
+        let _ = Table::new([TableColumn::text("a")]).with_row([TableCell::Empty, TableCell::Empty]);
     }
 }

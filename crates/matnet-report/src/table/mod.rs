@@ -1,44 +1,43 @@
-//! One table for a page and for a Markdown file.
+//! One table type for HTML, Markdown and plain text.
 
 mod cell;
 mod html;
 mod markdown;
+mod plain;
 
-pub use cell::Cell;
+pub use cell::TableCell;
 
-/// Which value of a column is set in bold.
+/// The value of a column that is set in bold, together with values that are written the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Best {
-    /// None.
-    None,
+pub enum Highlight {
     /// The lowest, as for errors.
-    Lowest,
+    Min,
     /// The highest, as for accuracies.
-    Highest,
+    Max,
 }
 
-/// The head of a column.
+/// The header of a column.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub struct TableColumn {
     name: String,
     numeric: bool,
-    best: Best,
+    highlight: Option<Highlight>,
 }
 
-impl Column {
-    /// A column of words, to the left.
+impl TableColumn {
+    /// A left-aligned column.
     pub fn text(name: impl Into<String>) -> Self {
-        Self { name: name.into(), numeric: false, best: Best::None }
+        Self { name: name.into(), numeric: false, highlight: None }
     }
 
-    /// A column of numbers, to the right.
+    /// A right-aligned column.
     pub fn number(name: impl Into<String>) -> Self {
-        Self { name: name.into(), numeric: true, best: Best::None }
+        Self { name: name.into(), numeric: true, highlight: None }
     }
 
-    /// Sets the best number, and those that are written the same, in bold.
-    pub fn with_best(mut self, best: Best) -> Self {
-        self.best = best;
+    /// Sets the best number in bold, in HTML and Markdown.
+    pub fn with_highlight(mut self, highlight: Highlight) -> Self {
+        self.highlight = Some(highlight);
         self
     }
 }
@@ -46,91 +45,81 @@ impl Column {
 /// Rows of cells under named columns.
 ///
 /// ```
-/// use matnet_report::table::{Best, Cell, Column, Table};
+/// use matnet_report::table::{Highlight, Table, TableCell, TableColumn};
 ///
-/// let columns = [Column::text("net"), Column::number("error (%)").with_best(Best::Lowest)];
+/// let columns = [
+///     TableColumn::text("net"),
+///     TableColumn::number("error rate (%)").with_highlight(Highlight::Min),
+/// ];
 /// let table = Table::new(columns)
-///     .with_row([Cell::from("matrix"), Cell::mean_sd(1.21, 0.04, 2)])
-///     .with_row([Cell::from("vector"), Cell::mean_sd(1.9, 0.1, 2)]);
+///     .with_row([TableCell::from("matrix"), TableCell::mean_std(1.21, 0.04, 2)])
+///     .with_row([TableCell::from("vector"), TableCell::mean_std(1.9, 0.1, 2)]);
 /// assert_eq!(
 ///     table.markdown(),
-///     "| net    |       error (%) |\n\
+///     "| net    |  error rate (%) |\n\
 ///      |--------|----------------:|\n\
 ///      | matrix | **1.21 ± 0.04** |\n\
 ///      | vector |     1.90 ± 0.10 |\n"
 /// );
+/// assert_eq!(
+///     table.text(),
+///     "net     error rate (%)\n\
+///      matrix     1.21 ± 0.04\n\
+///      vector     1.90 ± 0.10\n"
+/// );
 /// ```
 #[derive(Clone, Debug)]
 pub struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+    columns: Vec<TableColumn>,
+    rows: Vec<Vec<TableCell>>,
     caption: String,
-    sortable: bool,
 }
 
 impl Table {
     /// A table without rows.
-    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
-        let columns = columns.into_iter().collect();
-        Self { columns, rows: Vec::new(), caption: String::new(), sortable: false }
+    pub fn new(columns: impl IntoIterator<Item = TableColumn>) -> Self {
+        Self { columns: columns.into_iter().collect(), rows: Vec::new(), caption: String::new() }
     }
 
-    /// What the table shows, written above it.
+    /// The caption, written above the table in HTML.
     pub fn with_caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
         self
     }
 
-    /// What the table shows.
+    /// The caption.
     pub fn caption(&self) -> &str {
         &self.caption
     }
 
-    /// Lets a reader of the page sort the rows by a click on a column's name.
-    pub fn with_sorting(mut self) -> Self {
-        self.sortable = true;
-        self
-    }
-
-    /// One more row.
+    /// Adds a row; missing cells are empty.
     ///
     /// # Panics
     ///
-    /// If it has more cells than there are columns; missing ones are empty.
-    pub fn with_row(mut self, cells: impl IntoIterator<Item = Cell>) -> Self {
+    /// If the row has more cells than there are columns.
+    pub fn with_row(mut self, cells: impl IntoIterator<Item = TableCell>) -> Self {
         self.push(cells);
         self
     }
 
-    /// One more row, as [`Table::with_row`].
+    /// Adds a row; missing cells are empty.
     ///
     /// # Panics
     ///
-    /// If it has more cells than there are columns; missing ones are empty.
-    pub fn push(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        let mut row: Vec<Cell> = cells.into_iter().collect();
+    /// If the row has more cells than there are columns.
+    pub fn push(&mut self, cells: impl IntoIterator<Item = TableCell>) {
+        let mut row: Vec<TableCell> = cells.into_iter().collect();
         assert!(row.len() <= self.columns.len(), "{} cells for {} columns", row.len(), self.columns.len());
-        row.resize(self.columns.len(), Cell::Empty);
+        row.resize(self.columns.len(), TableCell::Empty);
         self.rows.push(row);
     }
 
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// For each column what its best cells say, if it has any.
+    /// The text of the best cells of each column that has a highlight.
     fn best(&self) -> Vec<Option<String>> {
-        let best = |(place, column): (usize, &Column)| {
-            let sign = match column.best {
-                Best::None => return None,
-                Best::Lowest => 1.0,
-                Best::Highest => -1.0,
+        let best = |(place, column): (usize, &TableColumn)| {
+            let sign = match column.highlight? {
+                Highlight::Min => 1.0,
+                Highlight::Max => -1.0,
             };
             let numbers = self.rows.iter().filter_map(|row| Some((row[place].value()?, &row[place])));
             let best = numbers.min_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)))?;
@@ -140,7 +129,7 @@ impl Table {
     }
 
     /// Whether a cell is among the best of its column.
-    fn is_best(best: &Option<String>, cell: &Cell) -> bool {
+    fn is_best(best: &Option<String>, cell: &TableCell) -> bool {
         cell.value().is_some() && best.as_ref() == Some(&cell.head())
     }
 }

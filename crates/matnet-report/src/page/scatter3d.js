@@ -1,22 +1,22 @@
-// Points in space: a canvas that turns.
+// Interactive scatter plots in three dimensions on a canvas.
 (() => {
-  for (const figure of document.querySelectorAll("figure.cloud")) {
+  for (const figure of document.querySelectorAll("figure.scatter3d")) {
     const data = JSON.parse(figure.querySelector("script").textContent);
     const live = figure.querySelector(".live");
     const canvas = live.querySelector("canvas");
-    const still = figure.querySelector(".still");
-    const namespace = still.querySelector("svg").namespaceURI;
+    const drawing = figure.querySelector(".static");
+    const namespace = drawing.querySelector("svg").namespaceURI;
     const context = canvas.getContext("2d");
     if (!context) continue;
     live.hidden = false;
-    still.style.display = "none";
+    drawing.style.display = "none";
     const shown = data.names.map(() => true);
     const marks = data.marks.map(path => new Path2D(path));
     const count = data.points.length / 4;
     const size = count < 150 ? 1 : count < 800 ? 0.8 : count < 3000 ? 0.62 : 0.45;
-    let around, above, zoom;
-    const restart = () => { [around, above, zoom] = [data.around, data.above, 1]; };
-    restart();
+    let azimuth, elevation, zoom;
+    const reset = () => { [azimuth, elevation, zoom] = [data.azimuth, data.elevation, 1]; };
+    reset();
 
     data.names.forEach((name, place) => {
       const button = document.createElement("button");
@@ -29,7 +29,7 @@
       mark.setAttribute("aria-hidden", "true");
       const path = document.createElementNS(namespace, "path");
       path.setAttribute("d", data.marks[place]);
-      path.setAttribute("class", "f-c" + place % data.colours);
+      path.setAttribute("class", "f-c" + place % data.colors);
       mark.append(path);
       button.append(mark, name);
       button.addEventListener("click", () => {
@@ -37,11 +37,11 @@
         button.setAttribute("aria-pressed", String(shown[place]));
         draw();
       });
-      live.querySelector(".keys").append(button);
+      live.querySelector(".legend").append(button);
     });
 
-    const see = (x, y, z) => {
-      const [a, e] = [around * Math.PI / 180, above * Math.PI / 180];
+    const project = (x, y, z) => {
+      const [a, e] = [azimuth * Math.PI / 180, elevation * Math.PI / 180];
       const right = x * Math.cos(a) - y * Math.sin(a);
       const back = x * Math.sin(a) + y * Math.cos(a);
       return [right, z * Math.cos(e) + back * Math.sin(e), z * Math.sin(e) - back * Math.cos(e)];
@@ -62,16 +62,16 @@
       canvas.width = Math.round(width * fine);
       canvas.height = Math.round(height * fine);
       const style = getComputedStyle(document.documentElement);
-      const colour = name => style.getPropertyValue("--" + name).trim();
+      const color = name => style.getPropertyValue("--" + name).trim();
       const unit = Math.min(width, height) / 2 / 1.8 * zoom;
       const place = (x, y, z) => {
-        const [right, up, near] = see(x, y, z);
+        const [right, up, near] = project(x, y, z);
         return [width / 2 + right * unit, height / 2 - up * unit, near];
       };
       context.setTransform(fine, 0, 0, fine, 0, 0);
       context.clearRect(0, 0, width, height);
-      context.strokeStyle = colour("rule");
-      context.fillStyle = colour("soft");
+      context.strokeStyle = color("gridline");
+      context.fillStyle = color("muted");
       context.font = "12px system-ui, sans-serif";
       context.textAlign = "center";
       for (let axis = 0; axis < 3; axis++) {
@@ -90,55 +90,55 @@
       }
       const points = [];
       for (let i = 0; i < data.points.length; i += 4) {
-        const kind = data.points[i];
-        if (!shown[kind]) continue;
-        points.push([kind, ...place(data.points[i + 1] / 1000, data.points[i + 2] / 1000, data.points[i + 3] / 1000)]);
+        const cls = data.points[i];
+        if (!shown[cls]) continue;
+        points.push([cls, ...place(data.points[i + 1] / 1000, data.points[i + 2] / 1000, data.points[i + 3] / 1000)]);
       }
       points.sort((a, b) => a[3] - b[3]);
-      const colours = data.names.map((_, kind) => colour("c" + kind % data.colours));
-      for (const [kind, x, y, depth] of points) {
+      const colors = data.names.map((_, cls) => color("c" + cls % data.colors));
+      for (const [cls, x, y, depth] of points) {
         const near = Math.max(-1, Math.min(1, depth / Math.sqrt(3)));
         const scale = size * (1 + 0.3 * near) * Math.sqrt(zoom);
         context.setTransform(fine * scale, 0, 0, fine * scale, fine * x, fine * y);
         context.globalAlpha = 0.75 + 0.2 * near;
-        context.fillStyle = colours[kind];
-        context.fill(marks[kind]);
+        context.fillStyle = colors[cls];
+        context.fill(marks[cls]);
       }
       context.globalAlpha = 1;
     };
 
-    const turn = (dx, dy) => {
-      around -= dx;
-      above = Math.max(-90, Math.min(90, above + dy));
+    const rotate = (dx, dy) => {
+      azimuth -= dx;
+      elevation = Math.max(-90, Math.min(90, elevation + dy));
       draw();
     };
     const scale = factor => { zoom = Math.max(0.4, Math.min(12, zoom * factor)); draw(); };
-    const fingers = new Map();
+    const pointers = new Map();
     const spread = () => {
-      const [a, b] = [...fingers.values()];
+      const [a, b] = [...pointers.values()];
       return Math.hypot(a.x - b.x, a.y - b.y);
     };
     canvas.addEventListener("pointerdown", event => {
-      fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+      pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
       canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener("pointermove", event => {
-      const before = fingers.get(event.pointerId);
+      const before = pointers.get(event.pointerId);
       if (!before) return;
       const now = { x: event.clientX, y: event.clientY };
-      if (fingers.size === 1) {
-        turn(-(now.x - before.x) * 0.5, (now.y - before.y) * 0.5);
-        fingers.set(event.pointerId, now);
-      } else if (fingers.size === 2) {
+      if (pointers.size === 1) {
+        rotate(-(now.x - before.x) * 0.5, (now.y - before.y) * 0.5);
+        pointers.set(event.pointerId, now);
+      } else if (pointers.size === 2) {
         const old = spread();
-        fingers.set(event.pointerId, now);
+        pointers.set(event.pointerId, now);
         if (old > 0) scale(spread() / old);
       }
     });
     for (const end of ["pointerup", "pointercancel"]) {
-      canvas.addEventListener(end, event => fingers.delete(event.pointerId));
+      canvas.addEventListener(end, event => pointers.delete(event.pointerId));
     }
-    // Only once the reader has taken hold of it, so that the page still scrolls past.
+    // Only while the canvas has the focus, so that the wheel otherwise scrolls the page.
     canvas.addEventListener("wheel", event => {
       if (document.activeElement !== canvas) return;
       event.preventDefault();
@@ -146,10 +146,10 @@
     }, { passive: false });
     canvas.addEventListener("keydown", event => {
       const keys = {
-        ArrowLeft: () => turn(5, 0), ArrowRight: () => turn(-5, 0),
-        ArrowUp: () => turn(0, -5), ArrowDown: () => turn(0, 5),
+        ArrowLeft: () => rotate(5, 0), ArrowRight: () => rotate(-5, 0),
+        ArrowUp: () => rotate(0, -5), ArrowDown: () => rotate(0, 5),
         "+": () => scale(1.15), "=": () => scale(1.15), "-": () => scale(1 / 1.15),
-        0: () => { restart(); draw(); },
+        0: () => { reset(); draw(); },
       };
       const act = keys[event.key];
       if (!act || event.ctrlKey || event.metaKey || event.altKey) return;

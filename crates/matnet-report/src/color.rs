@@ -1,47 +1,48 @@
-//! Colours that people with any colour vision can tell apart, on light and on dark paper.
+//! The colours of charts and pages: distinguishable with any colour vision, on a light and on a dark background.
 //!
-//! The first eight follow Okabe and Ito, darker or lighter where a page needs it. A drawing carries the light colours as
-//! attributes, which any style sheet overrides; the page's style sheet does so for both themes. So one drawing serves
-//! as a file, as a PNG and inside a page.
+//! The first eight follow Okabe and Ito, darker or lighter where the background needs it. A drawing carries the light
+//! colours as attributes, which any style sheet overrides; the style sheet of the page does so for both themes. So one
+//! drawing serves as a file, as a PNG and inside a page.
 
 use std::fmt::Write;
 
-/// What a stroke or a fill is for.
+/// The purpose of a stroke or a fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// Letters and axes.
-    Ink,
-    /// Letters of less weight.
-    Soft,
+pub(crate) enum ColorRole {
+    /// Text and axes.
+    Text,
+    /// Text of less weight.
+    Muted,
     /// Lines behind the data.
-    Rule,
-    /// What is behind everything.
-    Paper,
+    Gridline,
+    /// The background.
+    Background,
     /// Positive numbers in a heat map.
-    Warm,
+    Positive,
     /// Negative numbers in a heat map.
-    Cold,
-    /// Letters on a strong colour.
-    Light,
+    Negative,
+    /// Text on a strong colour.
+    OnColor,
     /// The n-th series or class.
     Series(usize),
 }
 
-/// How many colours there are before they come again, with other dashes and markers.
+/// Number of series colours; after these they repeat, with other dashes and markers.
 pub(crate) const SERIES: usize = 8;
 
-/// Name, on light paper, on dark paper.
+/// Name, colour in the light theme, colour in the dark theme.
 const ROLES: [(&str, &str, &str); 7] = [
-    ("ink", "#1c2430", "#e4e9f0"),
-    ("soft", "#556070", "#a3aebc"),
-    ("rule", "#dfe4ea", "#333c48"),
-    ("paper", "#ffffff", "#14191f"),
-    ("warm", "#0b559f", "#2b6cb8"),
-    ("cold", "#b3430b", "#b8511a"),
-    ("light", "#ffffff", "#ffffff"),
+    ("text", "#1c2430", "#e4e9f0"),
+    ("muted", "#556070", "#a3aebc"),
+    ("gridline", "#dfe4ea", "#333c48"),
+    ("background", "#ffffff", "#14191f"),
+    ("positive", "#0b559f", "#2b6cb8"),
+    ("negative", "#b3430b", "#b8511a"),
+    ("on-color", "#f7f9fb", "#f7f9fb"),
 ];
 
-const COLOURS: [(&str, &str); SERIES] = [
+/// Colour in the light theme, colour in the dark theme.
+const SERIES_COLORS: [(&str, &str); SERIES] = [
     ("#0072b2", "#4ea9e4"),
     ("#d55e00", "#f5893f"),
     ("#009e73", "#2cc998"),
@@ -52,8 +53,8 @@ const COLOURS: [(&str, &str); SERIES] = [
     ("#5f6670", "#b6bec9"),
 ];
 
-impl Role {
-    /// The name that classes and variables share.
+impl ColorRole {
+    /// The name shared by the CSS class and the CSS variable.
     pub fn name(self) -> String {
         match self {
             Self::Series(place) => format!("c{}", place % SERIES),
@@ -61,31 +62,32 @@ impl Role {
         }
     }
 
-    /// The colour on light paper.
+    /// The colour in the light theme.
     pub fn light(self) -> &'static str {
         match self {
-            Self::Series(place) => COLOURS[place % SERIES].0,
+            Self::Series(place) => SERIES_COLORS[place % SERIES].0,
             role => ROLES[role.index()].1,
         }
     }
 
     fn index(self) -> usize {
         match self {
-            Self::Ink | Self::Series(_) => 0,
-            Self::Soft => 1,
-            Self::Rule => 2,
-            Self::Paper => 3,
-            Self::Warm => 4,
-            Self::Cold => 5,
-            Self::Light => 6,
+            Self::Text | Self::Series(_) => 0,
+            Self::Muted => 1,
+            Self::Gridline => 2,
+            Self::Background => 3,
+            Self::Positive => 4,
+            Self::Negative => 5,
+            Self::OnColor => 6,
         }
     }
 }
 
-/// The style sheet: a variable for each colour in both themes, and the classes that drawings use.
+/// The style sheet: a CSS variable for each colour in both themes, and the classes that drawings use.
 pub(crate) fn style() -> String {
     let all = || {
-        let series = COLOURS.iter().enumerate().map(|(i, (light, dark))| (format!("c{i}"), *light, *dark));
+        let series =
+            SERIES_COLORS.iter().enumerate().map(|(i, (light, dark))| (format!("c{i}"), *light, *dark));
         ROLES.iter().map(|(name, light, dark)| (name.to_string(), *light, *dark)).chain(series)
     };
     let mut css = String::from(":root{color-scheme:light dark");
@@ -103,15 +105,15 @@ pub(crate) fn style() -> String {
     css
 }
 
-/// Dashes of the n-th line; the first is whole.
+/// The dash pattern of the n-th line; the first line is solid.
 pub(crate) fn dashes(place: usize) -> &'static str {
     const DASHES: [&str; 7] = ["", "7 3", "2 3", "9 3 2 3", "12 4", "5 2 1 2 1 2", "1 4"];
     DASHES[(place + place / SERIES) % DASHES.len()]
 }
 
-/// The outline of the n-th marker as a path around (`x`, `y`), about `r` in radius.
+/// The outline of the n-th marker as a path centred at (`x`, `y`), with a radius of about `r`.
 pub(crate) fn marker(place: usize, x: f64, y: f64, r: f64) -> String {
-    use crate::number::coordinate as c;
+    use crate::text::coordinate as c;
     let (s, d, w) = (r * 0.88, r * 1.3, r * 0.42);
     let start = |dx: f64, dy: f64| format!("M{} {}", c(x + dx), c(y + dy));
     match (place + place / SERIES) % SERIES {
@@ -145,12 +147,12 @@ mod tests {
     fn the_first_56_series_look_different() {
         let mut seen = std::collections::HashSet::new();
         for place in 0..56 {
-            assert!(seen.insert((Role::Series(place).name(), dashes(place))), "{place}");
+            assert!(seen.insert((ColorRole::Series(place).name(), dashes(place))), "{place}");
         }
     }
 
     #[test]
-    fn colours_stand_out_from_their_paper() {
+    fn colors_stand_out_from_the_background() {
         let luminance = |hex: &str| {
             let part = |at: usize| {
                 let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
@@ -162,7 +164,7 @@ mod tests {
             let (a, b) = (luminance(a), luminance(b));
             (a.max(b) + 0.05) / (a.min(b) + 0.05)
         };
-        for (light, dark) in COLOURS {
+        for (light, dark) in SERIES_COLORS {
             assert!(contrast(light, ROLES[3].1) >= 2.9, "{light} {}", contrast(light, ROLES[3].1));
             assert!(contrast(dark, ROLES[3].2) >= 6.0, "{dark}");
         }
