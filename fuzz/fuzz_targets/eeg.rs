@@ -1,7 +1,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use matnet_data::source::eeg;
+use matnet_data::catalog::readers::eeg;
 
 fuzz_target!(|data: &[u8]| {
     let mut text = Vec::new();

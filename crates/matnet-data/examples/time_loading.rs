@@ -3,22 +3,24 @@
 
 use std::time::Instant;
 
-use matnet_data::source::{eeg, mnist};
+use matnet_data::catalog::readers::{eeg, mnist};
 
 fn main() -> matnet_data::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let start = Instant::now();
     match &args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["mnist", dir] => {
-            let train = mnist::load(dir, mnist::Half::Train)?;
-            let test = mnist::load(dir, mnist::Half::Test)?;
+            let train = mnist::load(dir, mnist::MnistSplit::Train)?;
+            let test = mnist::load(dir, mnist::MnistSplit::Test)?;
             println!("{} + {} digits", train.inputs.len(), test.inputs.len());
         }
-        ["eeg", tree] => tell(&eeg::load(tree, eeg::Select::Official)?),
-        ["eeg-cached", tree, cache] => tell(&eeg::load_cached(tree, eeg::Select::Official, cache)?),
+        ["eeg", tree] => tell(&eeg::load(tree, eeg::EegSelection::Official)?),
+        ["eeg-cached", tree, cache] => tell(&eeg::load_cached(tree, eeg::EegSelection::Official, cache)?),
         ["eeg-compare", tree, other] => {
-            let (raw, compact) =
-                (eeg::load(tree, eeg::Select::Official)?, eeg::load(other, eeg::Select::Official)?);
+            let (raw, compact) = (
+                eeg::load(tree, eeg::EegSelection::Official)?,
+                eeg::load(other, eeg::EegSelection::Official)?,
+            );
             let pairs = || raw.inputs.data().iter().zip(compact.inputs.data());
             let differing = pairs().filter(|(a, b)| a != b).count();
             let most = pairs().map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -33,7 +35,7 @@ fn main() -> matnet_data::Result<()> {
     Ok(())
 }
 
-fn tell(eeg: &eeg::Eeg) {
+fn tell(eeg: &eeg::EegData) {
     let (skipped, repeated) = (eeg.report.skipped.len(), eeg.report.repeated.len());
     println!("{} trials, {skipped} skipped, {repeated} repeated", eeg.trials.len());
 }

@@ -1,27 +1,43 @@
-//! Datasets for matnet: fetch, verify, parse, split, transform.
+//! Datasets for matrix nets: built-in data, download and verification, file formats, splits, transforms and generators.
+//!
+//! ```
+//! use matnet_data::catalog::{self, Cache, LoadOptions};
+//! use matnet_data::{Target, local};
+//!
+//! // by name …
+//! let digits = catalog::load("optdigits", &Cache::standard()?, LoadOptions::default())?.into_samples()?;
+//! assert_eq!(digits.inputs.shape(), [1797, 8, 8]);
+//! assert!(matches!(digits.target, Target::Classes { .. }));
+//! // … or your own files, by path
+//! assert!(local::load("no-such-file.npz").is_err());
+//! # Ok::<(), matnet_data::Error>(())
+//! ```
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`catalog`] | datasets with a name: where they come from, download, checksums, [`catalog::load`] |
+//! | [`local`] | the user's own files: [`local::load`] by path, and [`local::SampleReader`] for files larger than memory |
+//! | [`split`] | training, validation and test indices |
+//! | [`transform`] | spectrograms, scaling, permutation, occlusion |
+//! | [`generate`] | seeded generators: simulated EEG, stories, moving digits, algorithmic sequences |
+//! | [`format`] | one reader per file format; memory is bounded by the size of the file |
+//!
+//! The cargo feature `research-formats` adds readers that few programs need: pickle (Planetoid's graphs), MATLAB (Frey faces) and
+//! the raw text of UCI's EEG database.
 
-mod array;
-pub mod cache;
 pub mod catalog;
-mod check;
 mod dataset;
-mod download;
 mod error;
-pub mod fetch;
 pub mod format;
-pub mod inputs;
-mod levels;
-pub mod moving_mnist;
-pub mod named;
-pub mod own;
-pub mod shipped;
-pub mod source;
+pub mod generate;
+pub mod local;
 pub mod split;
 pub mod transform;
 
 pub use matnet_random as random;
 
-pub use array::Array;
-pub use dataset::{GraphData, Samples, Split, Target};
+pub use dataset::{
+    Array, ByteArray, Contents, Dataset, GraphData, QaTask, Question, Samples, SplitIndices, Story,
+    StoryData, Target, tokenize,
+};
 pub use error::{Error, Result};
-pub use levels::Levels;

@@ -16,18 +16,18 @@ use std::ops::Range;
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-use crate::{Error, GraphData, Result, Split};
+use crate::{Error, GraphData, Result, SplitIndices};
 
 /// How much of the data goes where; what is left over by validation and test trains.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Fractions {
+pub struct SplitFractions {
     /// The part that decides when to stop.
     pub valid: f64,
     /// The part the result is measured on.
     pub test: f64,
 }
 
-impl Fractions {
+impl SplitFractions {
     /// Fails unless both are fractions and something is left to train on.
     pub fn new(valid: f64, test: f64) -> Result<Self> {
         let fractions = Self { valid, test };
@@ -54,7 +54,7 @@ impl Fractions {
     }
 }
 
-impl Split {
+impl SplitIndices {
     /// Fails unless every position is below `count` and stands in one place only.
     pub fn check(&self, count: usize) -> Result<()> {
         let mut seen = vec![false; count];
@@ -89,29 +89,34 @@ impl Split {
 }
 
 /// Splits `count` samples by fraction, at random.
-pub fn by_fraction(count: usize, fractions: Fractions, rng: &mut impl Rng) -> Result<Split> {
+pub fn by_fraction(count: usize, fractions: SplitFractions, rng: &mut impl Rng) -> Result<SplitIndices> {
     fractions.check()?;
     let (valid, test) = fractions.counts(count);
-    Ok(Split::deal(shuffled((0..count).collect(), rng), valid, test))
+    Ok(SplitIndices::deal(shuffled((0..count).collect(), rng), valid, test))
 }
 
 /// Keeps `test` as it is and draws `valid` of the other samples for validation.
-pub fn official_test(count: usize, test: Range<usize>, valid: usize, rng: &mut impl Rng) -> Result<Split> {
+pub fn official_test(
+    count: usize,
+    test: Range<usize>,
+    valid: usize,
+    rng: &mut impl Rng,
+) -> Result<SplitIndices> {
     if test.start > test.end || test.end > count {
         return Err(Error::Invalid(format!("test samples {test:?}, the data have {count}")));
     }
     let others = shuffled((0..count).filter(|position| !test.contains(position)).collect(), rng);
     room_to_train(others.len(), valid, 0)?;
-    Ok(Split { test: test.collect(), ..Split::deal(others, valid, 0) })
+    Ok(SplitIndices { test: test.collect(), ..SplitIndices::deal(others, valid, 0) })
 }
 
 /// Splits the samples of each group by fraction: every subject is in every part, no trial in two.
-pub fn within_groups(groups: &[u32], fractions: Fractions, rng: &mut impl Rng) -> Result<Split> {
+pub fn within_groups(groups: &[u32], fractions: SplitFractions, rng: &mut impl Rng) -> Result<SplitIndices> {
     fractions.check()?;
-    let mut split = Split::default();
+    let mut split = SplitIndices::default();
     for members in members(groups)?.into_values() {
         let (valid, test) = fractions.counts(members.len());
-        let part = Split::deal(shuffled(members, rng), valid, test);
+        let part = SplitIndices::deal(shuffled(members, rng), valid, test);
         split.train.extend(part.train);
         split.valid.extend(part.valid);
         split.test.extend(part.test);
@@ -120,31 +125,39 @@ pub fn within_groups(groups: &[u32], fractions: Fractions, rng: &mut impl Rng) -
 }
 
 /// Splits whole groups by fraction of their number: no subject is in two parts.
-pub fn between_groups(groups: &[u32], fractions: Fractions, rng: &mut impl Rng) -> Result<Split> {
+pub fn between_groups(groups: &[u32], fractions: SplitFractions, rng: &mut impl Rng) -> Result<SplitIndices> {
     fractions.check()?;
     let members = members(groups)?;
     let names: Vec<u32> = members.keys().copied().collect();
     let (valid, test) = fractions.counts(names.len());
-    let chosen = Split::deal(shuffled((0..names.len()).collect(), rng), valid, test);
+    let chosen = SplitIndices::deal(shuffled((0..names.len()).collect(), rng), valid, test);
     let samples =
         |part: Vec<usize>| part.into_iter().flat_map(|group| members[&names[group]].clone()).collect();
-    let split =
-        Split { train: samples(chosen.train), valid: samples(chosen.valid), test: samples(chosen.test) };
+    let split = SplitIndices {
+        train: samples(chosen.train),
+        valid: samples(chosen.valid),
+        test: samples(chosen.test),
+    };
     Ok(split.sorted())
 }
 
 /// The split that came with the graph, as published for the Planetoid files.
-pub fn public(graph: &GraphData) -> Result<Split> {
+pub fn public(graph: &GraphData) -> Result<SplitIndices> {
     let split = graph.split.clone().ok_or_else(|| Error::Invalid("this graph has no public split".into()))?;
     split.check(graph.labels.len())?;
     Ok(split)
 }
 
 /// Draws `test` and `valid` nodes at random among those with a known class; the other known ones train.
-pub fn random_test(labels: &[Option<u32>], valid: usize, test: usize, rng: &mut impl Rng) -> Result<Split> {
+pub fn random_test(
+    labels: &[Option<u32>],
+    valid: usize,
+    test: usize,
+    rng: &mut impl Rng,
+) -> Result<SplitIndices> {
     let order = shuffled(known(labels), rng);
     room_to_train(order.len(), valid, test)?;
-    Ok(Split::deal(order, valid, test))
+    Ok(SplitIndices::deal(order, valid, test))
 }
 
 /// Draws `each` training nodes of every class, then `valid` and `test` nodes of what is left.
@@ -154,7 +167,7 @@ pub fn per_class(
     valid: usize,
     test: usize,
     rng: &mut impl Rng,
-) -> Result<Split> {
+) -> Result<SplitIndices> {
     let mut taken = BTreeMap::new();
     let (mut train, mut others) = (Vec::new(), Vec::new());
     for node in shuffled(known(labels), rng) {
@@ -174,7 +187,7 @@ pub fn per_class(
         )));
     }
     others.truncate(valid + test);
-    Ok(Split { train, ..Split::deal(others, valid, test) }.sorted())
+    Ok(SplitIndices { train, ..SplitIndices::deal(others, valid, test) }.sorted())
 }
 
 fn room_to_train(count: usize, valid: usize, test: usize) -> Result<()> {
@@ -215,20 +228,20 @@ mod tests {
         SeededRng::new(seed, "split")
     }
 
-    fn total(split: &Split) -> usize {
+    fn total(split: &SplitIndices) -> usize {
         split.train.len() + split.valid.len() + split.test.len()
     }
 
     #[test]
     fn the_papers_sizes() {
-        let sizes = |split: Split| (split.train.len(), split.valid.len(), split.test.len());
-        let faces = by_fraction(1965, Fractions::new(0.1, 0.2).unwrap(), &mut rng(0)).unwrap();
+        let sizes = |split: SplitIndices| (split.train.len(), split.valid.len(), split.test.len());
+        let faces = by_fraction(1965, SplitFractions::new(0.1, 0.2).unwrap(), &mut rng(0)).unwrap();
         assert_eq!(sizes(faces), (1375, 197, 393));
         let digits = official_test(70_000, 60_000..70_000, 10_000, &mut rng(0)).unwrap();
         assert_eq!(digits.test[0], 60_000);
         assert_eq!(sizes(digits), (50_000, 10_000, 10_000));
         let eeg: Vec<u32> = (0..1200).map(|trial| trial / 60).collect();
-        let fractions = Fractions::new(0.2, 0.2).unwrap();
+        let fractions = SplitFractions::new(0.2, 0.2).unwrap();
         assert_eq!(sizes(within_groups(&eeg, fractions, &mut rng(0)).unwrap()), (720, 240, 240));
         assert_eq!(sizes(between_groups(&eeg, fractions, &mut rng(0)).unwrap()), (720, 240, 240));
         let cora = vec![Some(0); 2708];
@@ -239,28 +252,28 @@ mod tests {
     fn impossible_requests_say_what_is_wrong() {
         let message = |error: Error| error.to_string();
         assert_eq!(
-            message(Fractions::new(0.5, 0.5).unwrap_err()),
+            message(SplitFractions::new(0.5, 0.5).unwrap_err()),
             "fractions valid = 0.5 and test = 0.5: each must be at least 0, their sum below 1"
         );
-        assert!(Fractions::new(f64::NAN, 0.1).is_err());
+        assert!(SplitFractions::new(f64::NAN, 0.1).is_err());
         assert_eq!(
             message(random_test(&[Some(0); 50], 10, 1000, &mut rng(0)).unwrap_err()),
             "10 validation and 1000 test of 50 leave nothing to train on"
         );
         assert_eq!(
-            message(within_groups(&[], Fractions { valid: 0.2, test: 0.2 }, &mut rng(0)).unwrap_err()),
+            message(within_groups(&[], SplitFractions { valid: 0.2, test: 0.2 }, &mut rng(0)).unwrap_err()),
             "these data have no groups (subjects) to split by"
         );
-        let twice = Split { train: vec![0, 1], valid: vec![], test: vec![1] };
+        let twice = SplitIndices { train: vec![0, 1], valid: vec![], test: vec![1] };
         assert_eq!(message(twice.check(2).unwrap_err()), "split holds position 1 twice");
         assert_eq!(message(twice.check(1).unwrap_err()), "split holds position 1, the data have 1");
     }
 
     #[test]
     fn a_split_survives_being_recorded() {
-        let split = by_fraction(30, Fractions::new(0.2, 0.3).unwrap(), &mut rng(3)).unwrap();
+        let split = by_fraction(30, SplitFractions::new(0.2, 0.3).unwrap(), &mut rng(3)).unwrap();
         let text = serde_json::to_string(&split).unwrap();
-        assert_eq!(serde_json::from_str::<Split>(&text).unwrap(), split);
+        assert_eq!(serde_json::from_str::<SplitIndices>(&text).unwrap(), split);
     }
 
     proptest! {
@@ -268,7 +281,7 @@ mod tests {
         fn every_sample_stands_in_exactly_one_part(
             count in 1usize..400, valid in 0.0..0.5, test in 0.0..0.5, seed: u64,
         ) {
-            let fractions = Fractions::new(valid, test).unwrap();
+            let fractions = SplitFractions::new(valid, test).unwrap();
             let split = by_fraction(count, fractions, &mut rng(seed)).unwrap();
             split.check(count).unwrap();
             prop_assert_eq!(total(&split), count);
@@ -281,7 +294,7 @@ mod tests {
         fn groups_are_divided_or_kept_whole(
             groups in prop::collection::vec(0u32..9, 1..300), valid in 0.0..0.5, test in 0.0..0.5, seed: u64,
         ) {
-            let fractions = Fractions::new(valid, test).unwrap();
+            let fractions = SplitFractions::new(valid, test).unwrap();
             let within = within_groups(&groups, fractions, &mut rng(seed)).unwrap();
             within.check(groups.len()).unwrap();
             prop_assert_eq!(total(&within), groups.len());

@@ -5,7 +5,7 @@ mod seeds;
 
 use std::path::Path;
 
-use matnet_data::source::eeg::{self, Part, Select, Stimulus};
+use matnet_data::catalog::readers::eeg::{self, EegSelection, EegSubset, Stimulus};
 use seeds::{gzip, tar_file, trial, zip_file};
 
 const A: &str = "co2a0000364";
@@ -43,14 +43,14 @@ fn tree() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-fn check(loaded: &eeg::Eeg) {
-    let found: Vec<_> = loaded.trials.iter().map(|t| (t.subject.as_str(), t.number, t.part)).collect();
+fn check(loaded: &eeg::EegData) {
+    let found: Vec<_> = loaded.trials.iter().map(|t| (t.subject.as_str(), t.number, t.subset)).collect();
     let wanted = [
-        (A, 0, Part::Train),
-        (A, 1, Part::Test),
-        (C, 0, Part::Train),
-        (C, 1, Part::Test),
-        (C, 2, Part::Train),
+        (A, 0, EegSubset::Train),
+        (A, 1, EegSubset::Test),
+        (C, 0, EegSubset::Train),
+        (C, 1, EegSubset::Test),
+        (C, 2, EegSubset::Train),
     ];
     assert_eq!(found, wanted);
     assert_eq!(loaded.report.repeated, [format!("{A} 001")]);
@@ -79,9 +79,9 @@ fn loose_files() {
     for (name, bytes) in tree() {
         write(dir.path(), &name, &bytes);
     }
-    check(&eeg::load(dir.path(), Select::Official).unwrap());
+    check(&eeg::load(dir.path(), EegSelection::Official).unwrap());
     // one half by itself
-    let half = eeg::load(dir.path().join("SMNI_CMI_TEST"), Select::Official).unwrap();
+    let half = eeg::load(dir.path().join("SMNI_CMI_TEST"), EegSelection::Official).unwrap();
     assert_eq!((half.trials.len(), half.report.repeated.len()), (2, 0));
 }
 
@@ -106,11 +106,11 @@ fn archives_inside_archives() {
         vec![("SMNI_CMI_TRAIN.tar.gz", &train), ("SMNI_CMI_TEST.tar.gz", &test), ("eeg_full.tar", &full)];
     let zip = dir.path().join("eeg+database.zip");
     std::fs::write(&zip, zip_file(&members, true)).unwrap();
-    check(&eeg::load(&zip, Select::Official).unwrap());
-    check(&eeg::load(dir.path(), Select::Official).unwrap());
-    let all = eeg::load(&zip, Select::All).unwrap();
+    check(&eeg::load(&zip, EegSelection::Official).unwrap());
+    check(&eeg::load(dir.path(), EegSelection::Official).unwrap());
+    let all = eeg::load(&zip, EegSelection::All).unwrap();
     assert_eq!(all.trials.len(), 6);
-    assert!(all.trials.iter().any(|t| t.subject == "co2a0000999" && t.part == Part::Other));
+    assert!(all.trials.iter().any(|t| t.subject == "co2a0000999" && t.subset == EegSubset::Other));
 }
 
 #[test]
@@ -119,26 +119,26 @@ fn what_was_parsed_is_kept() {
     for (name, bytes) in tree() {
         write(dir.path(), &name, &bytes);
     }
-    let first = eeg::load_cached(dir.path(), Select::Official, cache.path()).unwrap();
+    let first = eeg::load_cached(dir.path(), EegSelection::Official, cache.path()).unwrap();
     check(&first);
     let files = || std::fs::read_dir(cache.path()).unwrap().map(|e| e.unwrap().path()).collect::<Vec<_>>();
     let [file] = &files()[..] else { panic!("one cache file expected") };
-    assert_eq!(eeg::load_cached(dir.path(), Select::Official, cache.path()).unwrap(), first);
+    assert_eq!(eeg::load_cached(dir.path(), EegSelection::Official, cache.path()).unwrap(), first);
     // a damaged cache is made anew
     let sound = std::fs::read(file).unwrap();
     std::fs::write(file, &sound[..sound.len() / 2]).unwrap();
-    assert_eq!(eeg::load_cached(dir.path(), Select::Official, cache.path()).unwrap(), first);
+    assert_eq!(eeg::load_cached(dir.path(), EegSelection::Official, cache.path()).unwrap(), first);
     assert_eq!(std::fs::read(file).unwrap(), sound);
     let mut flipped = sound.clone();
     flipped[sound.len() / 2] ^= 1;
     std::fs::write(file, &flipped).unwrap();
-    assert_eq!(eeg::load_cached(dir.path(), Select::Official, cache.path()).unwrap(), first);
+    assert_eq!(eeg::load_cached(dir.path(), EegSelection::Official, cache.path()).unwrap(), first);
     // another file, another cache
     write(dir.path(), &format!("SMNI_CMI_TEST/{A}/{A}.rd.009"), trial(A, "S1 obj ,", 9, 33).as_bytes());
-    let more = eeg::load_cached(dir.path(), Select::Official, cache.path()).unwrap();
+    let more = eeg::load_cached(dir.path(), EegSelection::Official, cache.path()).unwrap();
     assert_eq!((more.trials.len(), files().len()), (6, 2));
     // a cache that cannot be written is told, and the data is there
-    let blocked = eeg::load_cached(dir.path(), Select::Official, file.join("below")).unwrap();
+    let blocked = eeg::load_cached(dir.path(), EegSelection::Official, file.join("below")).unwrap();
     assert!(blocked.report.cache.is_some() && blocked.trials == more.trials);
 }
 
@@ -146,6 +146,6 @@ fn what_was_parsed_is_kept() {
 fn nothing_to_load_is_said() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "notes.txt", b"hello");
-    let error = eeg::load(dir.path(), Select::Official).unwrap_err().to_string();
+    let error = eeg::load(dir.path(), EegSelection::Official).unwrap_err().to_string();
     assert!(error.contains("no sound trial"), "{error}");
 }

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-use matnet_data::source::{babi, eeg, frey, linqs, mnist, planetoid};
-use matnet_data::{GraphData, Samples, Target};
+use matnet_data::catalog::readers::{babi, eeg, frey, linqs, mnist, planetoid};
+use matnet_data::{Contents, GraphData, Samples, Story, Target, local};
 
 /// The folder of a dataset, or a loud word that it is not there.
 fn data(folder: &str) -> Option<PathBuf> {
     let found = std::env::var_os("MATNET_DATA").map(|root| PathBuf::from(root).join(folder));
     let found = found.filter(|path| path.is_dir());
     if found.is_none() {
-        // written to the rng itself, in one go: the test harness would swallow what is printed
+        // written to the stream itself, in one go: the test harness would swallow what is printed
         let text =
             format!("\nSKIPPED: set MATNET_DATA to a folder that holds {folder}/ to test the real data\n");
         let _ = std::io::stderr().write_all(text.as_bytes());
@@ -38,8 +38,8 @@ fn mnist_has_its_digits() {
     let Some(dir) = data("mnist") else { return };
     let load = || {
         let start = std::time::Instant::now();
-        let train = mnist::load(&dir, mnist::Half::Train).unwrap();
-        let test = mnist::load(&dir, mnist::Half::Test).unwrap();
+        let train = mnist::load(&dir, mnist::MnistSplit::Train).unwrap();
+        let test = mnist::load(&dir, mnist::MnistSplit::Test).unwrap();
         (start.elapsed(), train, test)
     };
     // the best of three, so that other work on the machine does not decide
@@ -141,7 +141,7 @@ fn check_public_split(graph: &GraphData) {
 #[test]
 fn cora_is_as_the_paper_says() {
     let Some(dir) = data("planetoid") else { return };
-    let graph = planetoid::load(&dir, planetoid::Graph::Cora).unwrap();
+    let graph = planetoid::load(&dir, planetoid::PlanetoidGraph::Cora).unwrap();
     assert_eq!(graph.features.shape(), [2708, 1433]);
     assert_eq!(labelled(&graph), [351, 217, 418, 818, 426, 298, 180]);
     assert_eq!(graph.features.data().iter().filter(|&&x| x == 1.0).count(), 49_216);
@@ -158,7 +158,7 @@ fn cora_is_as_the_paper_says() {
 #[test]
 fn citeseer_is_as_the_paper_says() {
     let Some(dir) = data("planetoid") else { return };
-    let graph = planetoid::load(&dir, planetoid::Graph::Citeseer).unwrap();
+    let graph = planetoid::load(&dir, planetoid::PlanetoidGraph::Citeseer).unwrap();
     // 3,327 nodes are in the graph; the paper's 3,312 are those with features and class
     assert_eq!(graph.features.shape(), [3327, 3703]);
     assert_eq!(labelled(&graph), [249, 590, 668, 701, 596, 508]);
@@ -178,7 +178,7 @@ fn citeseer_is_as_the_paper_says() {
 #[test]
 fn pubmed_is_as_the_paper_says() {
     let Some(dir) = data("planetoid") else { return };
-    let graph = planetoid::load(&dir, planetoid::Graph::PubMed).unwrap();
+    let graph = planetoid::load(&dir, planetoid::PlanetoidGraph::PubMed).unwrap();
     assert_eq!(graph.features.shape(), [19_717, 500]);
     assert_eq!(labelled(&graph), [4103, 7739, 7875]);
     assert_eq!(graph.features.data().iter().filter(|&&x| x != 0.0).count(), 988_031);
@@ -193,7 +193,7 @@ fn pubmed_is_as_the_paper_says() {
 fn linqs_cora_is_the_same_graph() {
     let (Some(dir), Some(other)) = (data("linqs-cora"), data("planetoid")) else { return };
     let graph = linqs::load(&dir).unwrap();
-    let twin = planetoid::load(&other, planetoid::Graph::Cora).unwrap();
+    let twin = planetoid::load(&other, planetoid::PlanetoidGraph::Cora).unwrap();
     assert_eq!(graph.features.shape(), [2708, 1433]);
     assert_eq!(graph.edges.len(), 5429);
     assert_eq!(graph.features.data().iter().sum::<f32>(), 49_216.0);
@@ -207,19 +207,19 @@ fn linqs_cora_is_the_same_graph() {
 #[test]
 fn babi_has_its_questions() {
     let Some(dir) = data("babi") else { return };
-    let small = babi::load(&dir, babi::Size::OneThousand).unwrap();
+    let small = babi::load(&dir, babi::BabiSize::Small).unwrap();
     assert!(small.missing.is_empty(), "{:?}", small.missing);
-    let asked = |stories: &[babi::Story]| stories.iter().map(|story| story.questions.len()).sum::<usize>();
+    let asked = |stories: &[Story]| stories.iter().map(|story| story.questions.len()).sum::<usize>();
     for task in &small.tasks {
         assert_eq!((asked(&task.train), asked(&task.test)), (1000, 1000), "task {}", task.number);
         assert!(!task.name.is_empty());
-        let supported = |story: &babi::Story| story.questions.iter().all(|q| !q.facts.is_empty());
+        let supported = |story: &Story| story.questions.iter().all(|q| !q.facts.is_empty());
         assert!(task.train.iter().all(supported), "task {}", task.number);
     }
     assert_eq!(small.tasks[0].name, "single-supporting-fact");
     let first = &small.tasks[0].train[0];
     assert_eq!(first.questions[0].after, 2);
-    let large = babi::load(&dir, babi::Size::TenThousand).unwrap();
+    let large = babi::load(&dir, babi::BabiSize::Large).unwrap();
     let whole = large.missing.is_empty();
     assert!(whole || large.missing == ["qa3 train"], "{:?}", large.missing);
     for (task, twin) in large.tasks.iter().zip(&small.tasks) {
@@ -244,7 +244,7 @@ fn unpack(archive: PathBuf, to: &std::path::Path) {
 fn loose_files_are_the_same_as_packed_ones() {
     let dir = tempfile::tempdir().unwrap();
     if let Some(packed) = data("planetoid") {
-        let graph = planetoid::Graph::Citeseer;
+        let graph = planetoid::PlanetoidGraph::Citeseer;
         unpack(packed.join("planetoid-citeseer.tar.gz"), dir.path());
         let loose = planetoid::load(dir.path(), graph).unwrap();
         assert!(loose == planetoid::load(&packed, graph).unwrap());
@@ -257,17 +257,17 @@ fn loose_files_are_the_same_as_packed_ones() {
         std::fs::create_dir(&folder).unwrap();
         unpack(packed.join("cora.tar.gz"), &folder);
         assert!(linqs::load(&folder).unwrap() == linqs::load(&packed).unwrap());
-        // the same files are one's own data too
-        let own = matnet_data::own::load(&folder).unwrap();
-        assert!(own == matnet_data::own::Loaded::Graph(linqs::load(&folder).unwrap()));
+        // the same files can be loaded as the user's own
+        let own = local::load(&folder).unwrap().contents;
+        assert!(own == Contents::Graph(linqs::load(&folder).unwrap()));
     }
     if let Some(packed) = data("babi") {
         let folder = dir.path().join("en");
         std::fs::create_dir(&folder).unwrap();
         unpack(packed.join("babi-en.tar.gz"), &folder);
-        let wanted = babi::load(&packed, babi::Size::OneThousand).unwrap();
-        assert!(babi::load(dir.path(), babi::Size::OneThousand).unwrap() == wanted);
-        assert!(babi::load(&folder, babi::Size::OneThousand).unwrap() == wanted);
+        let wanted = babi::load(&packed, babi::BabiSize::Small).unwrap();
+        assert!(babi::load(dir.path(), babi::BabiSize::Small).unwrap() == wanted);
+        assert!(babi::load(&folder, babi::BabiSize::Small).unwrap() == wanted);
     }
     if let Some(packed) = data("mnist") {
         for name in ["t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"] {
@@ -275,9 +275,9 @@ fn loose_files_are_the_same_as_packed_ones() {
                 matnet_data::format::bounded::Input::open(packed.join(format!("{name}.gz"))).unwrap();
             std::fs::write(dir.path().join(name), input.rest().unwrap()).unwrap();
         }
-        let plain = mnist::load(dir.path(), mnist::Half::Test).unwrap();
-        assert!(plain == mnist::load(&packed, mnist::Half::Test).unwrap());
-        let missing = mnist::load(dir.path(), mnist::Half::Train).unwrap_err().to_string();
+        let plain = mnist::load(dir.path(), mnist::MnistSplit::Test).unwrap();
+        assert!(plain == mnist::load(&packed, mnist::MnistSplit::Test).unwrap());
+        let missing = mnist::load(dir.path(), mnist::MnistSplit::Train).unwrap_err().to_string();
         assert!(missing.contains("train-images-idx3-ubyte.gz"), "{missing}");
     }
 }
@@ -285,11 +285,11 @@ fn loose_files_are_the_same_as_packed_ones() {
 #[test]
 fn eeg_has_its_trials() {
     let Some(dir) = data("uci-eeg") else { return };
-    let loaded = eeg::load(&dir, eeg::Select::Official).unwrap();
+    let loaded = eeg::load(&dir, eeg::EegSelection::Official).unwrap();
     assert_eq!(loaded.inputs.shape(), [1176, 64, 256]);
     assert_eq!(loaded.report.repeated.len(), 24, "trials of both halves are removed from one");
-    let of = |part| loaded.trials.iter().filter(|trial| trial.part == part).count();
-    assert_eq!((of(eeg::Part::Train), of(eeg::Part::Test)), (576, 600));
+    let of = |subset| loaded.trials.iter().filter(|trial| trial.subset == subset).count();
+    assert_eq!((of(eeg::EegSubset::Train), of(eeg::EegSubset::Test)), (576, 600));
     assert_eq!(loaded.channels.len(), 64);
     assert_eq!((loaded.channels[31].as_str(), loaded.channels[62].as_str()), ("X", "nd"));
     let samples = loaded.into_samples();
@@ -300,12 +300,12 @@ fn eeg_has_its_trials() {
 #[test]
 fn raw_trials_equal_the_compact_ones() {
     let Some(dir) = data("uci-eeg") else { return };
-    let raw = eeg::load(dir.join("raw-sample"), eeg::Select::All).unwrap();
+    let raw = eeg::load(dir.join("raw-sample"), eeg::EegSelection::All).unwrap();
     assert_eq!(raw.inputs.shape(), [2, 64, 256]);
     assert!(raw.report.skipped.is_empty());
-    let compact = eeg::load(&dir, eeg::Select::Official).unwrap();
+    let compact = eeg::load(&dir, eeg::EegSelection::Official).unwrap();
     for (at, trial) in raw.trials.iter().enumerate() {
-        let same = |other: &&eeg::Info| (&other.subject, other.number) == (&trial.subject, trial.number);
+        let same = |other: &&eeg::TrialInfo| (&other.subject, other.number) == (&trial.subject, trial.number);
         let twin = compact.trials.iter().position(|other| same(&other)).unwrap();
         assert_eq!(raw.inputs.sample(at), compact.inputs.sample(twin));
         assert_eq!(trial.stimulus, compact.trials[twin].stimulus);

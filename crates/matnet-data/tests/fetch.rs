@@ -6,18 +6,18 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use matnet_data::cache::{Cache, Verdict};
-use matnet_data::catalog::{Check, Dataset, File, Source};
-use matnet_data::fetch::{Patience, Progress, fetch, fetch_file};
+use matnet_data::catalog::{
+    Cache, Check, DatasetFile, DatasetInfo, FetchOptions, FetchProgress, Origin, Verdict, fetch, fetch_file,
+};
 use matnet_data::{Error, Result};
 use server::{Answer, Server, dripping, honest, rest, send, stalled, truncated, whole};
 use sha2::{Digest, Sha256};
 
-const QUICK: Patience = Patience {
-    idle: Duration::from_millis(800),
-    least_bytes: 100,
+const QUICK: FetchOptions = FetchOptions {
+    timeout: Duration::from_millis(800),
+    min_bytes: 100,
     attempts: 3,
-    pause: Duration::from_millis(5),
+    retry_delay: Duration::from_millis(5),
 };
 
 fn content() -> Vec<u8> {
@@ -29,19 +29,19 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 /// The file that holds `content()`, to be had at `urls`.
-fn wanted(urls: &[&str]) -> File {
+fn wanted(urls: &[&str]) -> DatasetFile {
     let content = content();
     let size = content.len() as u64;
     let check = Check::File { sha256: sha256(&content), size };
-    File {
+    DatasetFile {
         name: "file.bin".into(),
         urls: urls.iter().map(|url| url.to_string()).collect(),
         checks: vec![check],
-        most_bytes: size,
+        max_bytes: size,
     }
 }
 
-fn get(file: &File, folder: &Path) -> Result<std::path::PathBuf> {
+fn get(file: &DatasetFile, folder: &Path) -> Result<std::path::PathBuf> {
     fetch_file(file, folder, &QUICK, &mut |_| ControlFlow::Continue(()))
 }
 
@@ -86,7 +86,7 @@ fn a_truncated_answer_is_continued() {
 fn a_part_of_an_earlier_run_is_continued() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(vec![truncated(&content(), 50_000, "a"), rest(&content(), 50_000, "a")]);
-    let once = Patience { attempts: 1, ..QUICK };
+    let once = FetchOptions { attempts: 1, ..QUICK };
     let file = wanted(&[&server.url]);
     let error = fetch_file(&file, folder.path(), &once, &mut |_| ControlFlow::Continue(())).unwrap_err();
     assert!(error.to_string().contains("broke off after 50000 bytes"), "{error}");
@@ -165,8 +165,8 @@ fn wrong_content_is_removed_and_said() {
     wrong[199_999] ^= 1;
     let (result, server, left) = run(vec![whole(&wrong, "a")]);
     let error = result.unwrap_err().to_string();
-    assert!(error.contains(&format!("what came has SHA-256 {}", sha256(&wrong))), "{error}");
-    assert!(error.contains("it has been removed"), "{error}");
+    assert!(error.contains(&format!("the download has SHA-256 {}", sha256(&wrong))), "{error}");
+    assert!(error.contains("it was removed"), "{error}");
     assert_eq!((server.requests().len(), left.len()), (1, 0), "nothing is kept, and nothing is asked twice");
 }
 
@@ -174,7 +174,7 @@ fn wrong_content_is_removed_and_said() {
 fn lies_about_length_are_found_out() {
     // Too short a promise: the body is cut there.
     let (result, _, left) = run(vec![send("200 OK\ncontent-length: 1000", content())]);
-    assert!(result.unwrap_err().to_string().contains("what came is 1000 bytes, not 200000"));
+    assert!(result.unwrap_err().to_string().contains("the download is 1000 bytes, not 200000"));
     assert_eq!(left.len(), 0);
     // Too long a promise: more than the file can have.
     let (result, ..) = run(vec![send("200 OK\ncontent-length: 999999999", content())]);
@@ -246,7 +246,7 @@ fn an_interrupted_fetch_keeps_its_part_and_goes_on() {
     let file = wanted(&[&server.url]);
     let mut have = 0;
     let error = fetch_file(&file, folder.path(), &QUICK, &mut |progress| match progress {
-        Progress::Bytes(_, done, total) if done > 60_000 => {
+        FetchProgress::Bytes(_, done, total) if done > 60_000 => {
             assert_eq!(total, Some(200_000));
             have = done;
             ControlFlow::Break(())
@@ -273,19 +273,25 @@ fn two_fetches_of_one_file_do_not_mix() {
 fn a_file_without_a_published_checksum_is_held_to_its_first_one() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(vec![whole(&content(), "a")]);
-    let file = File { checks: vec![Check::FirstSeen], ..wanted(&[&server.url]) };
-    let dataset = Dataset {
+    let file = DatasetFile { checks: vec![Check::FirstSeen], ..wanted(&[&server.url]) };
+    let dataset = DatasetInfo {
         name: "test",
         about: "a test",
         home: "here",
         terms: "none",
-        source: Source::Files { folder: "test", variants: vec![vec![file]], unpacked: &[], optional: false },
+        origin: Origin::Download,
+        derived_from: None,
+        folder: "test",
+        variants: vec![vec![file]],
+        unpacked: &[],
+        repository_file: None,
+        research: false,
     };
     let cache = Cache::new(folder.path());
     let paths = fetch(&dataset, &cache, &QUICK, &mut |_| ControlFlow::Continue(())).unwrap();
-    assert_eq!(cache.verify(&dataset).unwrap(), [(paths[0].clone(), Verdict::Right)]);
+    assert_eq!(cache.verify(&dataset).unwrap(), [(paths[0].clone(), Verdict::Verified)]);
     std::fs::write(&paths[0], "other").unwrap();
-    assert!(matches!(&cache.verify(&dataset).unwrap()[0].1, Verdict::Wrong(_)));
+    assert!(matches!(&cache.verify(&dataset).unwrap()[0].1, Verdict::Mismatch(_)));
 }
 
 #[test]
@@ -300,14 +306,15 @@ fn a_gzip_file_is_known_by_what_it_holds() {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(vec![whole(&pack(level), "a")]);
         let check = Check::Unpacked { sha256: sha256(&content()), size: 200_000 };
-        let file = File { checks: vec![check], most_bytes: 300_000, ..wanted(&[&server.url]) };
+        let file = DatasetFile { checks: vec![check], max_bytes: 300_000, ..wanted(&[&server.url]) };
         get(&file, folder.path()).unwrap();
     }
     // A page of HTML where a file should be is a common kind of wrong.
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(vec![whole(b"<html>", "a")]);
     let check = Check::Unpacked { sha256: sha256(&content()), size: 200_000 };
-    let error =
-        get(&File { checks: vec![check], ..wanted(&[&server.url]) }, folder.path()).unwrap_err().to_string();
-    assert!(error.contains("what came unpacks to 6 bytes, not 200000"), "{error}");
+    let error = get(&DatasetFile { checks: vec![check], ..wanted(&[&server.url]) }, folder.path())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("the download unpacks to 6 bytes, not 200000"), "{error}");
 }

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use matnet_data::Result;
 use matnet_data::format::{archive, csv, idx, npy, npz};
-use matnet_data::inputs::Inputs;
+use matnet_data::local::SampleReader;
 use peak_alloc::PeakAlloc;
 use seeds::{gzip, idx_file, npy_file, run, tar_file, tar_header, trial, zip_file};
 
@@ -117,10 +117,10 @@ fn sizes_that_lie_take_no_memory() {
         ("npy", npy_file("<f8", false, "(1099511627776, 1024)", &[0; 16])),
         ("npy", gzip(&npy_file("<f8", false, "(1073741824,)", &[0; 16]))),
         ("npy", gzip(&npy_file("<f8", true, "(32768, 32768)", &[0; 16]))),
-        ("inputs", npy_file("<f8", false, "(1099511627776, 1, 1024)", &[0; 16])),
-        ("inputs", npy_file("<f8", false, "(9, 4294967296, 4294967296)", &[0; 16])),
-        ("inputs", gzip(&npy_file("<f8", false, "(2, 32768, 32768)", &[0; 16]))),
-        ("inputs", gzip(&npy_file("<f8", true, "(2, 32768, 32768)", &[0; 16]))),
+        ("samples", npy_file("<f8", false, "(1099511627776, 1, 1024)", &[0; 16])),
+        ("samples", npy_file("<f8", false, "(9, 4294967296, 4294967296)", &[0; 16])),
+        ("samples", gzip(&npy_file("<f8", false, "(2, 32768, 32768)", &[0; 16]))),
+        ("samples", gzip(&npy_file("<f8", true, "(2, 32768, 32768)", &[0; 16]))),
         ("npz", zip_file(&[("x.npy", &npy_file("<f4", false, "(1073741824,)", &[0; 16]))], true)),
         ("pickle", b"\x80\x02T\xff\xff\xff\xff.".to_vec()),
         ("pickle", b"\x80\x02Nr\xff\xff\xff\xff.".to_vec()),
@@ -193,9 +193,9 @@ fn inputs_are_read_a_part_at_a_time() {
     let (count, size) = (3000, 4 * 32 * 32);
     std::fs::write(&path, npy_file("<f4", false, "(3000, 32, 32)", &vec![1; count * size])).unwrap();
     let read = || {
-        let mut inputs = Inputs::open(&path)?;
+        let mut reader = SampleReader::open(&path)?;
         let mut found = 0;
-        while let Some(some) = inputs.next(10)? {
+        while let Some(some) = reader.next_chunk(10)? {
             found += some.len();
         }
         Ok::<_, matnet_data::Error>(found)

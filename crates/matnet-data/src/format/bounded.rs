@@ -57,7 +57,7 @@ impl<R: Read> Read for Paid<R> {
     }
 }
 
-/// A rng of bytes that knows its name (for errors) and, where it can, how many bytes it still holds.
+/// A stream of bytes that knows its name (for errors) and, where it can, how many bytes it still holds.
 pub struct Input<'a> {
     name: PathBuf,
     reader: Box<dyn Read + 'a>,
@@ -111,7 +111,7 @@ impl<'a> Input<'a> {
         Self::inside(name, Paid { inner, budget: budget.clone() }, left, budget)
     }
 
-    /// The same rng, unpacked if it starts as gzip does.
+    /// The same stream, unpacked if it starts as gzip does.
     pub fn gunzip(mut self) -> Result<Self> {
         if self.peek(2)? != [0x1f, 0x8b] {
             return Ok(self);
@@ -121,13 +121,13 @@ impl<'a> Input<'a> {
         Ok(Self::paid(name, unpacked, None, budget))
     }
 
-    /// The same rng through `decode`, each unpacked byte paid for.
+    /// The same stream through `decode`, each unpacked byte paid for.
     pub(crate) fn unpack<R: Read + 'a>(self, decode: impl FnOnce(Box<dyn Read + 'a>) -> R) -> Self {
         let Self { name, reader, budget, .. } = self;
         Self::paid(name, decode(reader), None, budget)
     }
 
-    /// The first bytes (at most `count`, fewer in a shorter rng), which stay in the rng.
+    /// The first bytes (at most `count`, fewer in a shorter stream), which stay in the stream.
     pub(crate) fn peek(&mut self, count: usize) -> Result<Vec<u8>> {
         let mut head = Vec::with_capacity(count);
         self.reader.by_ref().take(count as u64).read_to_end(&mut head).map_err(|e| self.failed(e))?;
@@ -136,7 +136,7 @@ impl<'a> Input<'a> {
         Ok(head)
     }
 
-    /// What errors call this rng.
+    /// What errors call this stream.
     pub fn name(&self) -> &Path {
         &self.name
     }
@@ -151,7 +151,7 @@ impl<'a> Input<'a> {
         &self.budget
     }
 
-    /// A breach of format in this rng.
+    /// A breach of format in this stream.
     pub fn error(&self, what: impl Into<String>) -> Error {
         Error::format(&self.name, what)
     }
@@ -167,7 +167,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Up to `buf.len()` bytes; fewer only at the end of the rng.
+    /// Up to `buf.len()` bytes; fewer only at the end of the stream.
     pub fn read_up_to(&mut self, buf: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < buf.len() {
@@ -263,7 +263,7 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
-    /// Hands the rng to `each` in blocks whose length is a multiple of `unit`, until `count` bytes are
+    /// Hands the stream to `each` in blocks whose length is a multiple of `unit`, until `count` bytes are
     /// read.
     pub(crate) fn blocks(&mut self, count: u64, unit: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
         self.expect_left(count)?;
@@ -279,7 +279,7 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// Fails unless the rng has ended.
+    /// Fails unless the stream has ended.
     pub fn expect_end(&mut self) -> Result<()> {
         let mut one = [0];
         match self.read_up_to(&mut one)? {
@@ -304,51 +304,5 @@ pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize) {
     if values.capacity() - values.len() < more {
         let step = (values.len() / 8).max(STEP / size_of::<T>().max(1)).max(more);
         values.reserve_exact(step);
-    }
-}
-
-/// Walks over bytes that are in memory, with every step checked.
-#[derive(Clone, Copy)]
-pub(crate) struct Walk<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Walk<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
-    }
-
-    /// Where the walk stands.
-    pub fn at(&self) -> usize {
-        self.at
-    }
-
-    pub fn left(&self) -> usize {
-        self.bytes.len() - self.at
-    }
-
-    /// The next `count` bytes, or nothing when there are fewer.
-    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let end = self.at.checked_add(count)?;
-        let bytes = self.bytes.get(self.at..end)?;
-        self.at = end;
-        Some(bytes)
-    }
-
-    pub fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.take(N)?.try_into().ok()
-    }
-
-    pub fn byte(&mut self) -> Option<u8> {
-        self.array::<1>().map(|[b]| b)
-    }
-
-    /// The bytes up to the next line end, which is stepped over.
-    pub fn line(&mut self) -> Option<&'a [u8]> {
-        let rest = &self.bytes[self.at..];
-        let end = rest.iter().position(|&b| b == b'\n')?;
-        self.at += end + 1;
-        Some(&rest[..end])
     }
 }

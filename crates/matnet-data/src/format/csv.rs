@@ -22,7 +22,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Array> {
     parse_into(Input::open(path)?, Vec::with_capacity(count))
 }
 
-/// Reads a matrix from a rng.
+/// Reads a matrix from a stream.
 pub fn parse(input: Input) -> Result<Array> {
     parse_into(input, Vec::new())
 }

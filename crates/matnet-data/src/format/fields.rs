@@ -1,4 +1,4 @@
-//! Text in lines and fields, read as a rng so that only one field is ever held.
+//! Text in lines and fields, read as a stream so that only one field is ever held.
 
 use crate::format::bounded::Input;
 use crate::{Error, Result};

@@ -8,9 +8,8 @@ use std::path::Path;
 use flate2::bufread::ZlibDecoder;
 
 use crate::Result;
-use crate::format::archive::drain;
 use crate::format::bounded::Input;
-use crate::format::raw::{Kind, Raw};
+use crate::format::raw::{DType, RawArray};
 
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
@@ -18,12 +17,12 @@ const COMPRESSED: u32 = 15;
 const MOST_SIDES: u32 = 64;
 
 /// Reads all numeric arrays of a MATLAB v5 file, with their names, in row-major order.
-pub fn read(path: impl AsRef<Path>) -> Result<Vec<(String, Raw)>> {
+pub fn read(path: impl AsRef<Path>) -> Result<Vec<(String, RawArray)>> {
     parse(Input::open(path)?)
 }
 
-/// Reads MATLAB v5 from a rng.
-pub fn parse(mut input: Input) -> Result<Vec<(String, Raw)>> {
+/// Reads MATLAB v5 from a stream.
+pub fn parse(mut input: Input) -> Result<Vec<(String, RawArray)>> {
     let head: [u8; 128] = input.array()?;
     if head.starts_with(b"MATLAB 7.3") || head.starts_with(b"\x89HDF") {
         return Err(input.error("is MATLAB 7.3 (HDF5); save it again with -v7"));
@@ -57,7 +56,7 @@ pub fn parse(mut input: Input) -> Result<Vec<(String, Raw)>> {
     Ok(arrays)
 }
 
-/// The next `size` bytes as a rng of their own; the rest stays.
+/// The next `size` bytes as a stream of their own; the rest stays.
 fn part<'a>(input: &'a mut Input<'_>, size: u32) -> Input<'a> {
     let (name, budget) = (input.name().to_owned(), input.budget().clone());
     let left = input.left().map(|left| left.min(size.into()));
@@ -114,7 +113,7 @@ fn short(input: &mut Input, big: bool, most: u32, what: &str) -> Result<Vec<u8>>
 }
 
 /// One matrix, or `None` when it is not a plain numeric one.
-fn matrix(input: &mut Input, big: bool) -> Result<Option<(String, Raw)>> {
+fn matrix(input: &mut Input, big: bool) -> Result<Option<(String, RawArray)>> {
     let flags = short(input, big, 8, "array flags")?;
     let Some(&[a, b, c, d]) = flags.first_chunk::<4>() else {
         return Err(input.error("an array without flags"));
@@ -137,16 +136,16 @@ fn matrix(input: &mut Input, big: bool) -> Result<Option<(String, Raw)>> {
     }
     let piece = piece(input, big)?;
     let kind = match piece.kind {
-        1 => Kind::I8,
-        2 => Kind::U8,
-        3 => Kind::I16,
-        4 => Kind::U16,
-        5 => Kind::I32,
-        6 => Kind::U32,
-        7 => Kind::F32,
-        9 => Kind::F64,
-        12 => Kind::I64,
-        13 => Kind::U64,
+        1 => DType::I8,
+        2 => DType::U8,
+        3 => DType::I16,
+        4 => DType::U16,
+        5 => DType::I32,
+        6 => DType::U32,
+        7 => DType::F32,
+        9 => DType::F64,
+        12 => DType::I64,
+        13 => DType::U64,
         other => return Err(input.error(format!("array {name:?} has numbers of unknown type {other}"))),
     };
     let wanted = crate::format::raw::byte_count(&shape, kind);
@@ -154,8 +153,15 @@ fn matrix(input: &mut Input, big: bool) -> Result<Option<(String, Raw)>> {
         let what = format!("array {name:?} of shape {shape:?} does not fit its {} bytes", piece.size);
         return Err(input.error(what));
     }
-    let raw = Raw::read(input, shape, kind, big, true)?;
+    let raw = RawArray::read(input, shape, kind, big, true)?;
     Ok(Some((name, raw)))
+}
+
+/// Reads the rest of an element, which verifies the checksum of a compressed one.
+fn drain(input: &mut Input) -> Result<()> {
+    let mut block = [0; 8 << 10];
+    while input.read_up_to(&mut block)? > 0 {}
+    Ok(())
 }
 
 #[cfg(test)]

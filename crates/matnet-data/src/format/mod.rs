@@ -1,15 +1,18 @@
-//! File formats. Each reader checks every size before it takes memory: see [`bounded`].
+//! One reader per file format. Each checks every size before it allocates: see [`bounded`].
 
 pub mod archive;
 pub mod bounded;
-mod chunks;
 pub mod csv;
 pub mod edgelist;
 pub(crate) mod fields;
 pub mod idx;
 pub mod images;
+#[cfg(feature = "research-formats")]
 pub mod matlab;
 pub mod npy;
 pub mod npz;
+#[cfg(feature = "research-formats")]
 pub mod pickle;
 pub mod raw;
+pub mod stories;
+pub mod ts;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::Result;
 use crate::format::bounded::Input;
-use crate::format::raw::{Kind, Raw};
+use crate::format::raw::{DType, RawArray};
 
 /// No header NumPy writes for a plain array comes near this.
 const LONGEST_HEADER: u32 = 64 << 10;
@@ -16,11 +16,11 @@ const MOST_SIDES: usize = 64;
 
 /// What the head of an `.npy` file says of the numbers after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct NpyHeader {
     /// The sides, outermost first.
     pub shape: Vec<usize>,
     /// The type of the elements.
-    pub kind: Kind,
+    pub dtype: DType,
     /// Whether their bytes stand in big-endian order.
     pub big_endian: bool,
     /// Whether the first side runs fastest.
@@ -28,20 +28,20 @@ pub struct Header {
 }
 
 /// Reads an `.npy` file, packed by gzip or not.
-pub fn read(path: impl AsRef<Path>) -> Result<Raw> {
+pub fn read(path: impl AsRef<Path>) -> Result<RawArray> {
     parse(Input::open(path)?)
 }
 
-/// Reads `.npy` from a rng.
-pub fn parse(mut input: Input) -> Result<Raw> {
+/// Reads `.npy` from a stream.
+pub fn parse(mut input: Input) -> Result<RawArray> {
     let head = header(&mut input)?;
-    let raw = Raw::read(&mut input, head.shape, head.kind, head.big_endian, head.fortran)?;
+    let raw = RawArray::read(&mut input, head.shape, head.dtype, head.big_endian, head.fortran)?;
     input.expect_end()?;
     Ok(raw)
 }
 
-/// Reads the head alone; the rng then stands at the first number.
-pub fn header(input: &mut Input) -> Result<Header> {
+/// Reads the head alone; the stream then stands at the first number.
+pub fn header(input: &mut Input) -> Result<NpyHeader> {
     if input.array::<6>()? != *b"\x93NUMPY" {
         return Err(input.error("is not .npy: it does not start with \\x93NUMPY"));
     }
@@ -59,7 +59,7 @@ pub fn header(input: &mut Input) -> Result<Header> {
 }
 
 /// The three known keys of the header's dictionary.
-fn parse_header(text: &[u8]) -> Result<Header, String> {
+fn parse_header(text: &[u8]) -> Result<NpyHeader, String> {
     let mut text = Literal { text, at: 0 };
     let (mut descr, mut fortran, mut shape) = (None, None, None);
     text.expect(b'{')?;
@@ -84,13 +84,13 @@ fn parse_header(text: &[u8]) -> Result<Header, String> {
     if text.peek().is_some() {
         return Err("goes on after its closing brace".into());
     }
-    let (kind, big_endian) = kind(&descr.ok_or("no 'descr'")?)?;
+    let (dtype, big_endian) = dtype(&descr.ok_or("no 'descr'")?)?;
     let shape = shape.ok_or("no 'shape'")?;
-    Ok(Header { shape, kind, big_endian, fortran: fortran.ok_or("no 'fortran_order'")? })
+    Ok(NpyHeader { shape, dtype, big_endian, fortran: fortran.ok_or("no 'fortran_order'")? })
 }
 
 /// A NumPy type code such as `<f4`, with whether it is big-endian.
-pub(crate) fn kind(code: &str) -> Result<(Kind, bool), String> {
+pub(crate) fn dtype(code: &str) -> Result<(DType, bool), String> {
     let (big, name) = match code.as_bytes().first() {
         Some(b'>') => (true, &code[1..]),
         Some(b'<' | b'|' | b'=') => (false, &code[1..]),
@@ -99,20 +99,20 @@ pub(crate) fn kind(code: &str) -> Result<(Kind, bool), String> {
     let width = |digits: &str| {
         digits.parse::<u16>().map(usize::from).map_err(|_| format!("type {code:?} is unknown"))
     };
-    let kind = match name {
-        "u1" | "b1" | "?" => Kind::U8,
-        "i1" => Kind::I8,
-        "u2" => Kind::U16,
-        "i2" => Kind::I16,
-        "u4" => Kind::U32,
-        "i4" => Kind::I32,
-        "u8" => Kind::U64,
-        "i8" => Kind::I64,
-        "f4" => Kind::F32,
-        "f8" => Kind::F64,
+    let dtype = match name {
+        "u1" | "b1" | "?" => DType::U8,
+        "i1" => DType::I8,
+        "u2" => DType::U16,
+        "i2" => DType::I16,
+        "u4" => DType::U32,
+        "i4" => DType::I32,
+        "u8" => DType::U64,
+        "i8" => DType::I64,
+        "f4" => DType::F32,
+        "f8" => DType::F64,
         _ => match name.as_bytes().first() {
-            Some(b'S' | b'a') => Kind::Bytes(width(&name[1..])?),
-            Some(b'U') => Kind::Text(width(&name[1..])?),
+            Some(b'S' | b'a') => DType::Bytes(width(&name[1..])?),
+            Some(b'U') => DType::Text(width(&name[1..])?),
             Some(b'O') => {
                 return Err("object arrays can hold programs and are refused; save numbers instead".into());
             }
@@ -123,7 +123,7 @@ pub(crate) fn kind(code: &str) -> Result<(Kind, bool), String> {
             }
         },
     };
-    Ok((kind, big))
+    Ok((dtype, big))
 }
 
 /// Walks over a Python literal.
@@ -229,7 +229,7 @@ pub fn write_f32(out: &mut impl Write, shape: &[usize], numbers: &[f32]) -> std:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::raw::Values;
+    use crate::format::raw::RawValues;
 
     /// An `.npy` of the given version, type and shape around `body`.
     fn npy(major: u8, descr: &str, fortran: &str, shape: &str, body: &[u8]) -> Vec<u8> {
@@ -245,7 +245,7 @@ mod tests {
         file
     }
 
-    fn parsed(file: &[u8]) -> Result<Raw> {
+    fn parsed(file: &[u8]) -> Result<RawArray> {
         parse(Input::bytes("t.npy", file)?)
     }
 
@@ -282,7 +282,7 @@ mod tests {
             }
         }
         let raw = parsed(&npy(1, "'|u1'", "True", "(2, 3, 4)", &body)).unwrap();
-        let Values::U8(v) = raw.values() else { panic!("u8 expected") };
+        let RawValues::U8(v) = raw.values() else { panic!("u8 expected") };
         for (at, &x) in v.iter().enumerate() {
             assert_eq!(usize::from(x), 100 * (at / 12) + 10 * (at / 4 % 3) + at % 4);
         }

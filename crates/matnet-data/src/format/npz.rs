@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::format::archive;
 use crate::format::npy;
-use crate::format::raw::Raw;
+use crate::format::raw::RawArray;
 use crate::{Error, Result};
 
 /// No dataset has this many.
@@ -15,7 +15,7 @@ const MOST_ARRAYS: usize = 1024;
 #[derive(Clone, Debug)]
 pub struct Npz {
     path: PathBuf,
-    arrays: Vec<(String, Raw)>,
+    arrays: Vec<(String, RawArray)>,
 }
 
 /// Reads all arrays of an `.npz` file.
@@ -38,7 +38,7 @@ pub fn parse(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Npz> {
 }
 
 impl Npz {
-    fn add(&mut self, entry: archive::Entry) -> Result<()> {
+    fn add(&mut self, entry: archive::ArchiveEntry) -> Result<()> {
         let Some(key) = entry.name.strip_suffix(".npy") else {
             let what = format!("member {:?} is not an .npy", entry.name);
             return Err(Error::format(&self.path, what));
@@ -59,12 +59,12 @@ impl Npz {
     }
 
     /// The array called `key`.
-    pub fn get(&self, key: &str) -> Option<&Raw> {
+    pub fn get(&self, key: &str) -> Option<&RawArray> {
         self.arrays.iter().find(|(name, _)| name == key).map(|(_, raw)| raw)
     }
 
     /// Takes the array called `key` out; the error says which there are.
-    pub fn take(&mut self, key: &str) -> Result<Raw> {
+    pub fn take(&mut self, key: &str) -> Result<RawArray> {
         match self.arrays.iter().position(|(name, _)| name == key) {
             Some(at) => Ok(self.arrays.swap_remove(at).1),
             None => {
@@ -82,11 +82,11 @@ impl Npz {
 }
 
 /// Writes members one after another, stored as they are.
-pub struct Writer<W: Write> {
+pub struct NpzWriter<W: Write> {
     zip: rawzip::ZipArchiveWriter<W>,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> NpzWriter<W> {
     /// Starts an `.npz` in `out`.
     pub fn new(out: W) -> Self {
         Self { zip: rawzip::ZipArchiveWriter::new(out) }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back_and_keys_are_named() {
-        let mut writer = Writer::new(Vec::new());
+        let mut writer = NpzWriter::new(Vec::new());
         writer.add("x", |out| npy::write_f32(&mut { out }, &[2], &[1.0, 2.0])).unwrap();
         writer.add("y", |out| npy::write_f32(&mut { out }, &[1], &[3.0])).unwrap();
         let file = writer.finish().unwrap();

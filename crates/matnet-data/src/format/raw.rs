@@ -8,7 +8,7 @@ use crate::{Array, Error, Result};
 /// A type of number, or of text, as it lies in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Kind {
+pub enum DType {
     U8,
     I8,
     U16,
@@ -25,7 +25,7 @@ pub enum Kind {
     Text(usize),
 }
 
-impl Kind {
+impl DType {
     /// Bytes per element.
     pub fn size(self) -> usize {
         match self {
@@ -42,7 +42,7 @@ impl Kind {
 /// The elements of an array in their own type.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub enum Values {
+pub enum RawValues {
     U8(Vec<u8>),
     I8(Vec<i8>),
     U16(Vec<u16>),
@@ -69,61 +69,67 @@ pub enum Values {
 macro_rules! numbers {
     ($values:expr, $v:ident => $body:expr, text => $text:expr) => {
         match $values {
-            Values::U8($v) => $body,
-            Values::I8($v) => $body,
-            Values::U16($v) => $body,
-            Values::I16($v) => $body,
-            Values::U32($v) => $body,
-            Values::I32($v) => $body,
-            Values::U64($v) => $body,
-            Values::I64($v) => $body,
-            Values::F32($v) => $body,
-            Values::F64($v) => $body,
-            Values::Bytes { .. } | Values::Text { .. } => $text,
+            RawValues::U8($v) => $body,
+            RawValues::I8($v) => $body,
+            RawValues::U16($v) => $body,
+            RawValues::I16($v) => $body,
+            RawValues::U32($v) => $body,
+            RawValues::I32($v) => $body,
+            RawValues::U64($v) => $body,
+            RawValues::I64($v) => $body,
+            RawValues::F32($v) => $body,
+            RawValues::F64($v) => $body,
+            RawValues::Bytes { .. } | RawValues::Text { .. } => $text,
         }
     };
 }
 
 /// An array of any type in row-major order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Raw {
+pub struct RawArray {
     shape: Vec<usize>,
-    values: Values,
+    values: RawValues,
 }
 
 /// How many bytes an array of this shape takes, or `None` when no machine could hold it.
-pub(crate) fn byte_count(shape: &[usize], kind: Kind) -> Option<u64> {
+pub(crate) fn byte_count(shape: &[usize], dtype: DType) -> Option<u64> {
     // sides of nought must not hide an overflow of the others from later products
-    let held = shape.iter().try_fold(kind.size().max(1), |n, &side| n.checked_mul(side.max(1)))?;
+    let held = shape.iter().try_fold(dtype.size().max(1), |n, &side| n.checked_mul(side.max(1)))?;
     if held > isize::MAX as usize {
         return None;
     }
-    Some(if shape.contains(&0) { 0 } else { shape.iter().product::<usize>() as u64 * kind.size() as u64 })
+    Some(if shape.contains(&0) { 0 } else { shape.iter().product::<usize>() as u64 * dtype.size() as u64 })
 }
 
 // `as` turns some types into themselves where one expression stands for all of them
 #[allow(clippy::unnecessary_cast)]
-impl Raw {
-    /// Reads the elements of an array of this shape from the rng, row-major or, where `fortran`, with the
+impl RawArray {
+    /// Reads the elements of an array of this shape from the stream, row-major or, where `fortran`, with the
     /// first side running fastest.
-    pub fn read(input: &mut Input, shape: Vec<usize>, kind: Kind, big: bool, fortran: bool) -> Result<Self> {
-        let Some(bytes) = byte_count(&shape, kind) else {
+    pub fn read(
+        input: &mut Input,
+        shape: Vec<usize>,
+        dtype: DType,
+        big: bool,
+        fortran: bool,
+    ) -> Result<Self> {
+        let Some(bytes) = byte_count(&shape, dtype) else {
             return Err(input.error(format!("shape {shape:?} is too large for any machine")));
         };
         let values = if fortran && shape.iter().filter(|&&side| side > 1).count() > 1 {
             let flat = input.take_vec(bytes)?;
-            decode_fortran(&flat, &shape, kind, big)
+            decode_fortran(&flat, &shape, dtype, big)
         } else {
-            decode_stream(input, bytes, kind, big)?
+            decode_stream(input, bytes, dtype, big)?
         };
         Ok(Self { shape, values })
     }
 
     /// Puts row-major values into a shape; fails unless the sizes agree.
-    pub fn new(shape: Vec<usize>, values: Values) -> Result<Self> {
+    pub fn new(shape: Vec<usize>, values: RawValues) -> Result<Self> {
         let held = match &values {
-            Values::Bytes { width, bytes } => bytes.len().checked_div(*width),
-            Values::Text { width, bytes } => bytes.len().checked_div(width.saturating_mul(4)),
+            RawValues::Bytes { width, bytes } => bytes.len().checked_div(*width),
+            RawValues::Text { width, bytes } => bytes.len().checked_div(width.saturating_mul(4)),
             numbers => Some(numbers!(numbers, v => v.len(), text => 0)),
         };
         let wanted = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
@@ -139,29 +145,29 @@ impl Raw {
     }
 
     /// The elements.
-    pub fn values(&self) -> &Values {
+    pub fn values(&self) -> &RawValues {
         &self.values
     }
 
     /// Shape and elements apart.
-    pub fn into_parts(self) -> (Vec<usize>, Values) {
+    pub fn into_parts(self) -> (Vec<usize>, RawValues) {
         (self.shape, self.values)
     }
 
     /// Whether the elements are texts.
     pub fn is_text(&self) -> bool {
-        matches!(self.values, Values::Bytes { .. } | Values::Text { .. })
+        matches!(self.values, RawValues::Bytes { .. } | RawValues::Text { .. })
     }
 
     /// Whether the elements are whole numbers by type.
     pub fn is_integer(&self) -> bool {
-        !self.is_text() && !matches!(self.values, Values::F32(_) | Values::F64(_))
+        !self.is_text() && !matches!(self.values, RawValues::F32(_) | RawValues::F64(_))
     }
 
     /// The numbers as `f32`, at four bytes each; `name` is for the error when they are texts.
     pub fn into_array(self, name: &Path) -> Result<Array> {
         let data = match self.values {
-            Values::F32(v) => v,
+            RawValues::F32(v) => v,
             values => numbers!(values, v => v.into_iter().map(|x| x as f32).collect(),
                 text => return Err(Error::format(name, "holds texts where numbers were expected"))),
         };
@@ -171,9 +177,9 @@ impl Raw {
     /// The elements as whole numbers; fails, naming the first that is none.
     pub fn integers(&self, name: &Path) -> Result<Vec<i64>> {
         match &self.values {
-            Values::F32(v) => whole(v.iter().map(|&x| f64::from(x)), name),
-            Values::F64(v) => whole(v.iter().copied(), name),
-            Values::U64(v) => v
+            RawValues::F32(v) => whole(v.iter().map(|&x| f64::from(x)), name),
+            RawValues::F64(v) => whole(v.iter().copied(), name),
+            RawValues::U64(v) => v
                 .iter()
                 .map(|&x| i64::try_from(x).map_err(|_| Error::format(name, format!("{x} is too large"))))
                 .collect(),
@@ -185,8 +191,8 @@ impl Raw {
     /// Every whole number through `one`; `None` when one of them gives none, or they are not whole.
     pub(crate) fn map_integers<T>(&self, one: impl Fn(i64) -> Option<T>) -> Option<Vec<T>> {
         match &self.values {
-            Values::F32(_) | Values::F64(_) => None,
-            Values::U64(v) => v.iter().map(|&x| one(i64::try_from(x).ok()?)).collect(),
+            RawValues::F32(_) | RawValues::F64(_) => None,
+            RawValues::U64(v) => v.iter().map(|&x| one(i64::try_from(x).ok()?)).collect(),
             values => numbers!(values, v => v.iter().map(|&x| one(x as i64)).collect(), text => None),
         }
     }
@@ -195,10 +201,10 @@ impl Raw {
     pub fn texts(&self) -> Option<Vec<String>> {
         let end = |text: &str| text.trim_end_matches('\0').to_owned();
         match &self.values {
-            Values::Bytes { width, bytes } => {
+            RawValues::Bytes { width, bytes } => {
                 Some(bytes.chunks_exact((*width).max(1)).map(|b| end(&String::from_utf8_lossy(b))).collect())
             }
-            Values::Text { width, bytes } => {
+            RawValues::Text { width, bytes } => {
                 let character = |b: &[u8]| {
                     let code = u32::from_le_bytes(b.try_into().unwrap_or_default());
                     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
@@ -238,8 +244,8 @@ macro_rules! append {
     }};
 }
 
-/// Reads `bytes` bytes as elements in rng order, in memory that follows what has arrived.
-fn decode_stream(input: &mut Input, bytes: u64, kind: Kind, big: bool) -> Result<Values> {
+/// Reads `bytes` bytes as elements in stream order, in memory that follows what has arrived.
+fn decode_stream(input: &mut Input, bytes: u64, dtype: DType, big: bool) -> Result<RawValues> {
     let known = input.left().is_some();
     input.expect_left(bytes)?;
     macro_rules! typed {
@@ -249,35 +255,35 @@ fn decode_stream(input: &mut Input, bytes: u64, kind: Kind, big: bool) -> Result
                 out.reserve_exact((bytes / size_of::<$type>() as u64) as usize);
             }
             input.blocks(bytes, size_of::<$type>(), |block| append!(out, $type, block, big))?;
-            Values::$variant(out)
+            RawValues::$variant(out)
         }};
     }
-    Ok(match kind {
-        Kind::U8 => Values::U8(input.take_vec(bytes)?),
-        Kind::I8 => typed!(I8, i8),
-        Kind::U16 => typed!(U16, u16),
-        Kind::I16 => typed!(I16, i16),
-        Kind::U32 => typed!(U32, u32),
-        Kind::I32 => typed!(I32, i32),
-        Kind::U64 => typed!(U64, u64),
-        Kind::I64 => typed!(I64, i64),
-        Kind::F32 => typed!(F32, f32),
-        Kind::F64 => typed!(F64, f64),
-        Kind::Bytes(width) => Values::Bytes { width, bytes: input.take_vec(bytes)? },
-        Kind::Text(width) => {
+    Ok(match dtype {
+        DType::U8 => RawValues::U8(input.take_vec(bytes)?),
+        DType::I8 => typed!(I8, i8),
+        DType::U16 => typed!(U16, u16),
+        DType::I16 => typed!(I16, i16),
+        DType::U32 => typed!(U32, u32),
+        DType::I32 => typed!(I32, i32),
+        DType::U64 => typed!(U64, u64),
+        DType::I64 => typed!(I64, i64),
+        DType::F32 => typed!(F32, f32),
+        DType::F64 => typed!(F64, f64),
+        DType::Bytes(width) => RawValues::Bytes { width, bytes: input.take_vec(bytes)? },
+        DType::Text(width) => {
             let mut bytes = input.take_vec(bytes)?;
             if big {
                 bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
             }
-            Values::Text { width, bytes }
+            RawValues::Text { width, bytes }
         }
     })
 }
 
 /// Turns elements whose first side runs fastest into row-major ones.
-fn decode_fortran(flat: &[u8], shape: &[usize], kind: Kind, big: bool) -> Values {
+fn decode_fortran(flat: &[u8], shape: &[usize], dtype: DType, big: bool) -> RawValues {
     let mut steps = Vec::with_capacity(shape.len());
-    let mut step = kind.size();
+    let mut step = dtype.size();
     for &side in shape {
         steps.push(step);
         step = step.saturating_mul(side);
@@ -285,7 +291,7 @@ fn decode_fortran(flat: &[u8], shape: &[usize], kind: Kind, big: bool) -> Values
     let mut place = vec![0usize; shape.len()];
     let mut at = 0usize;
     let mut next = || {
-        let here = &flat[at..at + kind.size()];
+        let here = &flat[at..at + dtype.size()];
         for axis in (0..shape.len()).rev() {
             place[axis] += 1;
             at += steps[axis];
@@ -297,14 +303,14 @@ fn decode_fortran(flat: &[u8], shape: &[usize], kind: Kind, big: bool) -> Values
         }
         here
     };
-    let count = flat.len().checked_div(kind.size()).unwrap_or(0);
+    let count = flat.len().checked_div(dtype.size()).unwrap_or(0);
     macro_rules! typed {
         ($variant:ident, $type:ty) => {{
             let mut out: Vec<$type> = Vec::with_capacity(count);
             for _ in 0..count {
                 append!(out, $type, next(), big);
             }
-            Values::$variant(out)
+            RawValues::$variant(out)
         }};
     }
     let mut text = |swap: bool| {
@@ -317,18 +323,18 @@ fn decode_fortran(flat: &[u8], shape: &[usize], kind: Kind, big: bool) -> Values
         }
         out
     };
-    match kind {
-        Kind::U8 => Values::U8(text(false)),
-        Kind::Bytes(width) => Values::Bytes { width, bytes: text(false) },
-        Kind::Text(width) => Values::Text { width, bytes: text(big) },
-        Kind::I8 => typed!(I8, i8),
-        Kind::U16 => typed!(U16, u16),
-        Kind::I16 => typed!(I16, i16),
-        Kind::U32 => typed!(U32, u32),
-        Kind::I32 => typed!(I32, i32),
-        Kind::U64 => typed!(U64, u64),
-        Kind::I64 => typed!(I64, i64),
-        Kind::F32 => typed!(F32, f32),
-        Kind::F64 => typed!(F64, f64),
+    match dtype {
+        DType::U8 => RawValues::U8(text(false)),
+        DType::Bytes(width) => RawValues::Bytes { width, bytes: text(false) },
+        DType::Text(width) => RawValues::Text { width, bytes: text(big) },
+        DType::I8 => typed!(I8, i8),
+        DType::U16 => typed!(U16, u16),
+        DType::I16 => typed!(I16, i16),
+        DType::U32 => typed!(U32, u32),
+        DType::I32 => typed!(I32, i32),
+        DType::U64 => typed!(U64, u64),
+        DType::I64 => typed!(I64, i64),
+        DType::F32 => typed!(F32, f32),
+        DType::F64 => typed!(F64, f64),
     }
 }

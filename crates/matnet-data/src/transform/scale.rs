@@ -6,9 +6,9 @@ use crate::{Array, Error, Result};
 /// What the scaled numbers look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ScaleMethod {
     /// Mean 0 and standard deviation 1.
-    Standardise,
+    Standardize,
     /// Smallest 0 and largest 1.
     MinMax,
 }
@@ -16,7 +16,7 @@ pub enum Kind {
 /// Which numbers share one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Per {
+pub enum ScalePer {
     /// All of them.
     Whole,
     /// Each row of the matrix (a channel, say) over samples, time and columns.
@@ -28,7 +28,7 @@ pub enum Per {
 /// A fitted scaling: x becomes (x − shift) / scale.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Scaler {
-    per: Per,
+    per: ScalePer,
     rows: usize,
     cols: usize,
     shift: Vec<f32>,
@@ -37,7 +37,7 @@ pub struct Scaler {
 
 impl Scaler {
     /// Fits to the samples `train` of `data`.
-    pub fn fit(kind: Kind, per: Per, data: &Array, train: &[usize]) -> Result<Self> {
+    pub fn fit(method: ScaleMethod, per: ScalePer, data: &Array, train: &[usize]) -> Result<Self> {
         let (rows, cols) = matrix_sides(data)?;
         if let Some(position) = train.iter().find(|&&position| position >= data.len()) {
             return Err(Error::Invalid(format!("sample {position} to fit on, the data have {}", data.len())));
@@ -51,7 +51,7 @@ impl Scaler {
         if stats.iter().any(|stats| stats.count == 0.0) {
             return Err(Error::Invalid("no training samples to fit a scale to".into()));
         }
-        let (shift, scale) = stats.iter().map(|stats| stats.shift_and_scale(kind)).unzip();
+        let (shift, scale) = stats.iter().map(|stats| stats.shift_and_scale(method)).unzip();
         Ok(Self { per, rows, cols, shift, scale })
     }
 
@@ -61,7 +61,7 @@ impl Scaler {
     }
 
     /// Turns scaled numbers back into the original ones.
-    pub fn undo(&self, data: &mut Array) -> Result<()> {
+    pub fn apply_inverse(&self, data: &mut Array) -> Result<()> {
         self.each(data, |x, shift, scale| x * scale + shift)
     }
 
@@ -86,7 +86,7 @@ impl Scaler {
     }
 }
 
-impl Per {
+impl ScalePer {
     fn count(self, rows: usize, cols: usize) -> usize {
         match self {
             Self::Whole => 1,
@@ -130,10 +130,10 @@ impl Stats {
         self.high = self.high.max(x);
     }
 
-    fn shift_and_scale(&self, kind: Kind) -> (f32, f32) {
-        let (shift, scale) = match kind {
-            Kind::Standardise => (self.mean, (self.spread / self.count).sqrt()),
-            Kind::MinMax => (self.low, self.high - self.low),
+    fn shift_and_scale(&self, method: ScaleMethod) -> (f32, f32) {
+        let (shift, scale) = match method {
+            ScaleMethod::Standardize => (self.mean, (self.spread / self.count).sqrt()),
+            ScaleMethod::MinMax => (self.low, self.high - self.low),
         };
         // What never varies in training keeps its scale: dividing by (almost) nothing would blow it up in test.
         let scale = scale as f32;
@@ -155,9 +155,9 @@ mod tests {
     #[test]
     fn the_test_part_does_not_move_the_scale() {
         let mut data = numbers([3, 2, 2], |i| i as f32);
-        let scaler = Scaler::fit(Kind::MinMax, Per::Whole, &data, &[0, 1]).unwrap();
+        let scaler = Scaler::fit(ScaleMethod::MinMax, ScalePer::Whole, &data, &[0, 1]).unwrap();
         data.data_mut()[11] = 1e6;
-        assert_eq!(scaler, Scaler::fit(Kind::MinMax, Per::Whole, &data, &[0, 1]).unwrap());
+        assert_eq!(scaler, Scaler::fit(ScaleMethod::MinMax, ScalePer::Whole, &data, &[0, 1]).unwrap());
         scaler.apply(&mut data).unwrap();
         assert_eq!((data.data()[0], data.data()[7]), (0.0, 1.0));
     }
@@ -166,29 +166,32 @@ mod tests {
     fn each_row_and_entry_has_its_own_scale() {
         let data = numbers([4, 2, 3], |i| (i % 6) as f32 * 10.0 + (i / 6) as f32);
         let all = [0, 1, 2, 3];
-        for per in [Per::Whole, Per::Row, Per::Entry] {
+        for per in [ScalePer::Whole, ScalePer::Row, ScalePer::Entry] {
             let mut scaled = data.clone();
-            Scaler::fit(Kind::Standardise, per, &data, &all).unwrap().apply(&mut scaled).unwrap();
+            Scaler::fit(ScaleMethod::Standardize, per, &data, &all).unwrap().apply(&mut scaled).unwrap();
             let mean = scaled.data().iter().sum::<f32>() / 24.0;
             let square = scaled.data().iter().map(|x| x * x).sum::<f32>() / 24.0;
             assert!(mean.abs() < 1e-6 && (square - 1.0).abs() < 1e-5, "{per:?}: {mean} {square}");
         }
         let mut entries = data.clone();
-        Scaler::fit(Kind::MinMax, Per::Entry, &data, &all).unwrap().apply(&mut entries).unwrap();
+        Scaler::fit(ScaleMethod::MinMax, ScalePer::Entry, &data, &all).unwrap().apply(&mut entries).unwrap();
         assert_eq!((entries.sample(0), entries.sample(3)), (&[0.0; 6][..], &[1.0; 6][..]));
     }
 
     #[test]
     fn what_never_varies_is_only_shifted() {
         let mut data = numbers([2, 1, 2], |_| 3.0);
-        Scaler::fit(Kind::Standardise, Per::Entry, &data, &[0, 1]).unwrap().apply(&mut data).unwrap();
+        Scaler::fit(ScaleMethod::Standardize, ScalePer::Entry, &data, &[0, 1])
+            .unwrap()
+            .apply(&mut data)
+            .unwrap();
         assert_eq!(data.data(), [0.0; 4]);
     }
 
     #[test]
     fn wrong_requests_say_what_is_wrong() {
         let data = numbers([2, 2, 2], |i| i as f32);
-        let fit = |train: &[usize]| Scaler::fit(Kind::MinMax, Per::Whole, &data, train);
+        let fit = |train: &[usize]| Scaler::fit(ScaleMethod::MinMax, ScalePer::Whole, &data, train);
         assert_eq!(fit(&[]).unwrap_err().to_string(), "no training samples to fit a scale to");
         assert_eq!(fit(&[2]).unwrap_err().to_string(), "sample 2 to fit on, the data have 2");
         let mut other = numbers([2, 2, 3], |i| i as f32);
@@ -200,11 +203,11 @@ mod tests {
         #[test]
         fn undo_brings_the_numbers_back(values in prop::collection::vec(-100f32..100.0, 24)) {
             let data = Array::new([4, 3, 2], values).unwrap();
-            for kind in [Kind::Standardise, Kind::MinMax] {
-                let scaler = Scaler::fit(kind, Per::Row, &data, &[0, 1, 3]).unwrap();
+            for method in [ScaleMethod::Standardize, ScaleMethod::MinMax] {
+                let scaler = Scaler::fit(method, ScalePer::Row, &data, &[0, 1, 3]).unwrap();
                 let mut there_and_back = data.clone();
                 scaler.apply(&mut there_and_back).unwrap();
-                scaler.undo(&mut there_and_back).unwrap();
+                scaler.apply_inverse(&mut there_and_back).unwrap();
                 for (a, b) in there_and_back.data().iter().zip(data.data()) {
                     prop_assert!((a - b).abs() < 1e-3);
                 }

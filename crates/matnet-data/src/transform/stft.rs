@@ -5,10 +5,10 @@
 //! of 64×32 from 64×256, if nothing is padded. Two things it leaves open, decided here as
 //!
 //! - the mean: *signals* are detrended, so each channel's mean over the whole trial is taken off before
-//!   windowing ([`Mean::OfSignal`]). SciPy and matplotlib take it off each window instead
-//!   ([`Mean::OfWindow`]); only the lowest bins notice.
-//! - the value: the modulus of the transform, in the unit of the signal ([`Value::Magnitude`]). The other reading,
-//!   power per hertz as `scipy.signal.spectrogram` returns by default, is [`Value::Density`]; its tail is
+//!   windowing ([`StftMean::OfSignal`]). SciPy and matplotlib take it off each window instead
+//!   ([`StftMean::OfWindow`]); only the lowest bins notice.
+//! - the value: the modulus of the transform, in the unit of the signal ([`StftValue::Magnitude`]). The other reading,
+//!   power per hertz as `scipy.signal.spectrogram` returns by default, is [`StftValue::Density`]; its tail is
 //!   long enough to saturate the gates of an LSTM unless it is scaled first.
 //!
 //! Windows are SciPy's periodic ones, and all four combinations are tested against SciPy's numbers.
@@ -23,7 +23,7 @@ use crate::{Array, Error, Result};
 /// Which mean is taken off before the transform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mean {
+pub enum StftMean {
     /// That of each whole signal.
     #[default]
     OfSignal,
@@ -34,7 +34,7 @@ pub enum Mean {
 /// What is kept of each complex number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Value {
+pub enum StftValue {
     /// Its modulus, over the window's sum: SciPy's `mode="magnitude", scaling="spectrum"`.
     #[default]
     Magnitude,
@@ -51,16 +51,22 @@ pub struct Stft {
     /// Samples that one window shares with the next.
     pub overlap: usize,
     /// Which mean is taken off.
-    pub mean: Mean,
+    pub mean: StftMean,
     /// What is kept of each bin.
-    pub value: Value,
-    /// Samples per second; matters to [`Value::Density`] only.
+    pub value: StftValue,
+    /// Samples per second; matters to [`StftValue::Density`] only.
     pub sample_rate: f64,
 }
 
 impl Default for Stft {
     fn default() -> Self {
-        Self { window: 64, overlap: 56, mean: Mean::OfSignal, value: Value::Magnitude, sample_rate: 256.0 }
+        Self {
+            window: 64,
+            overlap: 56,
+            mean: StftMean::OfSignal,
+            value: StftValue::Magnitude,
+            sample_rate: 256.0,
+        }
     }
 }
 
@@ -115,8 +121,8 @@ struct Plan {
     fft: Arc<dyn RealToComplex<f64>>,
     window: Vec<f64>,
     hop: usize,
-    mean: Mean,
-    value: Value,
+    mean: StftMean,
+    value: StftValue,
     scale: f64,
 }
 
@@ -132,8 +138,8 @@ impl Plan {
         let turn = std::f64::consts::TAU / stft.window as f64;
         let window: Vec<f64> = (0..stft.window).map(|i| 0.54 - 0.46 * (turn * i as f64).cos()).collect();
         let scale = match stft.value {
-            Value::Magnitude => 1.0 / window.iter().sum::<f64>(),
-            Value::Density => 1.0 / (stft.sample_rate * window.iter().map(|w| w * w).sum::<f64>()),
+            StftValue::Magnitude => 1.0 / window.iter().sum::<f64>(),
+            StftValue::Density => 1.0 / (stft.sample_rate * window.iter().map(|w| w * w).sum::<f64>()),
         };
         Self {
             fft: RealFftPlanner::new().plan_fft_forward(stft.window),
@@ -159,13 +165,13 @@ impl Plan {
         let Scratch { signal: whole, piece, bins, work } = scratch;
         whole.clear();
         whole.extend(signal.iter().map(|&x| f64::from(x)));
-        if self.mean == Mean::OfSignal {
+        if self.mean == StftMean::OfSignal {
             let mean = average(whole);
             whole.iter_mut().for_each(|x| *x -= mean);
         }
         let length = self.window.len();
         for (step, part) in whole.windows(length).step_by(self.hop).enumerate() {
-            let mean = if self.mean == Mean::OfWindow { average(part) } else { 0.0 };
+            let mean = if self.mean == StftMean::OfWindow { average(part) } else { 0.0 };
             for ((out, x), w) in piece.iter_mut().zip(part).zip(&self.window) {
                 *out = (x - mean) * w;
             }
@@ -175,10 +181,10 @@ impl Plan {
             for (index, bin) in bins.iter().enumerate().skip(1) {
                 let value = match self.value {
                     // `norm` guards against overflow that microvolts never reach, at twice the time.
-                    Value::Magnitude => bin.norm_sqr().sqrt() * self.scale,
+                    StftValue::Magnitude => bin.norm_sqr().sqrt() * self.scale,
                     // A one-sided spectrum holds each frequency twice, but the highest of an even window once.
-                    Value::Density if 2 * index == length => bin.norm_sqr() * self.scale,
-                    Value::Density => 2.0 * bin.norm_sqr() * self.scale,
+                    StftValue::Density if 2 * index == length => bin.norm_sqr() * self.scale,
+                    StftValue::Density => 2.0 * bin.norm_sqr() * self.scale,
                 };
                 store(step, index - 1, value as f32);
             }
@@ -207,8 +213,9 @@ mod tests {
     #[test]
     fn equals_scipy_in_every_mode() {
         let signals = Array::new([1, 3, 256], block("signals")).unwrap();
-        for (mean, mean_name) in [(Mean::OfSignal, "signal"), (Mean::OfWindow, "window")] {
-            for (value, value_name) in [(Value::Magnitude, "magnitude"), (Value::Density, "density")] {
+        for (mean, mean_name) in [(StftMean::OfSignal, "signal"), (StftMean::OfWindow, "window")] {
+            for (value, value_name) in [(StftValue::Magnitude, "magnitude"), (StftValue::Density, "density")]
+            {
                 let ours = Stft { mean, value, ..Stft::default() }.apply(&signals).unwrap();
                 assert_eq!(ours.shape(), [1, 25, 3, 32]);
                 let theirs = block(&format!("{mean_name} {value_name}"));

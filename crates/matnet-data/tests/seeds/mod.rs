@@ -6,11 +6,11 @@ use std::io::{Cursor, Write};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use matnet_data::Result;
+use matnet_data::catalog::readers::eeg;
 use matnet_data::format::bounded::Input;
 use matnet_data::format::pickle::Pickle;
-use matnet_data::format::{archive, csv, edgelist, idx, images, matlab, npy, npz};
-use matnet_data::inputs::Inputs;
-use matnet_data::source::{babi, eeg};
+use matnet_data::format::{archive, csv, edgelist, idx, images, matlab, npy, npz, stories, ts};
+use matnet_data::local::SampleReader;
 
 /// A sound file of a format.
 pub struct Seed {
@@ -33,10 +33,10 @@ pub fn all() -> Vec<Seed> {
     add("npy", "fortran", npy_file(">i2", true, "(3, 2, 2)", &[3; 24]));
     add("npy", "text", npy_file("<U2", false, "(2,)", b"a\0\0\0b\0\0\0c\0\0\0\0\0\0\0"));
     add("npy", "gz", gzip(&npy_file("<f8", false, "(5, 4)", &[0; 160])));
-    add("inputs", "matrices", npy_file("<f4", false, "(5, 2, 3)", &[1; 120]));
-    add("inputs", "sequences", npy_file(">i2", false, "(3, 2, 2, 1)", &[3; 24]));
-    add("inputs", "fortran", npy_file("|u1", true, "(3, 2, 2)", &[3; 12]));
-    add("inputs", "gz", gzip(&npy_file("<f8", false, "(5, 2, 2)", &[0; 160])));
+    add("samples", "matrices", npy_file("<f4", false, "(5, 2, 3)", &[1; 120]));
+    add("samples", "sequences", npy_file(">i2", false, "(3, 2, 2, 1)", &[3; 24]));
+    add("samples", "fortran", npy_file("|u1", true, "(3, 2, 2)", &[3; 12]));
+    add("samples", "gz", gzip(&npy_file("<f8", false, "(5, 2, 2)", &[0; 160])));
     add("npz", "stored", npz_file());
     add("npz", "deflated", zip_file(&[("x.npy", &npy_file("|u1", false, "(200,)", &[1; 200]))], true));
     add("matlab", "plain", matlab_file(false));
@@ -64,7 +64,8 @@ pub fn all() -> Vec<Seed> {
     add("edgelist", "classes", b"a b\nb c\n\0a 1 0 red\nb 0 1 blue\nc 1 1 red\n".to_vec());
     add("edgelist", "names", b"from,to\n1,2\n\0id,f,class\n1,0.5,3\n2,1,4\n".to_vec());
     add("eeg", "gz", gzip(trial("co2a0000364", "S1 obj ,", 0, 1).as_bytes()));
-    add("babi", "story", b"1 Ann went home.\n2 Where is Ann? \thome\t1\n1 Bob slept.\n".to_vec());
+    add("ts", "unequal", b"# made\n@equalLength false\n@data\n1,2.5:3,4:a\n-5:6e1:b\n".to_vec());
+    add("stories", "story", b"1 Ann went home.\n2 Where is Ann? \thome\t1\n1 Bob slept.\n".to_vec());
     seeds
 }
 
@@ -73,9 +74,9 @@ pub fn run(target: &str, bytes: &[u8]) -> Result<()> {
     match target {
         "idx" => idx::parse(Input::bytes("seed", bytes)?).map(drop),
         "npy" => npy::parse(Input::bytes("seed", bytes)?).map(drop),
-        "inputs" => {
-            let mut inputs = Inputs::npy(Input::bytes("seed", bytes)?)?;
-            while inputs.next(2)?.is_some() {}
+        "samples" => {
+            let mut reader = SampleReader::from_npy(Input::bytes("seed", bytes)?)?;
+            while reader.next_chunk(2)?.is_some() {}
             Ok(())
         }
         "npz" => npz::parse("seed", bytes).map(drop),
@@ -99,13 +100,14 @@ pub fn run(target: &str, bytes: &[u8]) -> Result<()> {
             let trial = eeg::unpack_trial(bytes, &mut text).and_then(eeg::parse_trial);
             trial.map(drop).map_err(|what| matnet_data::Error::format("seed", what))
         }
-        "babi" => babi::parse("seed", bytes).map(drop),
+        "stories" => stories::parse("seed", bytes).map(drop),
+        "ts" => ts::parse(Input::bytes("seed", bytes)?).map(drop),
         other => panic!("no target {other}"),
     }
 }
 
 /// Reads every entry, and archives inside to one level.
-fn visit(entry: archive::Entry) -> Result<()> {
+fn visit(entry: archive::ArchiveEntry) -> Result<()> {
     let mut input = entry.input;
     if archive::is_archive(&entry.name) {
         return archive::each_in(input, &mut |mut inner| inner.input.rest().map(drop));
@@ -137,7 +139,7 @@ pub fn npy_file(descr: &str, fortran: bool, shape: &str, body: &[u8]) -> Vec<u8>
 }
 
 fn npz_file() -> Vec<u8> {
-    let mut writer = npz::Writer::new(Vec::new());
+    let mut writer = npz::NpzWriter::new(Vec::new());
     writer.add("x", |mut out| npy::write_f32(&mut out, &[2, 2], &[1.0, 2.0, 3.0, 4.0])).unwrap();
     writer.add("y", |mut out| npy::write_f32(&mut out, &[2], &[0.0, 1.0])).unwrap();
     writer.finish().unwrap()

@@ -1,8 +1,8 @@
 //! The machine that a pickle is a program for. It knows the instructions that build values, and no other.
 
+use super::chunks::Chunks;
+use super::cursor::Cursor;
 use super::{Global, Object, Pickle, Span, Value};
-use crate::format::bounded::Walk;
-use crate::format::chunks::Chunks;
 
 /// Looks a name up; anything unknown is refused.
 fn global(module: &[u8], name: &[u8]) -> Option<Global> {
@@ -21,7 +21,7 @@ fn global(module: &[u8], name: &[u8]) -> Option<Global> {
 
 /// The state of the machine: what is still to run, what stands on the stack, what was remembered.
 struct Machine<'a> {
-    code: Walk<'a>,
+    code: Cursor<'a>,
     stack: Chunks<Value>,
     memo: Chunks<Value>,
     /// How many bytes the values may still take.
@@ -36,7 +36,7 @@ const SHORT: &str = "ends too early";
 /// Runs the program in `bytes`; the error says where it stopped and why.
 pub(super) fn run<'a>(made: Pickle<'a>, bytes: &'a [u8]) -> std::result::Result<Pickle<'a>, (usize, String)> {
     let mut machine = Machine {
-        code: Walk::new(bytes),
+        code: Cursor::new(bytes),
         stack: Chunks::new(),
         memo: Chunks::new(),
         // a part of the free mebibyte is left for all else

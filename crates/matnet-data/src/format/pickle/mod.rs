@@ -2,18 +2,20 @@
 //!
 //! A pickle is a little program that may call anything. This reader builds numbers, texts, lists, tuples,
 //! dictionaries, NumPy arrays and SciPy CSR matrices, which is all that Planetoid's files hold, and refuses
-//! every other name. Values are eight bytes each and texts stay in the file's own bytes, so that a pickle
+//! every other name. RawValues are eight bytes each and texts stay in the file's own bytes, so that a pickle
 //! costs little more memory than its size; one that would cost more is refused.
 
+mod chunks;
+mod cursor;
 mod machine;
 mod numpy;
 
 use std::path::{Path, PathBuf};
 
-use crate::format::chunks::Chunks;
+use self::chunks::Chunks;
 use crate::{Error, Result};
 
-pub use numpy::Csr;
+pub use numpy::CsrMatrix;
 
 /// The names a pickle may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

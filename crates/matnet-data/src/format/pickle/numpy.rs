@@ -4,11 +4,11 @@ use super::{Global, Pickle, Value};
 use crate::Result;
 use crate::format::bounded::Input;
 use crate::format::npy;
-use crate::format::raw::{Raw, byte_count};
+use crate::format::raw::{RawArray, byte_count};
 
 /// A sparse matrix: the columns and values of row `i` stand at `starts[i]..starts[i + 1]`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Csr {
+pub struct CsrMatrix {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
@@ -21,7 +21,7 @@ pub struct Csr {
     pub values: Vec<f32>,
 }
 
-impl Csr {
+impl CsrMatrix {
     /// The stored (column, number) pairs of a row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f32)> {
         let span = self.starts[row] as usize..self.starts[row + 1] as usize;
@@ -31,12 +31,12 @@ impl Csr {
 
 impl Pickle<'_> {
     /// The array that is the whole pickle.
-    pub fn root_array(&self) -> Result<Raw> {
+    pub fn root_array(&self) -> Result<RawArray> {
         self.ndarray(self.root())
     }
 
     /// The sparse matrix that is the whole pickle.
-    pub fn root_csr(&self) -> Result<Csr> {
+    pub fn root_csr(&self) -> Result<CsrMatrix> {
         self.csr(self.root())
     }
 
@@ -55,7 +55,7 @@ impl Pickle<'_> {
     }
 
     /// A NumPy array, from the state that its pickle sets: version, shape, type, order, bytes.
-    fn ndarray(&self, value: Value) -> Result<Raw> {
+    fn ndarray(&self, value: Value) -> Result<RawArray> {
         let wrong = || self.error("pickle does not hold a NumPy array where one was expected");
         let object = self.object(value).filter(|o| o.global == Global::Reconstruct).ok_or_else(wrong)?;
         let [_, shape, dtype, fortran, body] = self.tuple(object.state).ok_or_else(wrong)?;
@@ -63,7 +63,7 @@ impl Pickle<'_> {
         let shape: Option<Vec<usize>> = self.items(shape).ok_or_else(wrong)?.map(side).collect();
         let shape = shape.ok_or_else(wrong)?;
         let code = self.dtype(dtype).ok_or_else(wrong)?;
-        let (kind, big) = npy::kind(&code).map_err(|what| self.error(what))?;
+        let (kind, big) = npy::dtype(&code).map_err(|what| self.error(what))?;
         let body = self.text(body).ok_or_else(wrong)?;
         if byte_count(&shape, kind) != Some(body.len() as u64) {
             let what =
@@ -71,7 +71,7 @@ impl Pickle<'_> {
             return Err(self.error(what));
         }
         let fortran = fortran == Value::Bool(true) || self.int(fortran) == Some(1);
-        Raw::read(&mut Input::bytes_packed(self.name(), body), shape, kind, big, fortran)
+        RawArray::read(&mut Input::bytes_packed(self.name(), body), shape, kind, big, fortran)
     }
 
     /// A type code such as `<f4`: the letters are what it was made with, the byte order is in its state.
@@ -85,7 +85,7 @@ impl Pickle<'_> {
         Some(format!("{}{}", std::str::from_utf8(order).ok()?, std::str::from_utf8(letters).ok()?))
     }
 
-    fn csr(&self, value: Value) -> Result<Csr> {
+    fn csr(&self, value: Value) -> Result<CsrMatrix> {
         let wrong = |what: &str| self.error(format!("sparse matrix: {what}"));
         let object = self.object(value).filter(|o| o.global == Global::Csr);
         let object = object.ok_or_else(|| wrong("pickle does not hold one"))?;
@@ -122,6 +122,6 @@ impl Pickle<'_> {
         if cols == 0 && stored > 0 {
             return Err(wrong("numbers in a matrix without columns"));
         }
-        Ok(Csr { rows: rows as usize, cols: cols as usize, starts, columns, values })
+        Ok(CsrMatrix { rows: rows as usize, cols: cols as usize, starts, columns, values })
     }
 }

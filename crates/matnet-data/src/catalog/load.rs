@@ -1,0 +1,137 @@
+//! From a name to a dataset.
+
+use std::path::Path;
+
+use super::moving::MovingSequences;
+use super::readers::babi::{self, BabiSize};
+use super::readers::mnist::{self, MnistSplit};
+use super::readers::{builtin, linqs, repository};
+use super::{Cache, DatasetInfo};
+use crate::generate::{EegSimulator, StoryGenerator};
+use crate::{Dataset, Result, Samples, Target, catalog};
+
+/// Options of [`load`].
+#[derive(Clone, Copy, Debug)]
+pub struct LoadOptions {
+    /// The seed of generated data.
+    pub seed: u64,
+    /// The number of moving-digit sequences; all 10,000 of them take 3.3 GB.
+    pub sequences: usize,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self { seed: 0, sequences: 100 }
+    }
+}
+
+/// Loads the dataset called `name`; files are taken from `cache`.
+pub fn load(name: &str, cache: &Cache, options: LoadOptions) -> Result<Dataset> {
+    let dataset = catalog::get(name)?;
+    dataset.require_reader()?;
+    match dataset.name {
+        "optdigits" => Ok(builtin::optdigits()?.into()),
+        "fashion" => Ok(builtin::fashion()?.into()),
+        "vowels" => {
+            let note = "sequences have 7 to 29 steps and are padded with zeros to 29".to_owned();
+            Ok(Dataset::from(builtin::vowels()?).with_official_test(270..640).with_note(note))
+        }
+        "simulated-eeg" => {
+            let simulated = EegSimulator::default().generate(options.seed)?;
+            Ok(Dataset::from(simulated)
+                .with_note(format!("simulated from seed {}, not measured", options.seed)))
+        }
+        "stories" => {
+            let stories = StoryGenerator::default().generate(options.seed)?;
+            Ok(Dataset::from(stories).with_note(format!("generated from seed {}", options.seed)))
+        }
+        name if MovingSequences::NAMES.contains(&name) => {
+            let mut sequences = MovingSequences::open(name, cache, options)?;
+            let inputs = sequences.read(0..sequences.count)?;
+            Ok(Dataset::from(Samples::new(inputs, Target::None)).with_note(sequences.note))
+        }
+        _ => read_files(dataset, cache),
+    }
+}
+
+/// Loads a dataset from its files.
+fn read_files(dataset: &DatasetInfo, cache: &Cache) -> Result<Dataset> {
+    let located = cache.require(dataset)?;
+    let folder = &located.folder;
+    match dataset.name {
+        "digits" => Ok(repository::digits(&located)?.into()),
+        "faces" => Ok(repository::faces(&located.files[0])?.into()),
+        "motions" => Ok(Dataset::from(repository::motions(&located.files[0])?).with_official_test(40..80)),
+        "citations" => Ok(linqs::load(&located.files[0])?.into()),
+        "mnist" => {
+            let (train, test) =
+                (mnist::load(folder, MnistSplit::Train)?, mnist::load(folder, MnistSplit::Test)?);
+            let official_test = train.inputs.len()..train.inputs.len() + test.inputs.len();
+            Ok(Dataset::from(train.concat(test)?).with_official_test(official_test))
+        }
+        "linqs-cora" => Ok(linqs::load(unpacked(folder, "cora"))?.into()),
+        "babi" => {
+            let stories = babi::load(folder, BabiSize::Small)?;
+            let notes = stories.missing.iter().map(|what| format!("{what} is missing")).collect();
+            Ok(Dataset { notes, ..stories.into() })
+        }
+        name => research(name, folder, cache),
+    }
+}
+
+/// The datasets whose readers need the feature `research-formats`.
+#[cfg(feature = "research-formats")]
+fn research(name: &str, folder: &Path, cache: &Cache) -> Result<Dataset> {
+    use super::readers::eeg::EegSelection;
+    use super::readers::planetoid::{self, PlanetoidGraph};
+    use super::readers::{eeg, frey};
+
+    match name {
+        "frey-face" => Ok(frey::load(folder)?.into()),
+        "uci-eeg" => eeg::load_dataset(folder, EegSelection::Official, cache),
+        "uci-eeg-full" => eeg::load_dataset(folder, EegSelection::All, cache),
+        "cora" => Ok(planetoid::load(folder, PlanetoidGraph::Cora)?.into()),
+        "citeseer" => Ok(planetoid::load(folder, PlanetoidGraph::Citeseer)?.into()),
+        "pubmed" => Ok(planetoid::load(folder, PlanetoidGraph::PubMed)?.into()),
+        _ => no_reader(name),
+    }
+}
+
+#[cfg(not(feature = "research-formats"))]
+fn research(name: &str, _: &Path, _: &Cache) -> Result<Dataset> {
+    no_reader(name)
+}
+
+fn no_reader(name: &str) -> Result<Dataset> {
+    Err(crate::Error::Invalid(format!("the catalog has no reader for `{name}`")))
+}
+
+fn unpacked(folder: &Path, name: &str) -> std::path::PathBuf {
+    let inner = folder.join(name);
+    if inner.is_dir() { inner } else { folder.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Origin;
+    use crate::{Contents, Error};
+
+    /// What needs no files loads; what needs them either loads or says what is missing.
+    #[test]
+    fn every_name_has_a_reader() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path());
+        for dataset in catalog::all() {
+            match load(dataset.name, &cache, LoadOptions { seed: 0, sequences: 1 }) {
+                Ok(loaded) => {
+                    assert!(!matches!(&loaded.contents, Contents::Samples(s) if s.inputs.is_empty()))
+                }
+                Err(Error::Missing(_)) => {
+                    assert!(!matches!(dataset.origin, Origin::BuiltIn), "{}", dataset.name)
+                }
+                Err(error) => panic!("{}: {error}", dataset.name),
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Trials once parsed, kept as one `.npz` of plain numbers.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::catalog::readers::eeg::{
+    CHANNELS, EegData, EegReport, EegSelection, EegSubset, SAMPLES, Stimulus, TrialInfo, load, walk,
+};
+use crate::format::npy;
+use crate::format::npz::{self, Npz, NpzWriter};
+use crate::{Error, Result};
+
+/// Changes when the cache's content does.
+const VERSION: &str = "1";
+
+/// Like [`load`], but what was parsed is kept in the folder `cache` and read from there the next time.
+///
+/// The cache belongs to the names, sizes and times of the files at `path`; when one of them changes it is made
+/// anew. A cache that cannot be read is made anew too; one that cannot be written is told in the report.
+pub fn load_cached(path: impl AsRef<Path>, select: EegSelection, cache: impl AsRef<Path>) -> Result<EegData> {
+    let (path, cache) = (path.as_ref(), cache.as_ref());
+    let file = cache.join(format!("eeg-{:016x}.npz", stamp(path, select)?));
+    if let Ok(eeg) = read(&file) {
+        return Ok(eeg);
+    }
+    let mut eeg = load(path, select)?;
+    if let Err(e) = write(&file, cache, &eeg) {
+        eeg.report.cache = Some(format!("{}: {e}", file.display()));
+    }
+    Ok(eeg)
+}
+
+/// A number that changes with any file's name, size or time.
+fn stamp(path: &Path, select: EegSelection) -> Result<u64> {
+    let files = if path.is_dir() { walk(path)? } else { vec![path.to_owned()] };
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut mix = |bytes: &[u8]| {
+        for &byte in bytes {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    };
+    mix(format!("{VERSION} {select:?}").as_bytes());
+    for file in files {
+        let meta = file.metadata().map_err(|e| Error::io(&file, e))?;
+        let time = meta.modified().ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
+        mix(file.as_os_str().as_encoded_bytes());
+        mix(format!(" {} {:?}\n", meta.len(), time.map(|t| t.as_nanos())).as_bytes());
+    }
+    Ok(hash)
+}
+
+/// Writes beside, syncs and renames, so that a cache is either whole or not there.
+fn write(file: &Path, dir: &Path, eeg: &EegData) -> io::Result<()> {
+    std::fs::create_dir_all(dir)?;
+    let mut beside = tempfile::NamedTempFile::new_in(dir)?;
+    let mut npz = NpzWriter::new(BufWriter::with_capacity(1 << 20, beside.as_file_mut()));
+    npz.add("x", |out| npy::write_f32(&mut { out }, eeg.inputs.shape(), eeg.inputs.data()))?;
+    let facts: Vec<[u32; 5]> = eeg.trials.iter().map(facts).collect();
+    npz.add("facts", |mut out| {
+        npy::write_header(&mut out, "<u4", &[facts.len(), 5])?;
+        out.write_all(&facts.as_flattened().iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<_>>())
+    })?;
+    let subjects: Vec<&str> = eeg.trials.iter().map(|trial| trial.subject.as_str()).collect();
+    let skipped: Vec<String> =
+        eeg.report.skipped.iter().map(|(name, why)| format!("{name}\t{why}")).collect();
+    write_texts(&mut npz, "subject", &subjects)?;
+    write_texts(&mut npz, "channels", &eeg.channels)?;
+    write_texts(&mut npz, "skipped", &skipped)?;
+    write_texts(&mut npz, "repeated", &eeg.report.repeated)?;
+    npz.finish()?.flush()?;
+    beside.as_file().sync_all()?;
+    beside.persist(file).map_err(|e| e.error)?;
+    // the rename itself is safe only once the folder is
+    if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
+}
+
+fn write_texts<W: Write>(npz: &mut NpzWriter<W>, key: &str, texts: &[impl AsRef<str>]) -> io::Result<()> {
+    let width = texts.iter().map(|text| text.as_ref().len()).max().unwrap_or(0).max(1);
+    npz.add(key, |mut out| {
+        npy::write_header(&mut out, &format!("|S{width}"), &[texts.len()])?;
+        for text in texts {
+            let mut bytes = text.as_ref().as_bytes().to_vec();
+            bytes.resize(width, 0);
+            out.write_all(&bytes)?;
+        }
+        Ok(())
+    })
+}
+
+/// A trial's facts as numbers.
+fn facts(trial: &TrialInfo) -> [u32; 5] {
+    let stimulus = match trial.stimulus {
+        Stimulus::Single => 0,
+        Stimulus::Match => 1,
+        Stimulus::NoMatch => 2,
+    };
+    let subset = match trial.subset {
+        EegSubset::Test => 0,
+        EegSubset::Train => 1,
+        EegSubset::Other => 2,
+    };
+    [trial.number, subset, stimulus, trial.wrong.into(), trial.header_trial]
+}
+
+/// The trial that has these facts.
+fn from_facts(subject: String, facts: &[u32; 5]) -> Option<TrialInfo> {
+    let &[number, subset, stimulus, wrong, header_trial] = facts;
+    Some(TrialInfo {
+        subject,
+        number,
+        subset: *[EegSubset::Test, EegSubset::Train, EegSubset::Other].get(subset as usize)?,
+        stimulus: *[Stimulus::Single, Stimulus::Match, Stimulus::NoMatch].get(stimulus as usize)?,
+        wrong: wrong != 0,
+        header_trial,
+    })
+}
+
+fn read(file: &Path) -> Result<EegData> {
+    let wrong = || Error::format(file, "is not a cache of trials");
+    let mut npz = npz::read(file)?;
+    let inputs = npz.take("x")?.into_array(file)?;
+    let texts = |npz: &mut Npz, key: &str| npz.take(key)?.texts().ok_or_else(wrong);
+    let subjects = texts(&mut npz, "subject")?;
+    let channels = texts(&mut npz, "channels")?;
+    let skipped = texts(&mut npz, "skipped")?;
+    let repeated = texts(&mut npz, "repeated")?;
+    let facts = npz.take("facts")?.map_integers(|n| u32::try_from(n).ok()).ok_or_else(wrong)?;
+    let facts = facts.as_chunks::<5>().0;
+    let fits = inputs.shape() == [subjects.len(), CHANNELS, SAMPLES] && facts.len() == subjects.len();
+    if !fits || channels.len() != CHANNELS {
+        return Err(wrong());
+    }
+    let trials: Option<Vec<TrialInfo>> =
+        subjects.into_iter().zip(facts).map(|(s, f)| from_facts(s, f)).collect();
+    let split = |line: String| {
+        let (name, why) = line.split_once('\t').unwrap_or((&line, ""));
+        (name.to_owned(), why.to_owned())
+    };
+    let skipped = skipped.into_iter().map(split).collect();
+    let report = EegReport { skipped, repeated, cache: None };
+    Ok(EegData { inputs, trials: trials.ok_or_else(wrong)?, channels, report })
+}
