@@ -1,4 +1,4 @@
-//! Numbers are drawn where they belong, whatever the numbers and names are.
+//! Charts draw values at the right coordinates and accept every value and name.
 
 use matnet_report::Svg;
 use matnet_report::chart::{
@@ -19,7 +19,7 @@ fn parts(path: &str) -> Vec<Vec<(f64, f64)>> {
     path.split('M').skip(1).map(|part| part.trim_end_matches('z').split('L').map(point).collect()).collect()
 }
 
-/// Where the labels of an axis are, and what they say.
+/// Value and coordinate of the tick labels of an axis.
 fn ticks(svg: &Document, anchor: &str, axis: &str, shift: f64) -> Vec<(f64, f64)> {
     let texts = svg.descendants().filter(|node| node.attribute("text-anchor") == Some(anchor));
     let numbers = texts.filter_map(|node| {
@@ -29,7 +29,7 @@ fn ticks(svg: &Document, anchor: &str, axis: &str, shift: f64) -> Vec<(f64, f64)
     numbers.collect()
 }
 
-/// What an axis with these ticks makes of a value.
+/// The coordinate of a value on an axis with these ticks.
 fn place(ticks: &[(f64, f64)], value: f64) -> f64 {
     let ((a, from), (b, to)) = (ticks[0], *ticks.last().unwrap());
     from + (value - a) / (b - a) * (to - from)
@@ -89,10 +89,10 @@ fn gaps_and_short_series_survive() {
     let first = parts(line_of(&svg, 0));
     assert_eq!(first.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
     assert_eq!(parts(line_of(&svg, 1))[0].len(), 2);
-    // The lone fifth point is marked all the same.
+    // The isolated point is marked too.
     let marks = svg.descendants().rfind(|node| node.attribute("class") == Some("f-c0")).unwrap();
     assert_eq!(marks.attribute("d").unwrap().matches('M').count(), 5);
-    // Of a long series only the points that stand alone are.
+    // In a long series only points without neighbours have markers.
     let mut long = vec![1.0; 60];
     long[30] = f64::NAN;
     long[32] = f64::NAN;
@@ -153,7 +153,7 @@ fn bars_are_as_high_as_their_values() {
     }
 }
 
-/// Differences of a point or two are to be seen, and a percentage has an end.
+/// Small differences stay visible, and percentages end at 100.
 #[test]
 fn values_on_a_truncated_axis_are_points() {
     let chart = |values: [f64; 3]| {

@@ -29,7 +29,7 @@ fn full(text: &str) -> String {
     page.html()
 }
 
-/// The tags of a page in order, without what is inside scripts and styles.
+/// The tags of a page in order, without the content of scripts and styles.
 fn tags(html: &str) -> Vec<String> {
     let mut tags = Vec::new();
     let mut rest = html;

@@ -1,4 +1,4 @@
-//! Pixels are where they belong, and files can be read again.
+//! Pixels have the right colours, and encoded files can be decoded.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn entries_become_blocks_of_pixels() {
     assert_eq!(*image.get_pixel(15, 5), Rgb([85; 3]));
     assert_eq!(*image.get_pixel(24, 44), Rgb([255; 3]));
     assert_eq!(*image.get_pixel(25, 44), DARK);
-    // The smaller tile stands in the middle of its cell.
+    // The smaller tile is centred in its cell.
     assert_eq!(*image.get_pixel(30, 14), DARK);
     assert_eq!(*image.get_pixel(30, 15), Rgb([0; 3]));
     assert_eq!(*image.get_pixel(40, 34), Rgb([255; 3]));

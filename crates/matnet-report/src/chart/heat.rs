@@ -33,7 +33,7 @@ pub(super) struct HeatGrid<'a> {
     pub rows: &'a [String],
     pub cols: &'a [String],
     pub axes: (&'a str, &'a str),
-    /// The values at both ends of the colour bar, and what the colour stands for.
+    /// The values at both ends of the colour bar, and the meaning of the colour.
     pub ends: (String, String, &'a str),
     pub signed: bool,
     pub cells: Vec<Vec<HeatCell>>,

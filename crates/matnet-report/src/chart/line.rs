@@ -10,7 +10,7 @@ use crate::Svg;
 use crate::color::{ColorRole, dashes, marker};
 use crate::text::{coordinate as c, number};
 
-/// Every point of a series of at most so many points has a marker.
+/// Series with at most this many points have a marker at every point.
 const FEW: usize = 25;
 /// Largest number of tooltips along the x axis.
 const MAX_TOOLTIPS: usize = 300;

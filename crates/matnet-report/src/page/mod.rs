@@ -18,7 +18,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 const SCATTER3D: &str = include_str!("scatter3d.js");
 
-/// Pages with at least so many headings start with a table of contents.
+/// Number of headings from which a page starts with a table of contents.
 const MIN_CONTENTS: usize = 3;
 
 /// An HTML page, written from top to bottom.

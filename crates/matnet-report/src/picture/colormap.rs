@@ -134,7 +134,7 @@ mod tests {
         values[0] = 1e6;
         values[1] = f32::NAN;
         assert_eq!(percentiles(values.iter()), (0.0, 1.0));
-        // If nearly all values are equal, the few others are what there is to see.
+        // If nearly all values are equal, the range must include the few others.
         assert_eq!(percentiles([0.0; 500].iter().chain(&[7.0])), (0.0, 7.0));
         assert_eq!(percentiles([].iter()), (0.0, 0.0));
         assert_eq!(percentiles([3.0, 1.0, 2.0].iter()), (1.0, 3.0));

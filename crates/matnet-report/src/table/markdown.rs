@@ -38,7 +38,7 @@ impl Table {
     }
 }
 
-/// Escapes what has a meaning in Markdown or HTML.
+/// Escapes characters with a meaning in Markdown or HTML.
 fn escaped(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut safe = String::new();
