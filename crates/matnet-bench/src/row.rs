@@ -1,7 +1,7 @@
 //! The rows of the table: which net, on what, and how many floating-point operations that takes.
 
 use matnet::Form;
-use matnet::layer::{CellKind, Aggregation};
+use matnet::layer::{Aggregation, CellKind};
 use matnet::prelude::{
     ColumnNetConfig, FeedForwardConfig, GcnConfig, Seq2SeqConfig, SequenceClassifierConfig,
 };

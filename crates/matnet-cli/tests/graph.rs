@@ -224,7 +224,10 @@ fn every_mistake_gets_one_clear_error() {
             "train.learning_rate_multipliers.tip=0.3",
             "train.learning_rate_multipliers.tip: 0.3; no parameter has a name with this in it",
         ),
-        ("train.learning_rate_multipliers.top=-1", "train.learning_rate_multipliers.top: -1; must be a number of at least 0"),
+        (
+            "train.learning_rate_multipliers.top=-1",
+            "train.learning_rate_multipliers.top: -1; must be a number of at least 0",
+        ),
     ] {
         let (code, out, err) = run(
             folder.path(),

@@ -167,7 +167,10 @@ fn every_mistake_gets_one_clear_error() {
         ("data.uneven=nan", "data.uneven: NaN; must lie between 0 and 1"),
         ("data.sequences=0", "data.sequences: 0; must lie between 1 and"),
         ("data.valid_lengths=[20,0]", "data.valid_lengths: 0; must lie between 1 and"),
-        ("data.extrapolation_length=900000", "data.extrapolation_length: sequences of 1800001 steps; too long"),
+        (
+            "data.extrapolation_length=900000",
+            "data.extrapolation_length: sequences of 1800001 steps; too long",
+        ),
         ("data.test_length=900000", "data.test_length: sequences of 1800001 steps; too long"),
         ("model.kind=turing", "model.kind: turing; "),
         ("model.slot=3", "model.slot: no such key; did you mean `slots`?"),

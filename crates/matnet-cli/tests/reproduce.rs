@@ -86,7 +86,9 @@ fn a_finished_run_is_not_taken_for_one_with_other_settings() {
     let (code, _, err) = run(folder.path(), &other);
     assert_eq!(code, 1);
     assert!(
-        err.contains("a run with other settings stands here (train.learning_rate = 0.001, now 0.002); --fresh trains"),
+        err.contains(
+            "a run with other settings stands here (train.learning_rate = 0.001, now 0.002); --fresh trains"
+        ),
         "{err}"
     );
     let (code, fresh, err) = run(folder.path(), &[&other[..], &["--fresh"]].concat());

@@ -80,7 +80,8 @@ fn a_run_killed_again_and_again_ends_in_the_same_bytes_across_its_linear_start()
 fn a_linear_start_ends_when_the_validation_loss_no_longer_falls() {
     let folder = folder();
     // So slow that nothing falls but by chance, and at once the rate is its own again.
-    let slow = ["train.linear_start=30", "train.linear_patience=1", "train.learning_rate=0.2", "train.epochs=1"];
+    let slow =
+        ["train.linear_start=30", "train.linear_patience=1", "train.learning_rate=0.2", "train.epochs=1"];
     let set: Vec<&str> = slow.iter().flat_map(|change| ["--set", change]).collect();
     let (code, _, err) =
         run(folder.path(), &[&["train", "tale.toml", "-q", "--out", "x"][..], &set].concat());

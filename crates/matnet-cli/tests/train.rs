@@ -190,16 +190,20 @@ fn a_loss_that_is_no_number_stops_the_run_and_names_the_layer() {
         "--set",
         "train.grad_clip_norm=1e30",
     ];
-    let (code, _, err) =
-        run(folder.path(), &[&args[..], &["--set", "train.learning_rate=1e30", "--set", "train.l2=0"]].concat());
+    let (code, _, err) = run(
+        folder.path(),
+        &[&args[..], &["--set", "train.learning_rate=1e30", "--set", "train.l2=0"]].concat(),
+    );
     assert_eq!(code, 1);
     assert!(err.contains("epoch 1, step 2: the loss is"), "{err}");
     assert!(err.contains("layer."), "{err}");
     assert!(err.contains("a smaller train.learning_rate or train.grad_clip_norm would help"), "{err}");
     assert!(!folder.path().join("x/last.state").exists());
     // A state that was saved before stays, and is named.
-    let slow = ["--set", "train.learning_rate=1e30", "--set", "train.l2=0", "--save-every", "0", "--out", "y"];
-    let args = ["train", "digits.toml", "-q", "--set", "train.optimizer=sgd", "--set", "train.grad_clip_norm=1e30"];
+    let slow =
+        ["--set", "train.learning_rate=1e30", "--set", "train.l2=0", "--save-every", "0", "--out", "y"];
+    let args =
+        ["train", "digits.toml", "-q", "--set", "train.optimizer=sgd", "--set", "train.grad_clip_norm=1e30"];
     let (code, _, err) = run(folder.path(), &[&args[..], &slow].concat());
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("the last good state is y/last.state"), "{err}");
@@ -209,7 +213,14 @@ fn a_loss_that_is_no_number_stops_the_run_and_names_the_layer() {
 fn patience_ends_a_run_that_no_longer_gets_better() {
     let (folder, _) = folder();
     // A rate that moves nothing: the first epoch stays the best.
-    let still = ["--set", "train.learning_rate=1e-30", "--set", "train.schedule=constant", "--set", "train.epochs=50"];
+    let still = [
+        "--set",
+        "train.learning_rate=1e-30",
+        "--set",
+        "train.schedule=constant",
+        "--set",
+        "train.epochs=50",
+    ];
     let args = ["train", "digits.toml", "-q", "--set", "train.patience=3", "--set", "model.dropout=0.0"];
     let (code, out, err) = run(folder.path(), &[&args[..], &still].concat());
     assert_eq!(code, 0, "{err}");

@@ -21,7 +21,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng, TryRng};
 /// assert_ne!(rng.uniform(), SeededRng::new(42, "noise").uniform());
 /// ```
 #[derive(Clone, Debug)]
-pub struct SeededRng(ChaCha8Rng);
+pub struct SeededRng(Option<ChaCha8Rng>);
 
 impl SeededRng {
     /// The generator of this name under this seed.
@@ -30,7 +30,17 @@ impl SeededRng {
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let mut rng = ChaCha8Rng::from_seed(key);
         rng.set_stream(hash(name));
-        Self(rng)
+        Self(Some(rng))
+    }
+
+    /// A generator that gives only zeros, for values that are about to be replaced.
+    pub fn zeros() -> Self {
+        Self(None)
+    }
+
+    /// Whether it gives only zeros.
+    pub fn is_zeros(&self) -> bool {
+        self.0.is_none()
     }
 
     /// A uniform number in [0, 1) with 53 random bits.
@@ -40,6 +50,9 @@ impl SeededRng {
 
     /// A standard normal number.
     pub fn normal(&mut self) -> f64 {
+        if self.is_zeros() {
+            return 0.0;
+        }
         // Box–Muller; the second number is not kept, so that every call draws the same amount.
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
@@ -61,15 +74,21 @@ impl TryRng for SeededRng {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        self.0.try_next_u32()
+        self.0.as_mut().map_or(Ok(0), |rng| rng.try_next_u32())
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        self.0.try_next_u64()
+        self.0.as_mut().map_or(Ok(0), |rng| rng.try_next_u64())
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        self.0.try_fill_bytes(bytes)
+        match &mut self.0 {
+            Some(rng) => rng.try_fill_bytes(bytes),
+            None => {
+                bytes.fill(0);
+                Ok(())
+            }
+        }
     }
 }
 

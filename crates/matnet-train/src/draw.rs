@@ -41,7 +41,8 @@ pub fn map_grids(
         let caption = format!("U (rows to rows) and V (columns to columns){what}; blue below 0, red above.");
         grids.push((grid, caption));
         if let ([row], [col]) = (&rows[..], &cols[..]) {
-            let caption = "what its first units respond to: products of a column of U and one of V.".to_owned();
+            let caption =
+                "what its first units respond to: products of a column of U and one of V.".to_owned();
             grids.push((outer_products(row, col, max_products), caption));
         }
     }

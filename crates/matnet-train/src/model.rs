@@ -3,14 +3,17 @@
 use std::any::Any;
 
 use burn::tensor::TensorData;
-use matnet::{LayerSummary, Net, weights};
+use matnet::net::Net;
+use matnet::summary::LayerSummary;
+use matnet::weights;
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
 #[cfg(feature = "report")]
 use matnet_report::{chart::Scatter3d, page::Page};
 
 use crate::task::{
-    Dataset, EvalOptions, Evaluation, Fitted, Loaded, OtherData, PredictRequest, PredictionStream, Predictions, Task,
+    Dataset, EvalOptions, Evaluation, Fitted, Loaded, OtherData, PredictRequest, PredictionStream,
+    Predictions, Task,
 };
 #[cfg(feature = "report")]
 use crate::task::{ExampleMatrices, FigureKind, TaskFigure};

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use matnet::{LayerSummary, Net};
-use matnet_data::cache::Cache;
+use matnet::net::Net;
+use matnet::summary::LayerSummary;
+use matnet_data::catalog::Cache;
 
 use crate::Result;
 use crate::config::{Document, TrainConfig};

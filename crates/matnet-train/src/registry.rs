@@ -128,11 +128,7 @@ impl NetKind {
     }
 
     /// A net on samples.
-    const fn on_samples<C: SampleConfig>(
-        name: &'static str,
-        help: &'static str,
-        template: Template,
-    ) -> Self {
+    const fn on_samples<C: SampleConfig>(name: &'static str, help: &'static str, template: Template) -> Self {
         Self {
             name,
             help,

@@ -59,6 +59,7 @@ mod mode;
 pub mod net;
 pub mod ops;
 pub mod optim;
+mod output;
 mod regularize;
 pub mod summary;
 pub mod vector;

@@ -24,15 +24,19 @@ pub enum Schedule {
 /// A schedule with all its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LearningRates {
+    /// The schedule.
     pub schedule: Schedule,
+    /// The learning rate after the warm-up.
     pub first: f64,
+    /// Where falling schedules end.
     pub last: f64,
     /// Steps of linear warm-up from 0.
     pub warmup: u64,
     /// Steps in all.
     pub total: u64,
-    /// For [`Schedule::Step`]: the factor, and the steps between two drops.
+    /// For [`Schedule::Step`]: the factor.
     pub gamma: f64,
+    /// For [`Schedule::Step`]: the steps between two drops.
     pub step_size: u64,
 }
 

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use matnet::ConfigError;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess,
     SeqAccess, Unexpected, VariantAccess, Visitor,
@@ -12,9 +13,8 @@ use serde::de::{
 use toml::{Table, Value};
 
 use super::suggestion;
+use crate::Result;
 use crate::error::at;
-use crate::{Error, Result};
-use matnet::ConfigError;
 
 /// Turns the table `section` of a config into a typed config.
 pub(crate) fn from_table<C: DeserializeOwned>(section: &'static str, table: Table) -> Result<C> {

@@ -1,6 +1,8 @@
 //! The report of one run.
 
-use matnet::{LayerSummary, Net, weights};
+use matnet::net::Net;
+use matnet::summary::LayerSummary;
+use matnet::weights;
 use matnet_report::chart::{ConfusionChart, Scatter3d};
 use matnet_report::page::{Figure, Page};
 use matnet_report::table::{Table, TableCell, TableColumn};
@@ -50,7 +52,10 @@ pub fn page<T: Task>(fitted: &Fitted<T>, embedding: Option<&Scatter3d>) -> Resul
     task.report_sections(fitted, evaluation.as_ref().map(|evaluation| (evaluation, split)), &mut page)?;
     if let Some(embedding) = embedding {
         page.heading("Hidden states");
-        page.scatter3d(embedding, &format!("The last hidden states of {} nodes, placed by t-SNE.", split.name()));
+        page.scatter3d(
+            embedding,
+            &format!("The last hidden states of {} nodes, placed by t-SNE.", split.name()),
+        );
     }
 
     page.heading("Parameters");
@@ -103,11 +108,11 @@ fn facts<T: Task>(page: &mut Page, fitted: &Fitted<T>, layers: &[LayerSummary]) 
 }
 
 fn scores(result: &RunResult) -> Table {
-    let caption = format!("Weights of epoch {}, the best of {}; lower is better.", result.best_epoch, result.epochs);
+    let caption =
+        format!("Weights of epoch {}, the best of {}; lower is better.", result.best_epoch, result.epochs);
     let splits = [result.train, result.valid, result.test];
     let errors = splits.iter().flatten().any(|score| score.error.is_some());
-    let columns =
-        [TableColumn::text("split"), TableColumn::number("examples"), TableColumn::number("loss")];
+    let columns = [TableColumn::text("split"), TableColumn::number("examples"), TableColumn::number("loss")];
     let error = errors.then(|| TableColumn::number("error (%)"));
     let mut table = Table::new(columns.into_iter().chain(error)).with_caption(caption);
     for (split, score) in Split::ALL.into_iter().zip(splits) {

@@ -40,7 +40,7 @@ pub fn series_page(series: &[RunSeries]) -> Result<Page> {
     for split in Split::ALL {
         let figures = curves::of_runs(&first, split)?;
         if !figures.is_empty() {
-            page.subheading(&format!("{} split", text::capitalized(split.title())));
+            page.subheading(&format!("{} split", capitalized(split.title())));
             page.figures(figures);
         }
     }
@@ -116,10 +116,15 @@ pub fn results_table(series: &[RunSeries]) -> Result<Table> {
     }
     columns.push(TableColumn::number("seconds"));
     let explained = match several {
-        true => "; mean ± standard deviation over the seeds; best: the best test of all seeds; selected: the test of the seed with the lowest training loss",
+        true => {
+            "; mean ± standard deviation over the seeds; best: the best test of all seeds; selected: the test of the seed with the lowest training loss"
+        }
         false => ", from one seed",
     };
-    let caption = format!("{} of the epoch with the best validation, lower is better{explained}.", text::capitalized(metric.name()));
+    let caption = format!(
+        "{} of the epoch with the best validation, lower is better{explained}.",
+        capitalized(metric.name())
+    );
     let mut table = Table::new(columns).with_caption(caption);
     let number = |value: Option<f64>| {
         value.map_or(TableCell::Empty, |value| TableCell::number(value, metric.decimals()))
@@ -180,4 +185,9 @@ fn on_different_tasks(series: &[RunSeries]) -> bool {
     };
     let all: Option<Vec<String>> = series.iter().map(tasks).collect();
     series.len() > 1 && all.is_some_and(|all| all.iter().collect::<BTreeSet<_>>().len() == all.len())
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

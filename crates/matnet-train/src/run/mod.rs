@@ -21,7 +21,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use burn::tensor::{Device, TensorData};
-use matnet::{NetConfig, weights};
+use matnet::net::NetConfig;
+use matnet::weights;
 use serde::{Deserialize, Serialize};
 
 pub use self::history::MetricsRow;
@@ -257,11 +258,7 @@ pub(crate) fn encode_weights<M: Serialize>(
 }
 
 /// A net with these weights.
-pub(crate) fn fill<C: NetConfig>(
-    config: &C,
-    weights: Weights,
-    device: &Device,
-) -> Result<C::Net> {
+pub(crate) fn fill<C: NetConfig>(config: &C, weights: Weights, device: &Device) -> Result<C::Net> {
     let net = config.blank(device).map_err(crate::error::at("model"))?;
     weights::load(net, weights.tensors)
         .map_err(|error| Error::damaged(weights.path, format!("does not fit config.toml: {error}")))

@@ -201,8 +201,7 @@ pub(crate) fn evaluate<T: Task>(
     device: &Device,
 ) -> Evaluation {
     let mut sums = Sums::default();
-    let mut confusion =
-        (!task.class_names().is_empty()).then(|| Confusion::new(task.class_names().to_vec()));
+    let mut confusion = (!task.class_names().is_empty()).then(|| Confusion::new(task.class_names().to_vec()));
     let mut misclassified = Vec::new();
     let batch_size = task.eval_batch_size(train.batch_size);
     for batch in examples.chunks(batch_size) {

@@ -15,15 +15,16 @@ use std::sync::Arc;
 
 use burn::tensor::activation::{log_softmax, sigmoid, softmax};
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use matnet::{Mode, NetConfig};
+use matnet::Mode;
+use matnet::net::NetConfig;
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::Table;
 
-pub(crate) use self::evaluation::{Sums, bits, evaluate};
 pub use self::evaluation::{Breakdown, ClassCounts, Confusion, Evaluation, Misclassified};
+pub(crate) use self::evaluation::{Sums, bits, evaluate};
 #[cfg(feature = "report")]
 pub use self::figure::{ExampleMatrices, FigureKind, TaskFigure};
 pub(crate) use self::prediction::{FILES, for_samples};
@@ -132,7 +133,13 @@ pub trait Task: Sized + 'static {
     fn eval_batch_size(&self, wanted: Option<usize>) -> usize;
 
     /// What the net gives for some examples.
-    fn forward(&self, net: &NetOf<Self>, examples: &[usize], mode: &mut Mode, device: &Device) -> Self::Output;
+    fn forward(
+        &self,
+        net: &NetOf<Self>,
+        examples: &[usize],
+        mode: &mut Mode,
+        device: &Device,
+    ) -> Self::Output;
 
     /// The loss and the errors of an output.
     fn score(&self, output: Self::Output, examples: &[usize], device: &Device) -> BatchScore;
@@ -244,11 +251,7 @@ pub trait Task: Sized + 'static {
 
     /// Figures of one kind; empty if the task has none.
     #[cfg(feature = "report")]
-    fn figures(
-        &self,
-        _fitted: &Fitted<Self>,
-        _kind: FigureKind,
-    ) -> Result<Vec<TaskFigure>> {
+    fn figures(&self, _fitted: &Fitted<Self>, _kind: FigureKind) -> Result<Vec<TaskFigure>> {
         Ok(Vec::new())
     }
 }
@@ -289,7 +292,9 @@ impl OtherData<'_> {
     pub(crate) fn refuse_edges(&self) -> Result<()> {
         match self.edges {
             None => Ok(()),
-            Some(_) => Err(Error::Mismatch("an edge list was given; only nets on graphs take one".to_owned())),
+            Some(_) => {
+                Err(Error::Mismatch("an edge list was given; only nets on graphs take one".to_owned()))
+            }
         }
     }
 }

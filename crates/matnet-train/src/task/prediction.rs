@@ -4,8 +4,8 @@ use std::path::Path;
 
 use burn::tensor::Tensor;
 use matnet_data::Array;
-use matnet_data::cache::Cache;
-use matnet_data::local::Chunks;
+use matnet_data::catalog::Cache;
+use matnet_data::local::SampleReader;
 
 use super::{predicted_classes, probabilities, to_vec};
 use crate::{Error, Result};
@@ -64,7 +64,9 @@ impl PredictRequest<'_> {
     pub(crate) fn refuse_edges(&self) -> Result<()> {
         match self.edges {
             None => Ok(()),
-            Some(_) => Err(Error::Mismatch("an edge list was given; only nets on graphs take one".to_owned())),
+            Some(_) => {
+                Err(Error::Mismatch("an edge list was given; only nets on graphs take one".to_owned()))
+            }
         }
     }
 }
@@ -97,19 +99,19 @@ pub(crate) fn for_samples<'a>(
     predict: impl Fn(Array) -> Result<Predictions> + 'a,
 ) -> Result<PredictionStream<'a>> {
     request.refuse_edges()?;
-    let mut chunks = Chunks::open(request.input)?;
+    let mut chunks = SampleReader::open(request.input)?;
     let batch = request.batch_size.unwrap_or_else(|| match chunks.sample_size() {
         Some(size) => (NUMBERS / size.max(1)).clamp(1, MAX_SAMPLES),
         None => FILES,
     });
     let (total, input, mut done) = (chunks.len(), request.input.display().to_string(), 0);
     let batches = std::iter::from_fn(move || {
-        let inputs = match chunks.next(batch) {
+        let inputs = match chunks.next_chunk(batch) {
             Ok(inputs) => inputs?,
             Err(error) => return Some(Err(error.into())),
         };
         let count = inputs.len();
-        let names = chunks.names().map(|names| names[done..done + count].to_vec());
+        let names = chunks.file_names().map(|names| names[done..done + count].to_vec());
         done += count;
         let predictions = predict(inputs).map_err(|error| match error {
             error @ (Error::Mismatch(_) | Error::Data(matnet_data::Error::Invalid(_))) => {

@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 
 use burn::module::Module;
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Device;
+use matnet::net::NetConfig;
 use matnet::random::SeededRng;
-use matnet::{Mode, NetConfig, weights};
+use matnet::{Mode, Regularizer, weights};
 use matnet_data::SplitIndices;
 use rand::seq::SliceRandom;
 
@@ -110,7 +111,7 @@ pub(crate) fn train<T: Task>(
         return Ok(Outcome { result, was_finished: true });
     }
     files::write(&run.path("config.toml"), config.as_bytes())?;
-    files::write(&run.path("split.json"), split_json(&planned.task).as_bytes())?;
+    files::write(&run.path("split.json"), split_json(&*planned.task).as_bytes())?;
     let mut trainer = Trainer::new(planned, run, options, state, observer);
     trainer.begin(newest.is_some());
     trainer.epochs()?;
@@ -127,7 +128,7 @@ fn start<T: Task>(
     newest: Option<&std::path::Path>,
     options: &Options,
 ) -> Result<Checkpoint<T>> {
-    let (task, train) = (&planned.task, &planned.train);
+    let (task, train) = (&*planned.task, &*planned.train);
     let device = options.device.clone().autodiff();
     let net = match newest {
         Some(_) => task.config().blank(&device),
@@ -138,9 +139,8 @@ fn start<T: Task>(
     let ema = train.ema_decay.map(|decay| WeightAverage::new(decay, &net));
     let mut state = Checkpoint::new(net, optimizer, ema, planned.checksum());
     if let Some(path) = newest {
-        state = state
-            .restore(path, &options.device)
-            .map_err(|error| checkpoint::advise(run.folder(), error))?;
+        state =
+            state.restore(path, &options.device).map_err(|error| checkpoint::advise(run.folder(), error))?;
     }
     let pretraining = pretraining(task, &state.progress).is_some();
     state.net = task.with_pretraining(state.net, pretraining);
@@ -182,8 +182,8 @@ struct Trainer<'a, T: Task> {
     batch_size: usize,
     /// Steps per epoch.
     steps: usize,
-    /// The names of the weights that l1 and l2 reach.
-    regularized: Vec<String>,
+    /// l1 and l2.
+    regularizer: Regularizer,
     /// The best net of this process, and its weights if they have not been written yet.
     best: Option<NetOf<T>>,
     unwritten_best: Option<Vec<u8>>,
@@ -214,7 +214,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             run,
             options,
             device: options.device.clone().autodiff(),
-            regularized: planned.regularized(&state.net),
+            regularizer: planned.regularizer(&state.net),
             state,
             observer,
             batch_size,
@@ -318,7 +318,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             Reduction::Mean => mean,
             Reduction::Sum => mean * batch.len() as f64,
         };
-        let total = match self.regularization() {
+        let total = match self.regularizer.loss(&self.state.net) {
             Some(penalty) => total + penalty,
             None => total,
         };
@@ -335,11 +335,6 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.state.net = self.state.optimizer.step(learning_rate, net, gradients);
         self.state.progress.sums.count(loss, wrong, predictions, batch.len());
         Ok(())
-    }
-
-    /// What l1 and l2 add to the loss.
-    fn regularization(&self) -> Option<Tensor<1>> {
-        matnet::regularization(&self.state.net, &self.regularized, self.config.l1, self.config.l2)
     }
 
     /// The net that is evaluated and saved: with averaged weights, if they are averaged.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use matnet::{Net, NetConfig, weights};
+use matnet::net::{Net, NetConfig};
+use matnet::{Regularizer, weights};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -26,7 +27,12 @@ impl<T: Task> Planned<T> {
     pub fn new(kind: &'static str, train: TrainConfig, task: T) -> Result<Self> {
         let data = task.data();
         if data.split(Split::Train).is_empty() {
-            return Err(Error::config("data", "split", "leaves nothing to train on", "make valid and test smaller"));
+            return Err(Error::config(
+                "data",
+                "split",
+                "leaves nothing to train on",
+                "make valid and test smaller",
+            ));
         }
         if let Some(patience) = train.patience.filter(|_| data.split(Split::Valid).is_empty()) {
             let expected = "needs a validation split; data.split.valid is 0";
@@ -46,11 +52,10 @@ impl<T: Task> Planned<T> {
         hex(&Sha256::digest(self.config_text()))
     }
 
-    /// The names of the weights that l1 and l2 reach.
-    pub fn regularized(&self, net: &NetOf<T>) -> Vec<String> {
+    /// l1 and l2 on the weights that the config names.
+    pub fn regularizer(&self, net: &NetOf<T>) -> Regularizer {
         let prefix = self.train.regularize_only.as_deref().unwrap_or_default();
-        let layers = net.summary(1).into_iter();
-        layers.flat_map(|layer| layer.regularized).filter(|name| name.starts_with(prefix)).collect()
+        Regularizer::new(&net.summary(1), self.train.l1, self.train.l2).only(prefix)
     }
 
     /// Fails unless the names in the config are names of the net's parameters.
@@ -61,7 +66,7 @@ impl<T: Task> Planned<T> {
             Err(Error::config("train", key, value, expected))
         };
         if let Some(prefix) = &self.train.regularize_only
-            && !names.iter().any(|name| name.starts_with(prefix))
+            && self.regularizer(net).names().next().is_none()
         {
             return missing("regularize_only".to_owned(), prefix.clone(), "weight starts so");
         }
@@ -99,8 +104,7 @@ impl<T: Task> Planned<T> {
             model: ModelTable<'a, C>,
             train: &'a TrainConfig,
         }
-        let run =
-            RunTable { version: env!("CARGO_PKG_VERSION"), data_sha256: self.task.data().checksum() };
+        let run = RunTable { version: env!("CARGO_PKG_VERSION"), data_sha256: self.task.data().checksum() };
         let model = ModelTable { kind: self.kind, config: self.task.config() };
         let whole = Whole { run, data: self.task.data_config(), model, train: &self.train };
         // Plain structs of numbers, strings and lists.

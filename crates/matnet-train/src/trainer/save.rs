@@ -61,9 +61,9 @@ impl<T: Task> Trainer<'_, T> {
         if let Some(name) = first_not_finite(&self.state.net) {
             return self.diverged_with(&format!("{what}: {name} is not finite any more"));
         }
-        let mut watching = mode.watching();
+        let mut watching = mode.detect_non_finite();
         let _ = self.task.forward_loss(&self.state.net, batch, &mut watching, &self.device);
-        match watching.found() {
+        match watching.non_finite() {
             Some(place) => self.diverged_with(&format!("{what}: the output of {place} overflows f32")),
             None => self.diverged_with(what),
         }

@@ -9,8 +9,8 @@ use crate::error::{ConfigError, check_count};
 use crate::form::Form;
 use crate::init::Init;
 use crate::mode::Mode;
-use crate::net::NetOutput;
 use crate::ops::Activation;
+use crate::output::{NetOutput, SampleTarget};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, join};
 use crate::vector::{VecLinear, VecLinearConfig};
@@ -34,6 +34,11 @@ pub trait HeadConfig: Clone + std::fmt::Debug + PartialEq + Serialize + Deserial
     /// The head that computes it.
     type Head: Head;
 
+    /// What a net with one output per sample learns.
+    const TARGET: SampleTarget;
+    /// What a net with one output per time step learns.
+    const STEP_TARGET: SampleTarget;
+
     /// What a net with one output per sample returns.
     fn per_sample(&self) -> NetOutput;
 
@@ -54,6 +59,9 @@ pub trait HeadConfig: Clone + std::fmt::Debug + PartialEq + Serialize + Deserial
 
 impl HeadConfig for [usize; 2] {
     type Head = MatrixHead;
+
+    const TARGET: SampleTarget = SampleTarget::Matrix;
+    const STEP_TARGET: SampleTarget = SampleTarget::StepMatrix;
 
     fn per_sample(&self) -> NetOutput {
         NetOutput::Matrix(*self)
@@ -80,6 +88,9 @@ impl HeadConfig for [usize; 2] {
 
 impl HeadConfig for usize {
     type Head = ClassHead;
+
+    const TARGET: SampleTarget = SampleTarget::Class;
+    const STEP_TARGET: SampleTarget = SampleTarget::StepClass;
 
     fn per_sample(&self) -> NetOutput {
         NetOutput::Classes(*self)

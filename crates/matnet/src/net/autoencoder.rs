@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::stack::check_layers;
-use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, check_input};
+use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
 use crate::config::{relu, setters};
 use crate::error::{ConfigError, check_rate};
 use crate::form::Form;
@@ -139,12 +139,10 @@ impl NetConfig for AutoEncoderConfig {
 }
 
 impl SampleNetConfig for AutoEncoderConfig {
+    const TARGET: SampleTarget = SampleTarget::Input;
+
     fn input(&self) -> [usize; 2] {
         self.input
-    }
-
-    fn takes_sequences(&self) -> bool {
-        false
     }
 
     fn output(&self) -> NetOutput {

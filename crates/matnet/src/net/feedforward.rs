@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::stack::{self, Stack, StackLayer};
-use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, check_input};
+use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
 use crate::config::{one, relu, setters};
 use crate::error::{ConfigError, check_finite};
 use crate::form::Form;
@@ -166,12 +166,10 @@ impl<O: HeadConfig> NetConfig for FeedForwardConfig<O> {
 }
 
 impl<O: HeadConfig> SampleNetConfig for FeedForwardConfig<O> {
+    const TARGET: SampleTarget = O::TARGET;
+
     fn input(&self) -> [usize; 2] {
         self.input
-    }
-
-    fn takes_sequences(&self) -> bool {
-        false
     }
 
     fn output(&self) -> NetOutput {

@@ -55,6 +55,8 @@ pub use sequence_classifier::{SequenceClassifier, SequenceClassifierConfig};
 pub use sequence_labeller::{SequenceLabeller, SequenceLabellerConfig};
 pub use stack::StackLayer;
 
+pub use crate::output::{NetOutput, SampleTarget};
+
 /// A net, whether its states are matrices or vectors.
 pub trait Net: Module + ModuleDisplay {
     /// What the net takes.
@@ -88,36 +90,23 @@ pub trait NetConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
 
     /// Whether the states are matrices or vectors.
     fn form(&self) -> Form;
+
+    /// The net without random initialisation, for weights that are about to be loaded.
+    fn blank(&self, device: &Device) -> Result<Self::Net, ConfigError> {
+        self.init(&mut SeededRng::zeros(), device)
+    }
 }
 
 /// The config of a net on samples: matrices or sequences of matrices.
 pub trait SampleNetConfig: NetConfig {
+    /// What the net learns for a sample.
+    const TARGET: SampleTarget;
+
     /// Rows and columns of an input matrix.
     fn input(&self) -> [usize; 2];
 
-    /// Whether a sample is a sequence, `[batch, time, rows, cols]`, or one matrix, `[batch, rows, cols]`.
-    fn takes_sequences(&self) -> bool;
-
     /// What the net returns for a sample.
     fn output(&self) -> NetOutput;
-}
-
-/// What a net on samples returns for each of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NetOutput {
-    /// Scores for so many classes; one score is a logit.
-    Classes(usize),
-    /// Scores for so many classes at every time step.
-    StepClasses(usize),
-    /// A matrix of so many rows and columns.
-    Matrix([usize; 2]),
-    /// A sequence of matrices.
-    Sequence {
-        /// Its length; `None` if it is that of the input.
-        steps: Option<usize>,
-        /// Rows and columns of a matrix.
-        sides: [usize; 2],
-    },
 }
 
 /// Panics unless a net is given a non-empty batch of the matrices it was built for.

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Net, NetConfig, NetOutput, SampleNetConfig, check_input};
+use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
 use crate::config::{one, setters};
 use crate::error::{ConfigError, MAX_DEPTH, check_count};
 use crate::form::Form;
@@ -167,12 +167,10 @@ impl NetConfig for Seq2SeqConfig {
 }
 
 impl SampleNetConfig for Seq2SeqConfig {
+    const TARGET: SampleTarget = SampleTarget::Future;
+
     fn input(&self) -> [usize; 2] {
         self.input
-    }
-
-    fn takes_sequences(&self) -> bool {
-        true
     }
 
     fn output(&self) -> NetOutput {

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Net, NetConfig, NetOutput, SampleNetConfig, check_input};
+use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
 use crate::config::{one, relu, setters};
 use crate::error::{ConfigError, MAX_NUMBERS, check_count};
 use crate::form::Form;
@@ -158,12 +158,10 @@ impl NetConfig for SequenceClassifierConfig {
 }
 
 impl SampleNetConfig for SequenceClassifierConfig {
+    const TARGET: SampleTarget = SampleTarget::Class;
+
     fn input(&self) -> [usize; 2] {
         self.input
-    }
-
-    fn takes_sequences(&self) -> bool {
-        true
     }
 
     fn output(&self) -> NetOutput {

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Net, NetConfig, NetOutput, SampleNetConfig, check_input};
+use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
 use crate::config::{one, setters};
 use crate::error::ConfigError;
 use crate::form::Form;
@@ -142,12 +142,10 @@ impl<O: HeadConfig> NetConfig for SequenceLabellerConfig<O> {
 }
 
 impl<O: HeadConfig> SampleNetConfig for SequenceLabellerConfig<O> {
+    const TARGET: SampleTarget = O::STEP_TARGET;
+
     fn input(&self) -> [usize; 2] {
         self.input
-    }
-
-    fn takes_sequences(&self) -> bool {
-        true
     }
 
     fn output(&self) -> NetOutput {

@@ -85,7 +85,8 @@ impl AlgorithmDataConfig {
 
     fn checked(&self) -> Result<Self, ConfigError> {
         let mut full = self.clone();
-        let (recall, repeats) = (self.source == Algorithm::AssociativeRecall, self.source == Algorithm::RepeatCopy);
+        let (recall, repeats) =
+            (self.source == Algorithm::AssociativeRecall, self.source == Algorithm::RepeatCopy);
         let only = |key: &str, given: Option<String>, used: bool, user: &str| match given {
             Some(value) if !used => Err(ConfigError::new(key, value, format!("only {user} uses it"))),
             _ => Ok(()),
@@ -104,7 +105,9 @@ impl AlgorithmDataConfig {
         let test_length = *full.test_length.get_or_insert(length[1]);
         check_range("test_length", [test_length, test_length], least)?;
         let valid = self.valid_lengths.iter().map(|&length| ("valid_lengths", length));
-        for (key, length) in valid.chain(self.extrapolation_length.map(|length| ("extrapolation_length", length))) {
+        for (key, length) in
+            valid.chain(self.extrapolation_length.map(|length| ("extrapolation_length", length)))
+        {
             check_range(key, [length, length], least)?;
         }
         let width = *full.width.get_or_insert(if recall { 6 } else { 8 });
@@ -202,7 +205,12 @@ impl AlgorithmDataConfig {
     }
 
     /// Generates a sequence of this size.
-    pub(super) fn generate(&self, size: SequenceSize, unbalanced: f64, rng: &mut SeededRng) -> AlgorithmSequence {
+    pub(super) fn generate(
+        &self,
+        size: SequenceSize,
+        unbalanced: f64,
+        rng: &mut SeededRng,
+    ) -> AlgorithmSequence {
         let encode = |repeats| self.encoded(repeats);
         self.source.generate(size, self.width(), self.item_length(), unbalanced, encode, rng)
     }
@@ -214,11 +222,9 @@ fn check_range(key: &str, [low, high]: [usize; 2], least: usize) -> Result<(), C
     }
     let (value, expected) = match low == high {
         true => (low.to_string(), format!("must lie between {least} and {MAX}")),
-        false => (
-            format!("[{low}, {high}]"),
-            format!("must be the least and the most, between {least} and {MAX}"),
-        ),
+        false => {
+            (format!("[{low}, {high}]"), format!("must be the least and the most, between {least} and {MAX}"))
+        }
     };
     Err(ConfigError::new(key, value, expected))
 }
-

@@ -25,7 +25,8 @@ impl AlgorithmData {
     pub fn new(config: &AlgorithmDataConfig) -> Result<Self> {
         let config = config.resolved()?;
         let train = config.sequences_per_epoch;
-        let ends = [train, train + config.valid_sequences, train + config.valid_sequences + config.test_sequences];
+        let ends =
+            [train, train + config.valid_sequences, train + config.valid_sequences + config.test_sequences];
         let indices = SplitIndices {
             train: (0..ends[0]).collect(),
             valid: (ends[0]..ends[1]).collect(),
@@ -56,8 +57,10 @@ impl AlgorithmData {
             .map(|split| split.first().is_some_and(|first| number >= *first));
         let ([short, long], [few, many]) = (config.lengths(), config.repeat_range());
         let lengths = long - short + 1;
-        let turn =
-            SequenceSize { length: short + number % lengths, repeats: few + number / lengths % (many - few + 1) };
+        let turn = SequenceSize {
+            length: short + number % lengths,
+            repeats: few + number / lengths % (many - few + 1),
+        };
         let size = match config.valid_lengths.as_slice() {
             _ if test => config.test_size(),
             lengths @ [_, ..] if valid => SequenceSize { length: lengths[number % lengths.len()], ..turn },
@@ -76,7 +79,8 @@ impl AlgorithmData {
             let once = |rng: &mut SeededRng| low + rng.below(high - low + 1);
             (1..draws).fold(once(rng), |least, _| least.min(once(rng)))
         };
-        let size = SequenceSize { length: any(self.config.lengths()), repeats: any(self.config.repeat_range()) };
+        let size =
+            SequenceSize { length: any(self.config.lengths()), repeats: any(self.config.repeat_range()) };
         (0..count).map(|_| self.config.generate(size, self.config.unbalanced_bits, rng)).collect()
     }
 }

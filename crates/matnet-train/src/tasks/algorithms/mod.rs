@@ -138,7 +138,11 @@ impl AlgorithmTask {
             .count();
         let predictions = targets.len() as u64;
         let targets = Tensor::<2>::from_data(TensorData::new(targets, logits.dims()), &logits.device());
-        BatchScore { loss: binary_cross_entropy(logits, targets).mean(), wrong: Some(wrong as u64), predictions }
+        BatchScore {
+            loss: binary_cross_entropy(logits, targets).mean(),
+            wrong: Some(wrong as u64),
+            predictions,
+        }
     }
 
     /// The mean number of wrong bits in a test sequence, for a share of wrong bits in so many.
@@ -280,7 +284,13 @@ impl Task for AlgorithmTask {
     }
 
     /// For the fixed sequences, whatever the mode; training sequences have no index.
-    fn forward(&self, net: &TuringMachine, examples: &[usize], mode: &mut Mode, device: &Device) -> Tensor<2> {
+    fn forward(
+        &self,
+        net: &TuringMachine,
+        examples: &[usize],
+        mode: &mut Mode,
+        device: &Device,
+    ) -> Tensor<2> {
         self.logits(net, &self.sequences(examples), mode, device)
     }
 

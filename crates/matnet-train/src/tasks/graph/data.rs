@@ -89,7 +89,8 @@ impl NodeData {
         let graph = graph(&data, &config)?;
         let unknown = data.labels.iter().filter(|label| label.is_none()).count();
         if unknown > 0 {
-            notes.push(format!("{unknown} nodes have no class; they are aggregated from, but not trained on"));
+            notes
+                .push(format!("{unknown} nodes have no class; they are aggregated from, but not trained on"));
         }
         let GraphData { features, node_names, relation_names, labels, class_names, .. } = data;
         let mut features = features.into_data();

@@ -8,10 +8,10 @@ mod report;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use matnet::Mode;
 use matnet::graph::{Features, GraphInput, Linking, Links, Sampler};
 use matnet::net::{GraphNet, GraphNetConfig, Net};
 use matnet::random::SeededRng;
-use matnet::Mode;
 use matnet_data::catalog::Cache;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -276,7 +276,9 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
         if request.batch_size.is_some() {
-            return Err(Error::Mismatch("a batch size was given; a graph is predicted as a whole".to_owned()));
+            return Err(Error::Mismatch(
+                "a batch size was given; a graph is predicted as a whole".to_owned(),
+            ));
         }
         let (source, edges) =
             (request.input.to_string_lossy(), request.edges.map(std::path::Path::to_string_lossy));

@@ -1,8 +1,8 @@
 //! What the report of a net on a graph shows.
 
+use matnet::Mode;
 use matnet::net::{GraphNet, GraphNetConfig};
 use matnet::random::SeededRng;
-use matnet::Mode;
 use matnet_report::chart::Scatter3d;
 use matnet_report::text::{count, number};
 use matnet_report::tsne;

@@ -8,9 +8,9 @@ use matnet::net::{Net, SampleNetConfig, SampleTarget};
 use crate::task::to_vec;
 
 /// The config of a net that takes matrices or sequences.
-pub trait SampleConfig: SampleNetConfig<Net: Net<Input: SampleInput, Output: IntoOutput>> {}
+pub trait SampleConfig: SampleNetConfig<Net: Net<Input: SampleInput, Output: IntoOutput>> + 'static {}
 
-impl<C: SampleNetConfig<Net: Net<Input: SampleInput, Output: IntoOutput>>> SampleConfig for C {}
+impl<C: SampleNetConfig<Net: Net<Input: SampleInput, Output: IntoOutput>> + 'static> SampleConfig for C {}
 
 /// What a net on samples takes.
 pub trait SampleInput {

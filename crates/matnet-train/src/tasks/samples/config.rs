@@ -120,7 +120,9 @@ impl SampleDataConfig {
         let wrong = |key: &str, value: String, expected: &str| Err(ConfigError::new(key, value, expected));
         self.split.valid.check("split.valid")?;
         self.split.test.check("split.test")?;
-        for (key, value) in [("limit", self.limit), ("sequences", self.sequences), ("context_length", self.context_length)] {
+        for (key, value) in
+            [("limit", self.limit), ("sequences", self.sequences), ("context_length", self.context_length)]
+        {
             if value == Some(0) {
                 return wrong(key, "0".to_owned(), "must be at least 1");
             }

@@ -287,9 +287,9 @@ impl Raw {
     ) -> Result<SampleData> {
         let checksum = self.checksum();
         let Self { inputs, target, notes, .. } = self;
-        let inputs = preprocess
-            .apply_to(inputs)
-            .map_err(|error| error.within(format!("{} cannot be transformed as the run's data", config.source)))?;
+        let inputs = preprocess.apply_to(inputs).map_err(|error| {
+            error.within(format!("{} cannot be transformed as the run's data", config.source))
+        })?;
         let preprocess = preprocess.clone();
         let occlusions = Occlusions::draw(&config, inputs.shape(), &indices, &preprocess)?;
         Ok(SampleData { inputs, occlusions, target, indices, preprocess, config, checksum, notes })

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
-use matnet::net::{Net, SampleTarget};
 use matnet::Mode;
+use matnet::net::{Net, SampleTarget};
 use matnet_data::catalog::Cache;
 use matnet_data::{Array, Target};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ use super::form_name;
 use crate::config::{Loss, Monitor, TrainConfig};
 use crate::run::Score;
 use crate::task::{
-    BatchScore, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictionStream, Predictions, Task,
+    BatchScore, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions, Task,
     binary_cross_entropy, for_samples, renumber, to_vec,
 };
 use crate::{Error, Result};
@@ -148,7 +148,8 @@ impl<C: SampleConfig> SampleTask<C> {
             };
             let losses = to_vec(self.losses(output, self.targets(batch, device)));
             for (&at, losses) in batch.iter().zip(losses.chunks_exact(losses.len() / batch.len())) {
-                for (_, loss) in losses.iter().enumerate().filter(|(entry, _)| occlusions.covers(at, *entry)) {
+                for (_, loss) in losses.iter().enumerate().filter(|(entry, _)| occlusions.covers(at, *entry))
+                {
                     sum += f64::from(*loss);
                     occluded += 1;
                 }

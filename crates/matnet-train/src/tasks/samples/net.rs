@@ -84,7 +84,8 @@ pub fn config<C: SampleConfig>(mut table: Table, data: &SampleData) -> Result<C>
 
 /// The sizes in a config fit the data.
 fn check_sizes<C: SampleConfig>(config: &C, data: &SampleData) -> Result<()> {
-    let wrong = |key: &str, value: String, expected: String| Err(Error::config("model", key, value, expected));
+    let wrong =
+        |key: &str, value: String, expected: String| Err(Error::config("model", key, value, expected));
     let [rows, cols] = data.sides();
     if config.input() != [rows, cols] {
         let [r, c] = config.input();
@@ -148,12 +149,17 @@ pub fn check_target<C: SampleConfig>(config: &C, data: &SampleData) -> Result<()
     };
     let fits = match (C::TARGET, &data.target, &shape) {
         (SampleTarget::Input, ..) => true,
-        (SampleTarget::Future, Target::None | Target::Classes { .. } | Target::StepClasses { .. }, Some(shape)) => {
+        (
+            SampleTarget::Future,
+            Target::None | Target::Classes { .. } | Target::StepClasses { .. },
+            Some(shape),
+        ) => {
             let context = data.config.context_length.filter(|&context| context < time);
             if let Some(context) = data.config.context_length
                 && (context >= time || time - context != shape[0])
             {
-                let what = format!("the net reads {context} steps and gives {}, the data have {time}", shape[0]);
+                let what =
+                    format!("the net reads {context} steps and gives {}, the data have {time}", shape[0]);
                 return Err(Error::Mismatch(what));
             }
             context.is_some()

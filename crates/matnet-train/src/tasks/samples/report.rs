@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use matnet_data::Array;
+use matnet_report::ReportError;
 use matnet_report::page::{Figure, Page};
 use matnet_report::picture::{ColorRange, Colormap, Grid, Tile, gif};
 use matnet_report::text::{count, shape};
-use matnet_report::ReportError;
 
 use super::{SampleConfig, SampleData, SampleInput, SampleOutput, SampleTask};
 use crate::config::Loss;
 use crate::draw::{MAX_SIDE, tiles};
-use crate::task::{Evaluation, ExampleMatrices, Fitted, Misclassified, NetOf, Task, to_vec};
+use crate::task::{Evaluation, ExampleMatrices, Fitted, Misclassified, NetOf, to_vec};
 use crate::{Result, Split};
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
@@ -88,8 +88,9 @@ pub fn matrices<C: SampleConfig>(
 fn misclassified(data: &SampleData, wrong: &[Misclassified]) -> Result<Vec<Figure>, ReportError> {
     let names = data.class_names();
     let mut order: Vec<&Misclassified> = wrong.iter().collect();
-    order
-        .sort_by(|a, b| a.target_probability.total_cmp(&b.target_probability).then(a.example.cmp(&b.example)));
+    order.sort_by(|a, b| {
+        a.target_probability.total_cmp(&b.target_probability).then(a.example.cmp(&b.example))
+    });
     let mut figures = Vec::new();
     for wrong in order.into_iter().take(MAX_MISCLASSIFIED) {
         let grid = Grid::new(Colormap::Gray).with_row("", frames(data, wrong.example)?);

@@ -139,7 +139,9 @@ impl QaData {
                 let near = nearest(word, vocabulary.iter().map(String::as_str));
                 let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
                 let known = vocabulary.len();
-                Error::Mismatch(format!("the word `{word}` is not among the {known} that the net knows{hint}"))
+                Error::Mismatch(format!(
+                    "the word `{word}` is not among the {known} that the net knows{hint}"
+                ))
             })
         };
         let line = |text: &str| tokenize(text).map(|word| number(&word)).collect::<Result<Vec<u32>>>();

@@ -184,13 +184,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
         wanted.unwrap_or(BATCH_SIZE).max(EVAL_BATCH_SIZE)
     }
 
-    fn forward(
-        &self,
-        net: &NetOf<Self>,
-        examples: &[usize],
-        mode: &mut Mode,
-        _device: &Device,
-    ) -> Tensor<2> {
+    fn forward(&self, net: &NetOf<Self>, examples: &[usize], mode: &mut Mode, _device: &Device) -> Tensor<2> {
         net.forward(self.data.batch(examples), mode)
     }
 
@@ -212,7 +206,8 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
                 .map(|&at| self.data.question(&self.data.examples[at]).facts.clone())
                 .collect();
             let answers = self.classes(examples);
-            if let Some(supervised) = net.supervised_loss(&self.data.batch(examples), &facts, &answers, mode) {
+            if let Some(supervised) = net.supervised_loss(&self.data.batch(examples), &facts, &answers, mode)
+            {
                 let score = BatchScore::of_classes(supervised.scores.detach(), &answers);
                 return BatchScore { loss: supervised.loss, ..score };
             }
@@ -255,8 +250,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
             let examples = &data.indices.test[start..total.min(start + batch_size)];
             let scores = loaded.net.forward(data.batch(examples), &mut Mode::Eval);
             let predictions = Predictions::of_scores(scores, |words| vec![examples.len(), words])?;
-            let names =
-                examples.iter().map(|&at| data.question(&data.examples[at]).text.clone()).collect();
+            let names = examples.iter().map(|&at| data.question(&data.examples[at]).text.clone()).collect();
             Ok(PredictedBatch { predictions, names: Some(names) })
         });
         let classes = loaded.metadata.words.clone();
@@ -288,7 +282,8 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
                 })
                 .collect();
             rows.push(vec![json!("mean"), json!(null), json!(null), json!(mean)]);
-            evaluation.breakdown = Some(Breakdown { columns: vec!["task", "questions", "wrong", "error"], rows });
+            evaluation.breakdown =
+                Some(Breakdown { columns: vec!["task", "questions", "wrong", "error"], rows });
         }
         Ok(evaluation)
     }

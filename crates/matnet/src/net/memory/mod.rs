@@ -47,7 +47,7 @@ pub trait StoryNet: Net<Input = Stories, Output = Tensor<2>> {
     }
 
     /// The net with the softmax of its attention on, or off for a linear start; unchanged if
-    /// [`StoryNetConfig::LINEAR_START`] is false.
+    /// [`StoryNetConfig::linear_start`] is `None`.
     fn with_softmax(self, _on: bool) -> Self {
         self
     }
@@ -66,12 +66,16 @@ pub struct SupervisedLoss {
 pub trait StoryNetConfig: NetConfig<Net: StoryNet> {
     /// Whether training needs the supporting sentences of each question; see [`StoryNet::supervised_loss`].
     const NEEDS_FACTS: bool = false;
-    /// Whether training may begin without the softmax; see [`StoryNet::with_softmax`].
-    const LINEAR_START: bool = false;
 
     /// The number of words; each of them may be the answer.
     fn vocab_size(&self) -> usize;
 
     /// How many sentences the memory holds.
     fn memory_size(&self) -> usize;
+
+    /// A linear start: training begins without the softmax ([`StoryNet::with_softmax`]) for at most so many epochs, and until
+    /// so many epochs brought no lower validation loss.
+    fn linear_start(&self) -> Option<(usize, usize)> {
+        None
+    }
 }

@@ -12,7 +12,7 @@ use crate::form::Form;
 use crate::init::{Init, parameter};
 use crate::layer::{Map, MapConfig};
 use crate::mode::Mode;
-use crate::net::{Net, NetConfig, NetOutput, SampleNetConfig, check_input};
+use crate::net::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
 use crate::ops::{MemorySize, MemoryState, memory_step};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
@@ -203,12 +203,10 @@ impl NetConfig for TuringMachineConfig {
 }
 
 impl SampleNetConfig for TuringMachineConfig {
+    const TARGET: SampleTarget = SampleTarget::StepMatrix;
+
     fn input(&self) -> [usize; 2] {
         self.input
-    }
-
-    fn takes_sequences(&self) -> bool {
-        true
     }
 
     fn output(&self) -> NetOutput {
