@@ -2,27 +2,25 @@
 
 use std::io::{self, Write};
 
-use matnet_data::source::babi::{Babi, Story};
-use matnet_data::{Array, GraphData, Samples, Target};
-
-use crate::text::{self, count, counted, number};
+use matnet_data::{Array, GraphData, Samples, Story, StoryData, Target};
+use matnet_report::text::{count, counted, number, shape};
 
 /// Matrices or sequences: sizes, range, classes, groups.
 pub fn samples(out: &mut impl Write, samples: &Samples) -> io::Result<()> {
     let what = match samples.inputs.shape() {
-        [_, rows, cols] => format!("matrices {}", text::sides(&[*rows, *cols])),
-        [_, time, rows, cols] => format!("sequences of {time} matrices {}", text::sides(&[*rows, *cols])),
-        shape => format!("arrays {}", text::sides(shape)),
+        [_, rows, cols] => format!("matrices {}", shape(&[*rows, *cols])),
+        [_, time, rows, cols] => format!("sequences of {time} matrices {}", shape(&[*rows, *cols])),
+        other => format!("arrays {}", shape(other)),
     };
     writeln!(out, "samples  {} {what}", count(samples.inputs.len()))?;
     range(out, "range", &samples.inputs)?;
     match &samples.target {
         Target::None => {}
-        Target::Classes { labels, names } | Target::Steps { labels, names } => {
+        Target::Classes { labels, names } | Target::StepClasses { labels, names } => {
             classes(out, labels.iter().copied().map(Some), names)?
         }
         Target::Matrices(targets) => {
-            writeln!(out, "targets  {}", text::sides(targets.shape().get(1..).unwrap_or_default()))?;
+            writeln!(out, "targets  {}", shape(targets.shape().get(1..).unwrap_or_default()))?;
             range(out, "  range", targets)?;
         }
     }
@@ -77,11 +75,11 @@ pub fn graph(out: &mut impl Write, graph: &GraphData) -> io::Result<()> {
 }
 
 /// Tasks, stories and questions.
-pub fn stories(out: &mut impl Write, babi: &Babi) -> io::Result<()> {
+pub fn stories(out: &mut impl Write, data: &StoryData) -> io::Result<()> {
     let questions = |stories: &[Story]| stories.iter().map(|story| story.questions.len()).sum::<usize>();
-    writeln!(out, "tasks    {}", babi.tasks.len())?;
+    writeln!(out, "tasks    {}", data.tasks.len())?;
     writeln!(out, "  {:>2}  {:28}  {:>15}  {:>15}", "", "", "train questions", "test questions")?;
-    for task in &babi.tasks {
+    for task in &data.tasks {
         let (train, test) = (questions(&task.train), questions(&task.test));
         writeln!(out, "  {:>2}  {:28}  {:>15}  {:>15}", task.number, task.name, count(train), count(test))?;
     }
