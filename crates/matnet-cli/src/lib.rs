@@ -8,6 +8,7 @@
 pub mod args;
 mod cli;
 mod commands;
+mod degrees;
 pub mod failure;
 pub mod interrupt;
 mod picture;

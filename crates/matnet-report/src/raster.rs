@@ -6,7 +6,7 @@ use image::{Rgb, RgbImage};
 use tiny_skia::{FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 use ttf_parser::{Face, OutlineBuilder};
 
-use crate::picture::png;
+use crate::encode::png;
 use crate::svg::{Anchor, Label, Shape};
 use crate::{ReportError, Svg};
 

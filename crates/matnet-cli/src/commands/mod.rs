@@ -12,8 +12,6 @@ mod predict;
 mod report;
 mod train;
 
-pub use data::Degrees;
-
 use crate::cli::Command;
 use crate::failure::Outcome;
 

@@ -3,7 +3,7 @@
 use image::RgbImage;
 use matnet_report::chart::{BarChart, Bars};
 
-use crate::commands::Degrees;
+use crate::degrees::Degrees;
 use crate::failure::Failure;
 use matnet_report::text::count;
 

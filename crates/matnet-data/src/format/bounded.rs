@@ -15,10 +15,10 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::{Error, Result};
 
-/// Deflate can pack at most 1032 to 1, and only a constant comes near; numbers worth learning from do not.
-const MOST_RATIO: u64 = 500;
+/// Deflate compresses at most 1032 to 1, and only constants come near; numbers worth learning from do not.
+const MOST_RATIO: u64 = 100;
 /// What a file of any size may unpack to.
-const FREE_BYTES: u64 = 1 << 20;
+const FREE_BYTES: u64 = 16 << 20;
 /// How much is read at once, and the smallest step in which memory grows.
 const STEP: usize = 64 << 10;
 
@@ -74,13 +74,17 @@ impl<'a> Input<'a> {
     /// Opens a file as it stands, without unpacking.
     pub fn open_packed(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        // Opening a pipe would wait for whoever writes to it, and a device has no end.
+        let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+        if !meta.is_file() && !meta.is_dir() {
+            return Err(Error::format(path, "is a device or a pipe where a file was expected"));
+        }
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let meta = file.metadata().map_err(|e| Error::io(path, e))?;
         if meta.is_dir() {
             return Err(Error::format(path, "is a folder where a file was expected"));
         }
         let size = meta.len();
-        let left = meta.is_file().then_some(size);
+        let left = Some(size);
         let reader = Box::new(BufReader::with_capacity(STEP, file));
         Ok(Self { name: path.to_owned(), reader, left, budget: Budget::for_size(size) })
     }

@@ -205,7 +205,7 @@ pub(crate) fn sort_classes(classes: HashMap<String, u32>, labels: &mut [Option<u
     if named.iter().all(|(name, _)| name.parse::<i64>().is_ok()) {
         named.sort_by_cached_key(|(name, old)| (name.parse::<i64>().unwrap_or_default(), *old));
     } else {
-        named.sort();
+        named.sort_by_cached_key(|(name, old)| (natural(name), *old));
     }
     let mut place = vec![0u32; named.len()];
     for (new, &(_, old)) in named.iter().enumerate() {
@@ -215,6 +215,22 @@ pub(crate) fn sort_classes(classes: HashMap<String, u32>, labels: &mut [Option<u
         *label = place[*label as usize];
     }
     named.into_iter().map(|(name, _)| name).collect()
+}
+
+/// A key that sorts names as people do: s2 before s10.
+pub(crate) fn natural(name: &str) -> Vec<(String, u128, String)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
+        let (text, after) = rest.split_at(digits);
+        let end = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
+        let (number, after) = after.split_at(end);
+        // Longer numbers than fit are compared as text.
+        parts.push((text.to_owned(), number.parse().unwrap_or(u128::MAX), number.to_owned()));
+        rest = after;
+    }
+    parts
 }
 
 /// The edges of a graph, each perhaps of a named relation.

@@ -27,7 +27,8 @@ pub fn series_page(series: &[RunSeries]) -> Result<Page> {
     if let Some(split) = split {
         let spreads = spreads(split);
         let means = spreads.iter().map(|spread| spread.map_or(f64::NAN, |spread| spread.mean));
-        let deviations = spreads.iter().map(|spread| spread.and_then(|spread| spread.deviation).unwrap_or(0.0));
+        let deviations =
+            spreads.iter().map(|spread| spread.and_then(|spread| spread.deviation).unwrap_or(0.0));
         let title = format!("{} {}", capitalized(split.title()), metric.name());
         let chart = BarChart::new(title, names.iter().copied())
             .with_axes("", metric.axis())

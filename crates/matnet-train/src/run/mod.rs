@@ -26,8 +26,8 @@ use matnet::weights;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use self::history::MetricsRow;
 use self::checksummed::hex;
+pub use self::history::MetricsRow;
 use crate::config::Document;
 use crate::{Error, Result};
 
@@ -124,7 +124,8 @@ impl Run {
         if hex(&Sha256::digest(text.replace(&written.result_sha256, NO_CHECKSUM))) != written.result_sha256 {
             return Err(Error::damaged(path, "damaged: its checksum does not match"));
         }
-        if let Some(name) = COVERED.into_iter().find(|name| self.sha256(name) != written.sha256.get(*name).cloned())
+        if let Some(name) =
+            COVERED.into_iter().find(|name| self.sha256(name) != written.sha256.get(*name).cloned())
         {
             let what = "is missing, damaged or was edited: its checksum is not the one in result.json";
             return Err(Error::damaged(self.path(name), what));
@@ -134,7 +135,8 @@ impl Run {
 
     /// Writes how it ended.
     pub(crate) fn write_result(&self, result: &RunResult) -> Result<()> {
-        let sums = COVERED.into_iter().filter_map(|name| Some((name.to_owned(), self.sha256(name)?))).collect();
+        let sums =
+            COVERED.into_iter().filter_map(|name| Some((name.to_owned(), self.sha256(name)?))).collect();
         let file = ResultFile { result: result.clone(), sha256: sums, result_sha256: NO_CHECKSUM.to_owned() };
         let text = serde_json::to_string_pretty(&file).expect("numbers and strings") + "\n";
         let text = text.replace(NO_CHECKSUM, &hex(&Sha256::digest(&text)));
@@ -268,7 +270,8 @@ impl Run {
         let epoch = epoch.ok_or_else(|| Error::damaged(&path, "its metadata name no epoch"))? as usize;
         let config = metadata.remove("config").and_then(|sum| sum.as_str().map(str::to_owned));
         if config != self.sha256("config.toml") {
-            let what = "is damaged or was edited: it is not the config of these weights, whose checksum they hold";
+            let what =
+                "is damaged or was edited: it is not the config of these weights, whose checksum they hold";
             return Err(Error::damaged(self.path("config.toml"), what));
         }
         Ok(Weights { path, tensors: decoded.tensors, epoch, metadata: metadata.into() })

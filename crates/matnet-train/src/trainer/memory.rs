@@ -50,7 +50,8 @@ pub fn available() -> Option<u64> {
     let machine = meminfo(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let limit = number("/sys/fs/cgroup/memory.max").or(number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
-    let used = number("/sys/fs/cgroup/memory.current").or(number("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+    let used =
+        number("/sys/fs/cgroup/memory.current").or(number("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
     Some(match (limit, used) {
         (Some(limit), used) => machine.min(limit.saturating_sub(used.unwrap_or(0))),
         (None, _) => machine,

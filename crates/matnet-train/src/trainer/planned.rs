@@ -9,8 +9,8 @@ use matnet::{Regularizer, weights};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::memory::{self, MemoryNeed};
 use super::Options;
+use super::memory::{self, MemoryNeed};
 use crate::config::{Loss, Monitor, TrainConfig};
 use crate::run::checksummed::hex;
 use crate::run::{Run, RunResult};

@@ -6,8 +6,6 @@ mod show;
 mod summary;
 mod verify;
 
-pub use summary::Degrees;
-
 use matnet_data::catalog::{self, DatasetInfo};
 
 use crate::cli::Data;

@@ -8,8 +8,9 @@ use matnet_data::{Contents, Dataset, Error, Samples, Target, local};
 use matnet_report::picture::half_blocks;
 use matnet_report::text;
 
-use super::summary::{self, Degrees};
+use super::summary;
 use crate::cli::Show;
+use crate::degrees::Degrees;
 use crate::failure::{Failure, Outcome};
 use crate::picture::{self, contact};
 

@@ -54,7 +54,8 @@ fn check_finite(args: &Predict, batch: &PredictedBatch, unit: &str, done: usize)
     let values = &batch.predictions.values;
     let Some(at) = values.data().iter().position(|value| !value.is_finite()) else { return Ok(()) };
     let example = at / (values.data().len() / values.len().max(1)).max(1);
-    let name = batch.names.as_ref().map_or_else(|| (done + example).to_string(), |names| names[example].clone());
+    let name =
+        batch.names.as_ref().map_or_else(|| (done + example).to_string(), |names| names[example].clone());
     Err(Failure::Failed(format!(
         "{}: {unit} {name}: the prediction is {}; inputs that are finite, and as large as in training, expected",
         args.input.display(),

@@ -147,6 +147,10 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     }
 
     fn net_config(mut table: Table, data: &NodeData) -> Result<C> {
+        if data.class_names.len() < 2 {
+            let value = format!("{}: one class only", data.config.source);
+            return Err(Error::config("data", "source", value, "at least two classes expected"));
+        }
         let sizes = [
             ("num_features", data.width),
             ("num_classes", data.class_names.len()),

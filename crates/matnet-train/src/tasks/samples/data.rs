@@ -6,7 +6,7 @@ use matnet::random::SeededRng;
 use matnet_data::catalog::{Cache, LoadOptions, MovingSequences};
 use matnet_data::split::{self, SplitFractions};
 use matnet_data::transform::permute::Permutation;
-use matnet_data::transform::scale::Scaler;
+use matnet_data::transform::scale::{ScalePer, Scaler};
 use matnet_data::transform::stft::Stft;
 use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, Target};
 use rand::seq::SliceRandom;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Inputs, Occlusions, SampleDataConfig, SplitRule};
+use crate::config::Amount;
 use crate::run::checksummed::hex;
 use crate::task::Dataset;
 use crate::tasks::source;
@@ -21,6 +22,9 @@ use crate::{Error, Result, Split};
 
 /// Sequences of moving digits, unless the config says how many.
 const SEQUENCES: usize = 10_000;
+
+/// The test split, unless the config says how large.
+const DEFAULT_TEST: Amount = Amount::Fraction(0.2);
 
 /// The transforms of every input, with their fitted numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -97,7 +101,8 @@ impl SampleData {
         }
         if let Some(method) = config.scale.method() {
             let mut array = inputs.into_array()?;
-            let scaler = Scaler::fit(method, config.scale_per, &array, &indices.train)?;
+            let scaler =
+                Scaler::fit(method, config.scale_per.unwrap_or(ScalePer::Whole), &array, &indices.train)?;
             scaler.apply(&mut array)?;
             inputs = Inputs::Floats(array);
             preprocess.scaler = Some(scaler);
@@ -341,12 +346,20 @@ fn divide(
         None => SplitRule::Random,
     });
     config.split.rule = Some(rule);
+    match (rule, config.split.test) {
+        (SplitRule::Official, Some(_)) => {
+            let expected = "the official test split decides it; leave it out, or choose another rule";
+            return Err(Error::config("data", "split.test", "is given", expected));
+        }
+        (SplitRule::Official, None) => {}
+        (_, test) => config.split.test = Some(test.unwrap_or(DEFAULT_TEST)),
+    }
     let wanted = &config.split;
+    let test = wanted.test.unwrap_or(DEFAULT_TEST);
     let name = if wanted.per_seed { format!("split of run {seed}") } else { "split".to_owned() };
     let mut rng = SeededRng::new(config.seed, &name);
     let wrong = |error| Error::DataKey { key: "data.split", error };
-    let fractions =
-        || SplitFractions::new(wanted.valid.fraction(count), wanted.test.fraction(count)).map_err(wrong);
+    let fractions = || SplitFractions::new(wanted.valid.fraction(count), test.fraction(count)).map_err(wrong);
     let indices = match (rule, official) {
         (SplitRule::Random, _) => split::by_fraction(count, fractions()?, &mut rng),
         (SplitRule::WithinGroups, _) => split::within_groups(groups, fractions()?, &mut rng),

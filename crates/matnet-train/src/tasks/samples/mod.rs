@@ -222,7 +222,8 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         let activation = net.output_activation();
         if loss == Loss::Bce && activation != Activation::Identity {
             let value = format!("bce, but model.output_activation is {activation:?}").to_lowercase();
-            let expected = "bce takes logits: leave model.output_activation out, or train with \"mse\" or \"mae\"";
+            let expected =
+                "bce takes logits: leave model.output_activation out, or train with \"mse\" or \"mae\"";
             return Err(Error::config("train", "loss", value, expected));
         }
         if !classes && train.monitor == Some(Monitor::Error) {
