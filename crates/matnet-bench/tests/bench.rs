@@ -1,13 +1,12 @@
-//! `matnet bench` from outside: what it prints, and how it ends.
+//! `matnet-bench` from outside: what it prints, and its exit codes.
 
 use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 
 fn bench() -> Command {
-    let mut command = Command::cargo_bin("matnet").unwrap();
-    command.arg("bench");
-    command
+    Command::new(cargo_bin!("matnet-bench"))
 }
 
 #[test]
@@ -18,19 +17,19 @@ fn a_row_is_timed() {
 }
 
 #[test]
-fn an_unknown_row_is_answered_with_those_there_are() {
+fn an_unknown_row_lists_those_there_are() {
     let message = "error: no row begins with zebra; there are a, b20, b150, c, d-gru";
     bench().arg("zebra").assert().code(2).stdout("").stderr(contains(message));
 }
 
 #[test]
-fn a_worker_answers_line_by_line_and_survives_nonsense() {
+fn a_worker_responds_line_by_line_and_survives_nonsense() {
     let requests = "{\"do\": \"info\"}\nnonsense\n{\"do\": \"run\", \"repeats\": 1}\n";
-    let answers = contains("\"threads\"").and(contains("\"error\"")).and(contains("no row is loaded"));
-    bench().arg("--worker").write_stdin(requests).assert().success().stdout(answers);
+    let responses = contains("\"threads\"").and(contains("\"error\"")).and(contains("no row is loaded"));
+    bench().arg("--worker").write_stdin(requests).assert().success().stdout(responses);
 }
 
 #[test]
 fn help_has_an_example() {
-    bench().arg("--help").assert().success().stdout(contains("matnet bench a c g"));
+    bench().arg("--help").assert().success().stdout(contains("matnet-bench a c g"));
 }
