@@ -1,15 +1,18 @@
-//! `matnet reproduce`: every experiment from its files to its tables and figures, with as little training as possible.
+//! `matnet-reproduce`: every experiment from its files to its tables and figures, with as little training as possible.
 
 mod common;
 
 use std::path::Path;
 
+use burn::tensor::Device;
 use common::{kill_until_done, run};
+use matnet_data::catalog::Cache;
+use matnet_train::task::EvalOptions;
+use matnet_train::{Run, Split};
 use tempfile::TempDir;
 
 /// An experiment small enough for a test.
-const FACES: [&str; 8] =
-    ["reproduce", "faces", "--set", "train.epochs=1", "--set", "data.limit=40", "--out", "x"];
+const FACES: [&str; 7] = ["faces", "--set", "train.epochs=1", "--set", "data.limit=40", "--out", "x"];
 
 fn text(folder: &Path, file: &str) -> String {
     std::fs::read_to_string(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
@@ -24,18 +27,24 @@ fn count(folder: &Path, end: &str) -> usize {
 #[test]
 fn all_experiments_leave_reports_tables_and_figures() {
     let folder = TempDir::new().unwrap();
-    let args = ["reproduce", "all", "--set", "train.epochs=1", "--seeds", "1", "--out", "x"];
+    let args = ["all", "--set", "train.epochs=1", "--seeds", "1", "--out", "x"];
     let (code, out, err) = run(folder.path(), &args);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("about ") && err.contains(" left") && err.contains("runs trained in"), "{err}");
     let place = folder.path().join("x");
     for (name, title, pngs, gifs, said) in [
         ("digits", "Digits: very deep nets", 24, 0, "| matrix 50×50 "),
-        ("faces", "Faces: filling in what is hidden", 10, 0, "Loss in the test under the patch"),
-        ("moving-mnist", "Moving MNIST: the frames that follow", 7, 2, "| vector LSTM 200 "),
+        (
+            "faces",
+            "Faces: reconstructing occluded images",
+            10,
+            0,
+            "Test loss on the occluded pixels, lower is better; from 1 seed.",
+        ),
+        ("moving-mnist", "Moving MNIST: predicting the next frames", 7, 2, "| vector LSTM 200 "),
         ("eeg", "EEG: alcoholic or control", 2, 0, "160,601"),
         ("citations", "Citations: column networks on graphs", 4, 0, "| multi-attention CLN "),
-        ("memory", "Memory: programs and stories", 12, 0, "| where a thing was before "),
+        ("memory", "Memory: algorithms and stories", 12, 0, "| where an object was before "),
     ] {
         let results = text(&place, &format!("{name}/results.md"));
         assert!(out.contains(&results) && results.contains(title), "{name}");
@@ -55,7 +64,7 @@ fn all_experiments_leave_reports_tables_and_figures() {
         assert!(results.contains(&format!("]({name}/report.html)")), "{name}");
         let figure = results.split(&format!("]({name}/figures/")).nth(1).unwrap();
         assert!(place.join(name).join("figures").join(figure.split(')').next().unwrap()).is_file(), "{name}");
-        assert!(!results.contains("runs are done"), "{name}");
+        assert!(!results.contains("runs are finished"), "{name}");
     }
 }
 
@@ -64,12 +73,15 @@ fn the_page_about_all_tells_what_is_missing() {
     let folder = TempDir::new().unwrap();
     let only = ["--only", "layers-20/none/vector-50", "--only", "layers-20/none/vector-200"];
     let set = ["--set", "train.epochs=3", "--set", "train.learning_rate=1e30", "--out", "x"];
-    let (code, _, err) = run(folder.path(), &[&["reproduce", "all"][..], &only, &set].concat());
+    let (code, _, err) = run(folder.path(), &[&["all"][..], &only, &set].concat());
     assert_eq!(code, 0, "{err}");
     for page in ["results.md", "report.html"] {
         let page = text(folder.path(), &format!("x/{page}"));
-        assert!(page.contains("2 of 24 runs are done; the command without --only goes on"), "{page}");
-        assert!(page.contains("Came to nothing: x/faces/layers-20/none/vector-50/seed-1: epoch"), "{page}");
+        assert!(
+            page.contains("2 of 24 runs are finished; the command without --only trains the others"),
+            "{page}"
+        );
+        assert!(page.contains("Diverged: x/faces/layers-20/none/vector-50/seed-1: epoch"), "{page}");
     }
 }
 
@@ -87,7 +99,7 @@ fn a_finished_run_is_not_taken_for_one_with_other_settings() {
     assert_eq!(code, 1);
     assert!(
         err.contains(
-            "a run with other settings stands here (train.learning_rate = 0.001, now 0.002); --fresh trains"
+            "a run with other settings is here (train.learning_rate = 0.001, now 0.002); --fresh trains"
         ),
         "{err}"
     );
@@ -109,15 +121,15 @@ fn killed_again_and_again_it_ends_in_the_same_words() {
 }
 
 #[test]
-fn a_run_that_comes_to_nothing_is_named_and_the_others_go_on() {
+fn a_run_that_diverges_is_named_and_the_others_are_trained() {
     let folder = TempDir::new().unwrap();
     let args = [&FACES[..], &["--set", "train.learning_rate=1e30", "--set", "train.epochs=3"]].concat();
     let (code, out, err) = run(folder.path(), &args);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("24/24 ") && err.contains("came to nothing"), "{err}");
-    assert!(out.contains("Came to nothing: x/layers-20/none/vector-50/seed-1: epoch "), "{out}");
-    // That is an outcome too.
-    assert!(out.contains("did not hold (both came to nothing; 1 seed)"), "{out}");
+    assert!(err.contains("24/24 ") && err.contains("seed-1: diverged, about "), "{err}");
+    assert!(out.contains("Diverged: x/layers-20/none/vector-50/seed-1: epoch "), "{out}");
+    // That is a result too.
+    assert!(out.contains("did not hold (both diverged; 1 seed)"), "{out}");
     assert!(!out.contains("not trained yet"), "{out}");
     let (code, again, _) = run(folder.path(), &args);
     assert_eq!((code, again), (0, out));
@@ -137,7 +149,7 @@ fn only_what_is_asked_for_is_trained() {
     assert!(err.contains("layers-20/none/matrix-20x20/seed-1: a run with other settings"), "{err}");
     assert!(folder.path().join("x/layers-20/none/matrix-20x20/seed-1/result.json").exists());
     let results = text(folder.path(), "x/results.md");
-    let to_come = "1 of 24 runs are done; the command without --only goes on with the others.";
+    let to_come = "1 of 24 runs are finished; the command without --only trains the others.";
     assert!(results.contains(to_come), "{results}");
     for (only, said) in [
         ("layers", "`layers` is no table; there are layers-20, layers-40"),
@@ -147,7 +159,7 @@ fn only_what_is_asked_for_is_trained() {
             "`matrix` is no net of layers-20; there are vector-50, vector-200, matrix-20x20",
         ),
         ("layers-20/none/vector-50/seed-2", "`seed-2` is no seed; there are seed-1"),
-        ("layers-20/none/vector-50/seed-1/x", "nothing can be chosen within a run"),
+        ("layers-20/none/vector-50/seed-1/x", "a part of a run cannot be selected"),
         ("", "a value is required"),
     ] {
         // One that is right does not make up for one that is not.
@@ -164,13 +176,13 @@ fn only_what_is_asked_for_is_trained() {
     let (code, _, err) = run(folder.path(), &[&FACES[..], &["--only", "layers-20/none"]].concat());
     assert_eq!(code, 0, "{err}");
     let results = text(folder.path(), "x/results.md");
-    assert!(results.contains(" of 24 runs are done") && !results.contains("\n1 of 24"), "{results}");
+    assert!(results.contains(" of 24 runs are finished") && !results.contains("\n1 of 24"), "{results}");
 }
 
 /// Four runs, of which three have a part in a figure.
-const FEW: [&str; 10] = {
-    let [a, b, c, d, e, f, g, h] = FACES;
-    [a, b, c, d, e, f, g, h, "--only", "layers-20/none"]
+const FEW: [&str; 9] = {
+    let [a, b, c, d, e, f, g] = FACES;
+    [a, b, c, d, e, f, g, "--only", "layers-20/none"]
 };
 
 #[test]
@@ -185,15 +197,15 @@ fn a_damaged_run_is_named_and_fresh_trains_it_again() {
     };
     let remove = |file: &str| std::fs::remove_file(place.join(file)).unwrap();
     let damages: [(&dyn Fn(), &str, &str); 4] = [
-        (&|| cut("result.json"), "result.json: ", "3 of 24 runs are done; the command without --only"),
+        (&|| cut("result.json"), "result.json: ", "3 of 24 runs are finished; the command without --only"),
         (&|| cut("best.safetensors"), "best.safetensors: damaged", "4 of 24 runs"),
         (&|| remove("best.safetensors"), "best.safetensors: is missing", "4 of 24 runs"),
         (
             &|| {
                 remove("result.json");
-                cut("last.state");
+                cut("last.ckpt");
             },
-            "last.state: damaged",
+            "last.ckpt: damaged",
             "3 of 24 runs",
         ),
     ];
@@ -211,10 +223,10 @@ fn a_damaged_run_is_named_and_fresh_trains_it_again() {
         assert!(err.contains("1 run trained in"), "{said}: {err}");
         assert_eq!(out, whole, "{said}");
     }
-    // A damaged state is no loss while the one before it is good.
-    std::fs::copy(place.join("last.state"), place.join("previous.state")).unwrap();
+    // A damaged checkpoint is no loss if the one before it is valid.
+    std::fs::copy(place.join("last.ckpt"), place.join("previous.ckpt")).unwrap();
     remove("result.json");
-    cut("last.state");
+    cut("last.ckpt");
     let (code, out, err) = run(folder.path(), &FEW);
     assert_eq!((code, out.as_str()), (0, whole.as_str()), "{err}");
     // Whose result it is cannot be known.
@@ -237,19 +249,19 @@ fn a_folder_with_something_else_is_left_alone() {
         assert_eq!((code, out.as_str()), (1, ""), "{err}");
         assert!(err.starts_with("error: ") && err.contains(said) && err.lines().count() == 1, "{err}");
     };
-    refused(&FEW, "x/results.md: was not written by this experiment; --out chooses another folder");
-    refused(&["reproduce", "all", "--out", "x"], "x/results.md: was not written by this experiment");
+    refused(&FEW, "x/results.md: was not written by this experiment; --out names another folder");
+    refused(&["all", "--out", "x"], "x/results.md: was not written by this experiment");
     assert_eq!(text(&place, "results.md"), "# My thesis\n");
     assert_eq!(std::fs::read_dir(&place).unwrap().count(), 1);
     std::fs::remove_file(place.join("results.md")).unwrap();
     assert_eq!(run(folder.path(), &FEW).0, 0);
     let before = text(&place, "results.md");
-    let digits = ["reproduce", "digits", "--set", "train.epochs=1", "--out", "x"];
+    let digits = ["digits", "--set", "train.epochs=1", "--out", "x"];
     refused(
         &digits,
-        "x: holds the results of `Faces: filling in what is hidden`; --out chooses another folder",
+        "x: holds the results of `Faces: reconstructing occluded images`; --out names another folder",
     );
-    refused(&["reproduce", "all", "--out", "x"], "x: holds the results of `Faces");
+    refused(&["all", "--out", "x"], "x: holds the results of `Faces");
     assert_eq!(text(&place, "results.md"), before);
     // What an earlier version has left is known by its runs.
     std::fs::write(place.join("results.md"), "# Faces, as they once were called\n").unwrap();
@@ -258,7 +270,7 @@ fn a_folder_with_something_else_is_left_alone() {
     std::fs::remove_dir_all(place.join("figures")).unwrap();
     std::fs::write(place.join("figures"), "").unwrap();
     refused(&FEW, "x/figures: is a file");
-    refused(&[&FEW[..7], &["x/report.html"]].concat(), "x/report.html: is a file; a folder expected");
+    refused(&[&FEW[..6], &["x/report.html"]].concat(), "x/report.html: is a file; a folder expected");
 }
 
 /// Starts a command and interrupts it once a line of its messages has this in it. Gives the exit code.
@@ -266,7 +278,7 @@ fn a_folder_with_something_else_is_left_alone() {
 fn interrupt_after(folder: &Path, args: &[&str], said: &str) -> Option<i32> {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
-    let command = &mut common::matnet(folder, args);
+    let command = &mut common::reproduce(folder, args);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     let mut seen = String::new();
@@ -289,27 +301,27 @@ fn a_report_keeps_its_figures_while_more_is_trained() {
     let (code, whole, err) = run(folder.path(), &FEW);
     assert_eq!(code, 0, "{err}");
     let reconstructions = "](figures/layers-20-none-reconstructions.png)";
-    assert!(whole.contains(reconstructions) && !whole.contains("Drawn before the newest runs"), "{whole}");
+    assert!(whole.contains(reconstructions) && !whole.contains("Not drawn from the newest runs"), "{whole}");
     let code = interrupt_after(folder.path(), &FACES, ", about ");
     assert_eq!(code, Some(130));
     let (results, page) = (text(folder.path(), "x/results.md"), text(folder.path(), "x/report.html"));
-    assert!(results.contains(" of 24 runs are done; the same command goes on."), "{results}");
+    assert!(results.contains(" of 24 runs are finished; the same command resumes."), "{results}");
     assert!(!results.contains("\n4 of 24"), "{results}");
     // A chart is of the runs there are; what takes longer is the old one, and said to be.
     let bars = results.find("](figures/layers-20-bars-loss.png)").unwrap();
-    let earlier = results.find("Drawn before the newest runs").unwrap();
+    let earlier = results.find("Not drawn from the newest runs").unwrap();
     assert!(bars < earlier && earlier < results.find(reconstructions).unwrap(), "{results}");
-    assert!(page.contains("data:image/png;base64,") && page.contains("Drawn before the newest runs"));
+    assert!(page.contains("data:image/png;base64,") && page.contains("Not drawn from the newest runs"));
     let (code, out, err) = run(folder.path(), &FEW);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains(reconstructions) && !out.contains("Drawn before the newest runs"), "{out}");
+    assert!(out.contains(reconstructions) && !out.contains("Not drawn from the newest runs"), "{out}");
 }
 
 #[cfg(unix)]
 #[test]
 fn drawing_can_be_interrupted() {
     let folder = TempDir::new().unwrap();
-    let args = ["reproduce", "citations", "--set", "train.epochs=1", "--seeds", "1", "--out", "x"];
+    let args = ["citations", "--set", "train.epochs=1", "--seeds", "1", "--out", "x"];
     // The last run is done; what comes now is t-SNE.
     assert_eq!(interrupt_after(folder.path(), &args, "10/10 "), Some(130));
     for place in
@@ -319,58 +331,48 @@ fn drawing_can_be_interrupted() {
         let half: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with('.')).collect();
         assert!(half.is_empty(), "{half:?}");
     }
-    assert!(!folder.path().join("x/figures/random-citations-attention-1.png").exists());
+    assert!(!folder.path().join("x/figures/random-citations-attention-embedding-1.png").exists());
     let (code, out, err) = run(folder.path(), &args);
     assert_eq!((code, err.as_str()), (0, ""), "all was trained");
-    assert!(out.contains("random-citations-attention-1.png"), "{out}");
+    assert!(out.contains("random-citations-attention-embedding-1.png"), "{out}");
 }
 
-/// The loss under a patch is the same in the run's folder, in the table and from `eval`.
+/// The loss on occluded pixels is the same in the result, in the table and from an evaluation.
 #[test]
-fn what_a_patch_hides_is_measured_on_its_own() {
+fn the_occluded_loss_is_a_metric_of_its_own() {
     let folder = TempDir::new().unwrap();
     assert_eq!(run(folder.path(), &FACES).0, 0);
     let place = "x/layers-20/none/matrix-20x20/seed-1";
     let result: serde_json::Value =
         serde_json::from_str(&text(folder.path(), &format!("{place}/result.json"))).unwrap();
-    let loss = result["under_patches"].as_f64().unwrap();
+    let loss = result["occluded_loss"].as_f64().unwrap();
     assert!(loss > 0.0 && loss != result["test"]["loss"].as_f64().unwrap());
-    let (code, out, err) = run(folder.path(), &["eval", place, "--json"]);
-    assert_eq!(code, 0, "{err}");
-    let eval: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(eval["under_patches"].as_f64(), Some(loss));
+    let predictor = Run::at(folder.path().join(place)).load("best.safetensors", &Device::flex()).unwrap();
+    let model = predictor.with_run_data(&Cache::new("not needed")).unwrap();
+    let evaluation = model.evaluate(Split::Test, &EvalOptions::default()).unwrap();
+    assert_eq!(evaluation.metrics["occluded_loss"], loss);
     assert!(text(folder.path(), "x/results.md").contains(&format!("{loss:.4}")));
-    let (_, out, _) = run(folder.path(), &["eval", place]);
-    assert!(out.contains(" under the patches"), "{out}");
 }
 
 #[test]
 fn every_mistake_gets_one_clear_error() {
     let folder = TempDir::new().unwrap();
     for (args, code, said) in [
+        (&["digit"][..], 2, "`digit`: no such experiment; there are digits, faces, moving-mnist"),
+        (&["eeg", "--set", "train.epoch=1"], 2, "train.epoch: no such key; did you mean `epochs`?"),
+        (&["eeg", "--set", "train.epochs"], 2, "`train.epochs`: key=value expected"),
+        (&["eeg", "--size", "large"], 2, "invalid value 'large'"),
         (
-            &["reproduce", "digit"][..],
+            &["faces", "--set", "data.occlusion=[50, 5]"],
             2,
-            "`digit`: no such experiment; there are digits, faces, moving-mnist",
+            "data.occlusion: an occlusion of 50×5 does not fit into 25×25",
         ),
         (
-            &["reproduce", "eeg", "--set", "train.epoch=1"],
+            &["moving-mnist", "--set", "data.occlusion=[5, 5]"],
             2,
-            "train.epoch: no such key; did you mean `epochs`?",
+            "these data are sequences; only single matrices can be occluded",
         ),
-        (&["reproduce", "eeg", "--set", "train.epochs"], 2, "`train.epochs`: key=value expected"),
-        (&["reproduce", "eeg", "--size", "large"], 2, "invalid value 'large'"),
-        (
-            &["reproduce", "faces", "--set", "data.occlusion=[50, 5]"],
-            2,
-            "data.occlusion: a patch of 50×5 does not fit into 25×25",
-        ),
-        (
-            &["reproduce", "moving-mnist", "--set", "data.occlusion=[5, 5]"],
-            2,
-            "data.occlusion: these data are sequences; single matrices can carry a patch",
-        ),
-        (&["reproduce", "faces", "--size", "paper", "--cache", "none"], 1, "matnet data fetch frey-face"),
+        (&["faces", "--size", "paper", "--cache", "none"], 1, "matnet data fetch frey-face"),
     ] {
         let (found, out, err) = run(folder.path(), args);
         assert_eq!((found, out.as_str()), (code, ""), "{args:?}: {err}");
