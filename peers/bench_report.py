@@ -27,7 +27,7 @@ def number(value: float) -> str:
 
 
 def best(result: dict, column: str) -> tuple[str, dict] | None:
-    """The fastest way of a column, and its layout."""
+    """The fastest run of a column, and its layout."""
     ways = [(name, side) for name, side in result["sides"].items() if name.split(",")[0] == column]
     if not ways:
         return None
@@ -57,7 +57,7 @@ def machine_lines(data: dict) -> list[str]:
     ]
 
 
-# Pages that may stand in the folder beside the table, and what they show.
+# Other pages of the folder, linked if they exist.
 PAGES_BESIDE = {
     "growth.md": "curves of the time against sizes",
     "profile.md": "where the time goes, and what bounds it",
@@ -74,9 +74,9 @@ def write_table(folder: Path, data: dict) -> None:
         "# Side by side with PyTorch",
         "",
         "Made by `peers/bench`. One training step is forward, loss, backward and Adam; the sides load the same",
-        "weights and the same batch, must begin with the same loss, and take turns,",
+        "weights and the same batch, must start with the same loss, and take turns,",
         f"{data['rounds']} rounds of about {data['seconds']:g} s each. A time is the median in milliseconds, ± half the",
-        "distance between the quartiles. PyTorch's columns show the faster of two ways: states laid out",
+        "distance between the quartiles. PyTorch's columns show the faster of two implementations: states laid out",
         "`[batch, rows, cols]` or `[rows, batch, cols]` for matrices, written out or `nn.LSTM` for vectors, PyTorch",
         "Geometric's scatter along edges or PyTorch's sparse matrices for graphs; its Adam is the faster of fused and",
         "not. Compiling and warming up are not counted.",
@@ -103,11 +103,10 @@ def write_table(folder: Path, data: dict) -> None:
         )
     lines += [
         "",
-        "Share of the sgemm peak (the floating-point operations of the products alone, over the time), and the most",
-        "memory held while running, in MiB, less what the idle process holds and without pages of files, such as programs",
-        "and libraries; that of `torch.compile` includes what its compiler left behind. The last",
-        "columns bound what can be had: how far ahead of PyTorch a program would be that took no time but for these",
-        "products, at that peak.",
+        "Share of the sgemm peak (floating-point operations of the matrix products alone, divided by the time), and peak memory",
+        "in MiB, minus that of the idle process and without pages of files such as programs and libraries; that of",
+        "`torch.compile` includes what its compiler leaves in memory. The last columns are an upper bound: the speedup over",
+        "PyTorch of a program that spent time on nothing but these products, at that peak.",
         "",
         "| | GFLOP | "
         + " | ".join(f"{name}, % of peak" for name in COLUMNS.values())
@@ -210,7 +209,7 @@ def write_growth(folder: Path, data: dict) -> None:
         "# How the time grows",
         "",
         "Made by `peers/bench growth`: the median time of one training step against one size at a time, both axes",
-        "logarithmic. The dashed line is the time that the products alone would take at the sgemm peak.",
+        "logarithmic. The dashed line is the time that the matrix products alone would take at the sgemm peak.",
         "PyTorch runs eagerly, laid out `[rows, batch, cols]`.",
         "",
         *machine_lines(data),

@@ -1,4 +1,4 @@
-"""What the scripts here need: a Python with PyTorch, and the release binary of matnet."""
+"""What the scripts here need: a Python with PyTorch, and release binaries of matnet."""
 
 import json
 import os
@@ -40,9 +40,9 @@ def need_torch() -> None:
         os.execv(python, [python, *sys.argv])
 
 
-def build() -> Path:
-    """The release binary of our side."""
-    command = ["cargo", "build", "--release", "--package", "matnet-cli", "--message-format", "json"]
+def build(binary: str = "matnet") -> Path:
+    """A release binary; built without --package, so that Burn is not built again with other features."""
+    command = ["cargo", "build", "--release", "--bin", binary, "--message-format", "json"]
     built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = map(json.loads, built.stdout.splitlines())
     return next(Path(m["executable"]) for m in messages if m.get("executable"))

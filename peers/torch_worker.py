@@ -1,7 +1,6 @@
-"""PyTorch's side of `peers/bench`: answers requests, one JSON object per line, as `matnet bench --worker` does.
+"""PyTorch's side of `peers/bench`: serves requests, one JSON object per line, as `matnet-bench --worker` does.
 
-The nets are those of `matnet_torch`, and so are their parameters; only the way through them is written for
-speed here, in two layouts. In both, the maps of all gates are joined, and the input's part of a recurrence is
+Nets and parameters are those of `matnet_torch`; only the forward pass is written for speed here, in two layouts. In both, the maps of all gates are joined, and the input's part of a recurrence is
 computed for all steps at once.
 """
 
@@ -235,7 +234,7 @@ class OnGraph(nn.Module):
             entries = torch.sparse_coo_tensor(torch.stack([target, source]), weight, (nodes, nodes))
             self.links = [entries.coalesce().to_sparse_csr()]
             for layer in self.net.layer if self.kind == "column_net" else []:
-                layer.heard = lambda relation, mean, h: mean @ h
+                layer.aggregate = lambda relation, mean, h: mean @ h
 
     def forward(self, x: Tensor) -> Tensor:
         return self.net(self.links, x)
@@ -251,7 +250,7 @@ LOSSES = {
 
 
 class Task:
-    """A row made ready, in one layout, compiled or not."""
+    """A loaded row, in one layout, compiled or not."""
 
     def __init__(self, row: dict, layout: str, compiled: bool, file: str):
         stored = load_file(file)
@@ -278,7 +277,7 @@ class Task:
             self.function = torch.compile(self.function, dynamic=False)
         self.fused = None
         if self.trains:
-            self.optimiser = torch.optim.Adam(net.parameters(), fused=True)
+            self.optimizer = torch.optim.Adam(net.parameters(), fused=True)
 
     def step(self) -> Tensor:
         if not self.trains:
@@ -286,12 +285,12 @@ class Task:
                 return self.function(self.input, self.target)
         loss = self.function(self.input, self.target)
         loss.backward()
-        self.optimiser.step()
-        self.optimiser.zero_grad()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
         return loss
 
     def warm_up(self) -> float:
-        """The first loss; also picks the faster of PyTorch's two ways to do Adam."""
+        """Returns the first loss; also selects the faster of PyTorch's two implementations of Adam."""
         first = self.step().item()
         for _ in range(2):
             self.step()
@@ -299,12 +298,12 @@ class Task:
             self.function(self.input, self.target).backward()
             times = {}
             for fused in (False, True):
-                optimiser = torch.optim.Adam(self.net.parameters(), fused=fused)
-                optimiser.step()
-                times[fused] = min(timed(optimiser.step) for _ in range(5)), optimiser
+                optimizer = torch.optim.Adam(self.net.parameters(), fused=fused)
+                optimizer.step()
+                times[fused] = min(timed(optimizer.step) for _ in range(5)), optimizer
             self.fused = times[True][0] <= times[False][0]
-            self.optimiser = times[self.fused][1]
-            self.optimiser.zero_grad()
+            self.optimizer = times[self.fused][1]
+            self.optimizer.zero_grad()
             self.step()
         return first
 
@@ -356,7 +355,7 @@ def main() -> None:
     torch.set_num_threads(int(sys.argv[1]))
     idle = held("VmRSS:")
     task = None
-    # Whatever else prints, the answers stay apart from it.
+    # Other output must not mix with the responses.
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         request = json.loads(line)
@@ -376,7 +375,7 @@ def main() -> None:
                 case other:
                     answer = {"error": f"no such request: {other}"}
         except Exception as error:
-            # What follows the first line is the way there, through folders of this machine.
+            # The lines after the first are a traceback with paths of this machine.
             answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
         print(json.dumps(answer), file=answers, flush=True)
 

@@ -1,4 +1,4 @@
-//! The nets of the table with ordinary Burn operations in the place of the fused ones.
+//! The nets of the table with ordinary Burn operations instead of the fused ones.
 //!
 //! Parameters and equations are those of the nets themselves.
 
@@ -16,34 +16,34 @@ pub fn feed_forward(net: &Classifier, input: Tensor<3>) -> Tensor<2> {
         StackLayer::Plain(unit) => map(&unit.map, state),
         _ => unreachable!("the table has no skips"),
     });
-    class_top(&net.top, state)
+    class_head(&net.head, state)
 }
 
 /// A sequence classifier of one layer in one direction.
 pub fn sequence_classifier(net: &SequenceClassifier, cell: Cell, input: Tensor<4>) -> Tensor<2> {
     let input = net.form().enter_sequence(input);
     let states = sequence(&net.recurrent, cell, Steps::Sequence(input), Keep::Last);
-    class_top(&net.top, states.squeeze_dim::<3>(1))
+    class_head(&net.head, states.squeeze_dim::<3>(1))
 }
 
 /// An encoder and a decoder of one layer each.
 pub fn seq2seq(net: &Seq2Seq, cell: Cell, steps: usize, input: Tensor<4>) -> Tensor<4> {
     let [batch, _, rows, cols] = input.dims();
     let input = net.form().enter_sequence(input);
-    let summary = sequence(&net.encoder, cell, Steps::Sequence(input), Keep::Last).squeeze_dim::<3>(1);
-    let states = sequence(&net.decoder, cell, Steps::Constant(summary, steps), Keep::All);
+    let last = sequence(&net.encoder, cell, Steps::Sequence(input), Keep::Last).squeeze_dim::<3>(1);
+    let states = sequence(&net.decoder, cell, Steps::Constant(last, steps), Keep::All);
     let [_, _, state_rows, state_cols] = states.dims();
-    let output = map(&net.top.map, states.reshape([batch * steps, state_rows, state_cols]));
+    let output = map(&net.head.map, states.reshape([batch * steps, state_rows, state_cols]));
     output.reshape([batch, steps, rows, cols])
 }
 
-fn class_top(top: &ClassHead, state: Tensor<3>) -> Tensor<2> {
-    let state = match &top.via {
-        Some(via) => map(via, state),
+fn class_head(head: &ClassHead, state: Tensor<3>) -> Tensor<2> {
+    let state = match &head.projection {
+        Some(projection) => map(projection, state),
         None => state,
     };
     let [batch, rows, cols] = state.dims();
-    top.map.forward(state.reshape([batch, rows * cols]))
+    head.map.forward(state.reshape([batch, rows * cols]))
 }
 
 fn map(map: &Map, state: Tensor<3>) -> Tensor<3> {
@@ -72,8 +72,8 @@ fn sequence(layer: &Recurrent, cell: Cell, steps: Steps, keep: Keep) -> Tensor<4
                 Steps::Constant(input, _) => input.dims()[0],
             };
             let [_, rows, cols] = maps.bias.dims();
-            let start = MatState::zeros(cell, [batch, rows, cols], &maps.bias.device());
-            composed::recurrent(cell, steps, start, maps, keep).0
+            let zeros = MatState::zeros(cell, [batch, rows, cols], &maps.bias.device());
+            composed::recurrent(cell, steps, zeros, maps, keep).0
         }
         RecurrentCell::Vector(own) => match steps {
             Steps::Sequence(input) => vector_lstm(own, input.squeeze_dim::<3>(3)),

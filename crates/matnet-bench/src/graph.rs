@@ -3,46 +3,45 @@
 use burn::nn::loss::{CrossEntropyLoss, CrossEntropyLossConfig};
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use matnet::graph::{Features, Graph, GraphError, GraphInput, Links};
-use matnet::net::Net;
+use matnet::graph::{Features, Graph, GraphInput};
+use matnet::net::{GraphNet, GraphNetConfig};
 use matnet::prelude::{Mode, SeededRng};
 use matnet::weights;
 use matnet_data::GraphData;
-use matnet_data::cache::Cache;
-use matnet_data::named::{self, Contents, Options};
+use matnet_data::catalog::{self, Cache, LoadOptions};
 use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 
 use crate::row::Row;
 use crate::task::{LEARNING_RATE, Task};
 
-/// Features of a node of a random graph.
+/// The number of features of a node in a random graph.
 const WIDTH: usize = 64;
 
 /// Where a graph comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// Cora, which ships with matnet.
+pub enum GraphSource {
+    /// Cora, from matnet's repository.
     Cora,
     /// PubMed, where `MATNET_DATA` or the cache has it.
     PubMed,
-    /// So many nodes with ten neighbours on average and 64 features.
+    /// A random graph of this many nodes, with ten neighbours on average and 64 features.
     Random(usize),
 }
 
 /// How large a graph is.
-pub struct Size {
+pub struct GraphSize {
     /// Nodes.
     pub nodes: usize,
-    /// Pairs of nodes that hear each other, each way.
+    /// Pairs of neighbours, in each direction.
     pub edges: usize,
-    /// Features that are not zero.
+    /// Features that are not 0.
     pub filled: usize,
 }
 
 /// A graph that has been loaded.
-struct Loaded {
+struct LoadedGraph {
     graph: Graph,
     edges: Vec<(u32, u32)>,
     features: Vec<f32>,
@@ -50,13 +49,13 @@ struct Loaded {
     labels: Vec<Option<u32>>,
 }
 
-impl Source {
-    /// Whether it is there; else what is missing.
+impl GraphSource {
+    /// Fails with what is missing if the graph is not there.
     pub fn available(&self) -> Result<(), String> {
         match self {
             Self::Cora | Self::Random(_) => Ok(()),
             Self::PubMed => {
-                let dataset = matnet_data::catalog::get("pubmed").map_err(|error| error.to_string())?;
+                let dataset = catalog::get("pubmed").map_err(|error| error.to_string())?;
                 let cache = Cache::standard().map_err(|error| error.to_string())?;
                 cache.require(dataset).map(|_| ()).map_err(|error| error.to_string())
             }
@@ -64,64 +63,61 @@ impl Source {
     }
 
     /// How large it is.
-    pub fn size(&self) -> Result<Size, String> {
+    pub fn size(&self) -> Result<GraphSize, String> {
         let loaded = self.load()?;
         let filled = loaded.features.iter().filter(|&&number| number != 0.0).count();
-        Ok(Size { nodes: loaded.graph.nodes(), edges: loaded.graph.entries(), filled })
+        Ok(GraphSize { nodes: loaded.graph.nodes(), edges: loaded.graph.entries(), filled })
     }
 
-    fn load(&self) -> Result<Loaded, String> {
+    fn load(&self) -> Result<LoadedGraph, String> {
         let data = match *self {
             Self::Cora => "citations",
             Self::PubMed => "pubmed",
             Self::Random(nodes) => return random(nodes),
         };
         let cache = Cache::standard().map_err(|error| error.to_string())?;
-        let named = named::load(data, &cache, Options::default()).map_err(|error| error.to_string())?;
-        let Contents::Graph(GraphData { features, labels, edges, .. }) = named.contents else {
-            return Err(format!("{data} is no graph"));
-        };
+        let loaded = catalog::load(data, &cache, LoadOptions::default()).and_then(|data| data.into_graph());
+        let GraphData { features, labels, edges, .. } = loaded.map_err(|error| error.to_string())?;
         let graph = Graph::new(labels.len(), &edges, false).map_err(|error| error.to_string())?;
         let width = features.shape().last().copied().unwrap_or(0);
-        Ok(Loaded { graph, edges, features: features.into_data(), width, labels })
+        Ok(LoadedGraph { graph, edges, features: features.into_data(), width, labels })
     }
 }
 
 /// Edges between random nodes, the same on every machine.
-fn random(nodes: usize) -> Result<Loaded, String> {
+fn random(nodes: usize) -> Result<LoadedGraph, String> {
     let mut rng = SeededRng::new(3, "graph");
     let edges: Vec<(u32, u32)> =
         (0..5 * nodes).map(|_| (rng.below(nodes) as u32, rng.below(nodes) as u32)).collect();
     let features = (0..nodes * WIDTH).map(|_| rng.uniform() as f32 - 0.5).collect();
     let labels = (0..nodes).map(|node| Some(node as u32)).collect();
     let graph = Graph::new(nodes, &edges, false).map_err(|error| error.to_string())?;
-    Ok(Loaded { graph, edges, features, width: WIDTH, labels })
+    Ok(LoadedGraph { graph, edges, features, width: WIDTH, labels })
 }
 
-/// Makes a row of a net on a graph ready.
-pub fn task<N: Net<Input = GraphInput, Output = Tensor<2>> + 'static>(
+/// Loads a row of a net on a graph.
+pub fn task<N: GraphNet + 'static>(
     row: &Row,
-    optimiser: ModuleOptimizer,
+    optimizer: ModuleOptimizer,
     net: N,
-    links: impl Fn(&N, &Graph) -> Result<Links, GraphError>,
-    width: usize,
-    classes: usize,
+    config: &impl GraphNetConfig<Net = N>,
     device: &Device,
 ) -> Result<Box<dyn Task>, String> {
+    let (width, classes) = (config.num_features(), config.num_classes());
     let source = *row.source()?;
-    // On a thread of its own, so that the allocator gives back all that reading took.
+    // On a thread of its own, so that the allocator returns all memory that reading took.
     let loading = std::thread::spawn(move || source.load());
     let loaded = loading.join().map_err(|_| format!("{}: the graph could not be loaded", row.id))??;
     if loaded.width != width {
         return Err(format!("{}: the graph has {} features", row.id, loaded.width));
     }
-    let links = links(&net, &loaded.graph).map_err(|error| error.to_string())?;
+    let links = net.links(&loaded.graph).map_err(|error| error.to_string())?;
     let features = Features::new(loaded.features, width, device).map_err(|error| error.to_string())?;
     let targets: Vec<i64> = targets(&loaded.labels, classes);
     let targets = Tensor::from_data(TensorData::new(targets, [loaded.labels.len()]), device);
     let loss = CrossEntropyLossConfig::new().init(device);
     let input = GraphInput { features, links };
-    Ok(Box::new(OnGraph { source, classes, net: Some(net), optimiser, input, targets, loss }))
+    Ok(Box::new(OnGraph { source, classes, net: Some(net), optimizer, input, targets, loss }))
 }
 
 fn targets(labels: &[Option<u32>], classes: usize) -> Vec<i64> {
@@ -130,29 +126,29 @@ fn targets(labels: &[Option<u32>], classes: usize) -> Vec<i64> {
 
 /// A net on all nodes of a graph.
 struct OnGraph<N> {
-    source: Source,
+    source: GraphSource,
     classes: usize,
-    /// Taken out while the optimiser has it.
+    /// Taken out while the optimizer updates it.
     net: Option<N>,
-    optimiser: ModuleOptimizer,
+    optimizer: ModuleOptimizer,
     input: GraphInput,
     targets: Tensor<1, Int>,
     loss: CrossEntropyLoss,
 }
 
-impl<N: Net<Input = GraphInput, Output = Tensor<2>>> OnGraph<N> {
+impl<N: GraphNet> OnGraph<N> {
     fn net(&self) -> &N {
         self.net.as_ref().expect("put back after every step")
     }
 }
 
-impl<N: Net<Input = GraphInput, Output = Tensor<2>>> Task for OnGraph<N> {
+impl<N: GraphNet> Task for OnGraph<N> {
     fn step(&mut self) -> Tensor<1> {
         let scores = self.net().forward(self.input.clone(), &mut Mode::Eval);
         let loss = self.loss.forward(scores, self.targets.clone());
         let gradients = GradientsParams::from_grads(loss.backward(), self.net());
         let net = self.net.take().expect("put back after every step");
-        self.net = Some(self.optimiser.step(LEARNING_RATE, net, gradients));
+        self.net = Some(self.optimizer.step(LEARNING_RATE, net, gradients));
         loss
     }
 

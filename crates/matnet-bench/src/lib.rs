@@ -1,13 +1,13 @@
-//! The nets of the benchmark table, timed: `matnet bench`, and our side of `peers/bench`.
+//! The benchmark table: times the nets of `rows.json`, alone or as the worker of `peers/bench`.
 //!
-//! [`worker`] answers requests, one JSON object per line, until its input ends:
+//! [`worker`] serves requests, one JSON object per line, until its input ends:
 //!
-//! | request | answer |
+//! | request | response |
 //! |---|---|
-//! | `{"do": "info"}` | versions and threads |
-//! | `{"do": "sgemm", "side": 2048}` | GFLOP/s of a large product |
-//! | `{"do": "export", "row": {…}, "file": "…"}` | writes weights, input and target; flops and parameters, or `skip` and why |
-//! | `{"do": "load", "row": {…}, "variant": "fused"}` | makes a row ready and warm; the first loss |
+//! | `{"do": "info"}` | version and threads |
+//! | `{"do": "sgemm", "side": 2048}` | GFLOP/s of a large matrix product |
+//! | `{"do": "export", "row": {…}, "file": "…"}` | writes weights, input and target; flops and parameters, or `skip` and the reason |
+//! | `{"do": "load", "row": {…}, "variant": "fused"}` | loads a row and warms it up; the first loss |
 //! | `{"do": "run", "repeats": 5}` | milliseconds of each repetition, and memory |
 
 mod composed;
@@ -23,10 +23,11 @@ use burn::tensor::{Device, Tensor};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use row::{Kind, Row, Timed, rows};
+pub use graph::GraphSource;
+pub use row::{BenchNet, Row, Timed, rows};
 use task::{Task, Variant};
 
-/// What a worker can be asked.
+/// A request to a worker.
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 enum Request {
@@ -37,24 +38,24 @@ enum Request {
     Run { repeats: usize },
 }
 
-/// Answers requests on standard input until there are no more.
+/// Serves requests on standard input until it ends.
 pub fn worker() -> io::Result<()> {
     let mut loaded: Option<Box<dyn Task>> = None;
     let idle = memory::resident();
     for line in io::stdin().lock().lines() {
         let line = line?;
-        let answer = serde_json::from_str(&line)
+        let response = serde_json::from_str(&line)
             .map_err(|error| error.to_string())
-            .and_then(|request| answer(request, &mut loaded, idle))
+            .and_then(|request| respond(request, &mut loaded, idle))
             .unwrap_or_else(|error| json!({ "error": error }));
         let mut out = io::stdout().lock();
-        writeln!(out, "{answer}")?;
+        writeln!(out, "{response}")?;
         out.flush()?;
     }
     Ok(())
 }
 
-fn answer(request: Request, loaded: &mut Option<Box<dyn Task>>, idle: f64) -> Result<Value, String> {
+fn respond(request: Request, loaded: &mut Option<Box<dyn Task>>, idle: f64) -> Result<Value, String> {
     match request {
         Request::Info => Ok(json!({
             "matnet": env!("CARGO_PKG_VERSION"),
@@ -73,9 +74,9 @@ fn answer(request: Request, loaded: &mut Option<Box<dyn Task>>, idle: f64) -> Re
             let mut task = task::load(&row, variant)?;
             let loss: f32 = task.step().into_scalar();
             task.step();
-            memory::give_back();
+            memory::release();
             (0..2).for_each(|_| drop(task.step()));
-            memory::forget_peak();
+            memory::reset_peak();
             *loaded = Some(task);
             Ok(json!({ "loss": loss }))
         }
@@ -98,7 +99,7 @@ fn run(task: &mut dyn Task, repeats: usize) -> Vec<f64> {
         .collect()
 }
 
-/// The fastest of a few large products, in GFLOP/s.
+/// The fastest of a few large matrix products, in GFLOP/s.
 fn sgemm(side: usize) -> f64 {
     let device = Device::flex();
     let [a, b] = [0, 1].map(|_| Tensor::<2>::ones([side, side], &device) * 0.5);
@@ -111,9 +112,9 @@ fn sgemm(side: usize) -> f64 {
 }
 
 /// The rows whose names begin with one of these, or all; `None` if there is no such row.
-pub fn choose(names: &[String]) -> Option<Vec<Row>> {
-    let chosen = |row: &Row| names.is_empty() || names.iter().any(|name| row.id.starts_with(name));
-    let rows: Vec<Row> = row::rows().into_iter().filter(chosen).collect();
+pub fn select(names: &[String]) -> Option<Vec<Row>> {
+    let selected = |row: &Row| names.is_empty() || names.iter().any(|name| row.id.starts_with(name));
+    let rows: Vec<Row> = row::rows().into_iter().filter(selected).collect();
     (!rows.is_empty()).then_some(rows)
 }
 
@@ -139,13 +140,13 @@ pub fn table(rows: &[Row], out: &mut impl Write) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Why a table could not be made.
+/// Why a benchmark could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// The output took no more.
+    /// The output could not be written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// A row could not be made ready.
+    /// A row could not be loaded.
     #[error("{0}")]
     Row(String),
 }

@@ -1,23 +1,23 @@
-//! How much memory the process holds, where Linux tells; elsewhere 0. Pages of files, such as the program itself, do not count.
+//! The memory of the process on Linux; 0 elsewhere. Pages of files, such as the program itself, do not count.
 
-/// What is held now, in MiB.
+/// The resident memory, in MiB.
 pub fn resident() -> f64 {
     field("VmRSS:") - field("RssFile:")
 }
 
-/// The most that was held since [`forget_peak`], in MiB.
+/// The peak of the resident memory since [`reset_peak`], in MiB.
 pub fn peak() -> f64 {
     field("VmHWM:") - field("RssFile:")
 }
 
-/// Gives the system what the allocator holds but nobody uses, such as what loading took.
-pub fn give_back() {
+/// Returns to the system what the allocator holds but nobody uses, such as what loading took.
+pub fn release() {
     // SAFETY: it may be called at any time, from any thread.
     unsafe { libmimalloc_sys::mi_collect(true) }
 }
 
-/// Starts the peak anew; without the right to, it goes on counting from the start.
-pub fn forget_peak() {
+/// Resets the peak; without the permission it stays that of the whole process.
+pub fn reset_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 

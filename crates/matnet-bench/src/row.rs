@@ -1,4 +1,4 @@
-//! The rows of the table: which net, on what, and how many floating-point operations that takes.
+//! The rows of the table: which net, on which input, and how many floating-point operations that takes.
 
 use matnet::Form;
 use matnet::layer::{Aggregation, CellKind};
@@ -8,12 +8,12 @@ use matnet::prelude::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::graph::Source;
+use crate::graph::GraphSource;
 
-/// The table, which the other side of the comparison reads too.
+/// The table, which `peers/bench` reads too.
 const ROWS: &str = include_str!("../rows.json");
 
-/// A net at work.
+/// One benchmark.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
@@ -22,7 +22,7 @@ pub struct Row {
     /// A line for the table.
     pub title: String,
     /// The kind of net.
-    pub net: Kind,
+    pub net: BenchNet,
     /// What is timed.
     pub mode: Timed,
     /// Samples; 0 for nets on graphs.
@@ -33,24 +33,24 @@ pub struct Row {
     pub time: usize,
     /// The graph, for nets on graphs; all its nodes are one batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub graph: Option<Source>,
+    pub graph: Option<GraphSource>,
     /// The config of the net.
     pub config: Value,
 }
 
-/// The kinds of net in the table.
+/// The nets in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Scores for classes, with the cross entropy as loss.
+pub enum BenchNet {
+    /// Class scores, with the cross-entropy loss.
     Feedforward,
-    /// One logit per sequence, with the binary cross entropy as loss.
+    /// One logit per sequence, with the binary cross-entropy loss.
     SequenceClassifier,
-    /// Matrices from matrices, with the mean squared error as loss.
+    /// A sequence for a sequence, with the mean squared error.
     Seq2seq,
-    /// Scores for the nodes of a graph, with the cross entropy as loss.
+    /// Class scores for the nodes of a graph, with the cross-entropy loss: column network.
     ColumnNet,
-    /// The same.
+    /// The same with a graph convolutional network.
     Gcn,
 }
 
@@ -58,9 +58,9 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Timed {
-    /// Forward, loss, backward and Adam.
+    /// A training step: forward, loss, backward and Adam.
     Train,
-    /// Forward only, without a graph.
+    /// A forward pass without autodiff.
     Infer,
 }
 
@@ -70,27 +70,27 @@ pub fn rows() -> Vec<Row> {
 }
 
 impl Row {
-    /// The config as what it should be.
+    /// The config of the net, parsed.
     pub fn config<C: serde::de::DeserializeOwned>(&self) -> Result<C, String> {
         serde_json::from_value(self.config.clone()).map_err(|error| format!("{}: {error}", self.id))
     }
 
-    /// Whether the data of the row are there; else what is missing.
+    /// Fails with what is missing if the data of the row are not there.
     pub fn available(&self) -> Result<(), String> {
-        self.graph.as_ref().map_or(Ok(()), Source::available)
+        self.graph.as_ref().map_or(Ok(()), GraphSource::available)
     }
 
     /// The graph of the row.
-    pub fn source(&self) -> Result<&Source, String> {
+    pub fn source(&self) -> Result<&GraphSource, String> {
         self.graph.as_ref().ok_or_else(|| format!("{}: a net on graphs needs a graph", self.id))
     }
 
-    /// Floating-point operations of the products of one repetition; elementwise work is not counted.
+    /// Floating-point operations of the matrix products of one repetition; elementwise operations are not counted.
     pub fn flops(&self) -> Result<f64, String> {
         let mut count = Count { total: 0.0, train: self.mode == Timed::Train };
         let times = self.batch as f64;
         match self.net {
-            Kind::Feedforward => {
+            BenchNet::Feedforward => {
                 let config: FeedForwardConfig<usize> = self.config()?;
                 let shapes = config.hidden.shapes(config.form, config.depth).map_err(|e| e.to_string())?;
                 let mut before = config.form.holding("input", config.input).map_err(|e| e.to_string())?;
@@ -100,7 +100,7 @@ impl Row {
                 }
                 count.product(before[0] * before[1], config.output, 1, times, true);
             }
-            Kind::SequenceClassifier => {
+            BenchNet::SequenceClassifier => {
                 let config: SequenceClassifierConfig = self.config()?;
                 let form = config.form;
                 let input = form.holding("input", config.input).map_err(|e| e.to_string())?;
@@ -108,14 +108,14 @@ impl Row {
                 let steps = self.time as f64;
                 count.cell(form, config.cell, input, hidden, times, steps, steps, false);
                 let mut last = hidden;
-                if let Some(via) = config.via {
-                    let via = form.state("via", &via).map_err(|e| e.to_string())?;
-                    count.map(form, hidden, via, times, true);
-                    last = via;
+                if let Some(projection) = config.projection {
+                    let projection = form.state("projection", &projection).map_err(|e| e.to_string())?;
+                    count.map(form, hidden, projection, times, true);
+                    last = projection;
                 }
                 count.product(last[0] * last[1], config.output, 1, times, true);
             }
-            Kind::Seq2seq => {
+            BenchNet::Seq2seq => {
                 let config: Seq2SeqConfig = self.config()?;
                 let form = config.form;
                 let input = form.holding("input", config.input).map_err(|e| e.to_string())?;
@@ -127,28 +127,28 @@ impl Row {
                 let output = form.holding("output", config.output.unwrap_or(config.input));
                 count.map(form, hidden, output.map_err(|e| e.to_string())?, times * given, true);
             }
-            Kind::ColumnNet => {
+            BenchNet::ColumnNet => {
                 let config: ColumnNetConfig = self.config()?;
                 let size = self.source()?.size()?;
                 let (nodes, edges, width) = (size.nodes as f64, size.edges as f64, config.hidden);
-                let (height, attends) = (config.height as f64, config.aggregation == Aggregation::Attention);
+                let (depth, attends) = (config.depth as f64, config.aggregation == Aggregation::Attention);
                 let heads = if attends { config.heads } else { 1 };
                 count.product(1, width, 1, size.filled as f64, false);
-                count.product(width, 2 * width, 1, height * nodes, true);
-                count.product(heads * width, 2 * width, 1, height * nodes, true);
+                count.product(width, 2 * width, 1, depth * nodes, true);
+                count.product(heads * width, 2 * width, 1, depth * nodes, true);
                 if attends {
-                    count.product(width, heads * width, 1, height * nodes, true);
+                    count.product(width, heads * width, 1, depth * nodes, true);
                     // Scores, then sums.
-                    count.product(width, heads, 1, height * edges, true);
+                    count.product(width, heads, 1, depth * edges, true);
                 }
-                count.product(width, heads, 1, height * edges, attends);
-                count.product(width, config.classes, 1, nodes, true);
+                count.product(width, heads, 1, depth * edges, attends);
+                count.product(width, config.num_classes, 1, nodes, true);
             }
-            Kind::Gcn => {
+            BenchNet::Gcn => {
                 let config: GcnConfig = self.config()?;
                 let size = self.source()?.size()?;
                 let (nodes, edges) = (size.nodes as f64, (size.edges + size.nodes) as f64);
-                let widths = [&[config.features], &config.hidden[..], &[config.classes]].concat();
+                let widths = [&[config.num_features], &config.hidden[..], &[config.num_classes]].concat();
                 for (at, pair) in widths.windows(2).enumerate() {
                     match at {
                         0 => count.product(1, pair[1], 1, size.filled as f64, false),
@@ -168,8 +168,8 @@ struct Count {
 }
 
 impl Count {
-    /// `[rows, inner] · [inner, cols]`, so many times. While learning each product brings two more, for
-    /// the gradients of its factors; `left` tells whether that of the left one is asked for.
+    /// `[rows, inner] · [inner, cols]`, `times` times. In training each product brings two more, for the
+    /// gradients of its factors; `left` tells whether the gradient of the left one is needed.
     fn product(&mut self, inner: usize, cols: usize, rows: usize, times: f64, left: bool) {
         let products = if !self.train { 1.0 } else { 2.0 + f64::from(u8::from(left)) };
         self.total += 2.0 * (rows * inner * cols) as f64 * times * products;

@@ -1,4 +1,4 @@
-//! A row made ready: net, batch, loss and optimiser, to be run again and again.
+//! A row that is ready to be timed: net, batch, loss and optimizer.
 
 use burn::module::Module;
 use burn::nn::loss::{BinaryCrossEntropyLossConfig, CrossEntropyLossConfig, MseLoss, Reduction};
@@ -10,25 +10,25 @@ use matnet::weights;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 
-use crate::row::{Kind, Row, Timed};
+use crate::row::{BenchNet, Row, Timed};
 use crate::{composed, graph};
 
-/// The usual one for Adam, and small enough that repeating a batch does no harm.
+/// The usual one for Adam, and small enough that training on the same batch again and again does no harm.
 pub const LEARNING_RATE: f64 = 1e-3;
 
-/// Fused operations or ordinary ones.
+/// Which implementation of the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
-    /// The kernels of matnet, Adam included.
+    /// matnet's kernels, Adam included.
     Fused,
     /// Ordinary Burn operations and Burn's Adam.
     Composed,
 }
 
-/// Something that can be repeated.
+/// A benchmark that can be repeated.
 pub trait Task {
-    /// One training step or one forward pass; gives the loss before the step, or the sum of the output.
+    /// One training step or one forward pass; returns the loss before the step, or the sum of the output.
     fn step(&mut self) -> Tensor<1>;
     /// Weights, input and target as a safetensors file.
     fn export(&self) -> Vec<u8>;
@@ -36,7 +36,7 @@ pub trait Task {
     fn parameters(&self) -> usize;
 }
 
-/// Makes a row ready.
+/// Loads a row.
 pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
     let device = match row.mode {
         Timed::Train => Device::flex().autodiff(),
@@ -44,99 +44,97 @@ pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
     };
     let rng = &mut SeededRng::new(1, "bench");
     let fused = variant == Variant::Fused;
-    let wrong = |error: ConfigError| error.to_string();
-    let optimiser = match variant {
-        Variant::Fused => AdamConfig::default().init().map_err(wrong)?,
+    let text = |error: ConfigError| error.to_string();
+    let optimizer = match variant {
+        Variant::Fused => AdamConfig::default().init().map_err(text)?,
         Variant::Composed => optim::AdamConfig::new().with_epsilon(1e-8).init(),
     };
-    // In use, the sum of the output stands for the loss: it costs nothing and tells as much.
-    let learns = row.mode == Timed::Train;
+    // In inference the sum of the output replaces the loss: it costs nothing and is as good a check.
+    let training = row.mode == Timed::Train;
     Ok(match row.net {
-        Kind::Feedforward => {
+        BenchNet::Feedforward => {
             let config: FeedForwardConfig<usize> = row.config()?;
-            let net = config.init(rng, &device).map_err(wrong)?;
+            let net = config.init(rng, &device).map_err(text)?;
             let input = normal([row.batch, config.input[0], config.input[1]], &device);
             let target = labels(row.batch, config.output, &device);
             let loss = CrossEntropyLossConfig::new().init(&device);
-            Repeat::boxed(row.mode, optimiser, net, input, target.clone().float(), move |net, input| {
+            Repeat::boxed(row.mode, optimizer, net, input, target.clone().float(), move |net, input| {
                 let output = match fused {
                     true => net.forward(input, &mut Mode::Eval),
                     false => composed::feed_forward(net, input),
                 };
-                if learns { loss.forward(output, target.clone()) } else { output.sum() }
+                if training { loss.forward(output, target.clone()) } else { output.sum() }
             })
         }
-        Kind::SequenceClassifier => {
+        BenchNet::SequenceClassifier => {
             let config: SequenceClassifierConfig = row.config()?;
-            let net = config.init(rng, &device).map_err(wrong)?;
+            let net = config.init(rng, &device).map_err(text)?;
             let cell = config.cell.with(config.activation);
             let input = normal([row.batch, row.time, config.input[0], config.input[1]], &device);
             let target = labels(row.batch, 2, &device).reshape([row.batch, 1]);
             let loss = BinaryCrossEntropyLossConfig::new().with_logits(true).init(&device);
-            Repeat::boxed(row.mode, optimiser, net, input, target.clone().float(), move |net, input| {
+            Repeat::boxed(row.mode, optimizer, net, input, target.clone().float(), move |net, input| {
                 let output = match fused {
                     true => net.forward(input, &mut Mode::Eval),
                     false => composed::sequence_classifier(net, cell, input),
                 };
-                if learns { loss.forward(output, target.clone()) } else { output.sum() }
+                if training { loss.forward(output, target.clone()) } else { output.sum() }
             })
         }
-        Kind::Seq2seq => {
+        BenchNet::Seq2seq => {
             let config: Seq2SeqConfig = row.config()?;
-            let net = config.init(rng, &device).map_err(wrong)?;
+            let net = config.init(rng, &device).map_err(text)?;
             let cell = config.cell.with(config.activation);
             let ([rows, cols], steps) = (config.input, config.steps);
             let input = normal([row.batch, row.time, rows, cols], &device);
             let target = normal([row.batch, steps, rows, cols], &device);
-            Repeat::boxed(row.mode, optimiser, net, input, target.clone(), move |net, input| {
+            Repeat::boxed(row.mode, optimizer, net, input, target.clone(), move |net, input| {
                 let output = match fused {
                     true => net.forward(input, &mut Mode::Eval),
                     false => composed::seq2seq(net, cell, steps, input),
                 };
-                if learns {
+                if training {
                     MseLoss::new().forward(output, target.clone(), Reduction::Mean)
                 } else {
                     output.sum()
                 }
             })
         }
-        Kind::ColumnNet | Kind::Gcn if !fused => {
-            return Err(format!("{}: nets on graphs have no composed side", row.id));
+        BenchNet::ColumnNet | BenchNet::Gcn if !fused => {
+            return Err(format!("{}: nets on graphs have no composed variant", row.id));
         }
-        Kind::ColumnNet => {
+        BenchNet::ColumnNet => {
             let config: ColumnNetConfig = row.config()?;
-            let net = config.init(rng, &device).map_err(wrong)?;
-            let links = |net: &ColumnNet, graph: &Graph| net.links(graph);
-            graph::task(row, optimiser, net, links, config.features, config.classes, &device)?
+            let net = config.init(rng, &device).map_err(text)?;
+            graph::task(row, optimizer, net, &config, &device)?
         }
-        Kind::Gcn => {
+        BenchNet::Gcn => {
             let config: GcnConfig = row.config()?;
-            let net = config.init(rng, &device).map_err(wrong)?;
-            let links = |net: &Gcn, graph: &Graph| net.links(graph);
-            graph::task(row, optimiser, net, links, config.features, config.classes, &device)?
+            let net = config.init(rng, &device).map_err(text)?;
+            graph::task(row, optimizer, net, &config, &device)?
         }
     })
 }
 
-/// Numbers around 0, the same on every machine.
+/// Normally distributed numbers, the same on every machine.
 fn normal<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D> {
     let mut rng = SeededRng::new(2, "batch");
     let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| 0.5 * rng.normal() as f32).collect();
     Tensor::from_data(TensorData::new(numbers, shape), device)
 }
 
-/// Classes in turn.
+/// Classes in rotation.
 fn labels(batch: usize, classes: usize, device: &Device) -> Tensor<1, Int> {
     let numbers: Vec<i64> = (0..batch).map(|sample| (sample % classes) as i64).collect();
     Tensor::from_data(TensorData::new(numbers, [batch]), device)
 }
 
-/// A net and a way from its input to the loss.
+/// A net and a function from its input to the loss.
 struct Repeat<N, F, const I: usize, const T: usize> {
     timed: Timed,
-    /// Taken out while the optimiser has it.
+    /// Taken out while the optimizer updates it.
     net: Option<N>,
-    optimiser: ModuleOptimizer,
+    optimizer: ModuleOptimizer,
     input: Tensor<I>,
     target: Tensor<T>,
     loss: F,
@@ -149,13 +147,13 @@ where
 {
     fn boxed(
         timed: Timed,
-        optimiser: ModuleOptimizer,
+        optimizer: ModuleOptimizer,
         net: N,
         input: Tensor<I>,
         target: Tensor<T>,
         loss: F,
     ) -> Box<dyn Task> {
-        Box::new(Self { timed, net: Some(net), optimiser, input, target, loss })
+        Box::new(Self { timed, net: Some(net), optimizer, input, target, loss })
     }
 
     fn net(&self) -> &N {
@@ -173,7 +171,7 @@ where
         if self.timed == Timed::Train {
             let gradients = GradientsParams::from_grads(loss.backward(), self.net());
             let net = self.net.take().expect("put back after every step");
-            self.net = Some(self.optimiser.step(LEARNING_RATE, net, gradients));
+            self.net = Some(self.optimizer.step(LEARNING_RATE, net, gradients));
         }
         loss
     }

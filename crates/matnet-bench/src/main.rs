@@ -1,0 +1,52 @@
+//! Times the nets of the benchmark table. Exit codes: 0 done, 1 failed, 2 wrong usage.
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+use matnet_bench::BenchError;
+
+// As in the `matnet` command: large tensors come and go with every step; the system's allocator returns their pages each time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Time the nets of the benchmark table on this machine
+#[derive(Parser)]
+#[command(
+    name = "matnet-bench",
+    version,
+    after_help = "A row is selected by the beginning of its name. `peers/bench` times PyTorch on the same work.\n\n\
+                  Examples:\n  matnet-bench\n  matnet-bench a c g"
+)]
+struct BenchArgs {
+    /// Only these rows
+    rows: Vec<String>,
+    /// Serve requests on standard input, for `peers/bench`
+    #[arg(long, hide = true, conflicts_with = "rows")]
+    worker: bool,
+}
+
+fn main() -> ExitCode {
+    let args = BenchArgs::parse();
+    let outcome = match args.worker {
+        true => matnet_bench::worker().map_err(BenchError::Io),
+        false => match matnet_bench::select(&args.rows) {
+            Some(rows) => matnet_bench::table(&rows, &mut io::stdout().lock()),
+            None => {
+                let known: Vec<String> = matnet_bench::rows().into_iter().map(|row| row.id).collect();
+                let (asked, known) = (args.rows.join(" "), known.join(", "));
+                eprintln!("error: no row begins with {asked}; there are {known}");
+                return ExitCode::from(2);
+            }
+        },
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has seen enough.
+        Err(BenchError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The folders under `experiments/`, and the runs that they describe.
+
+use std::path::Path;
+
+use matnet_cli::failure::Failure;
+use matnet_train::Document;
+use matnet_train::plan::{RunSpec, run_specs};
+
+use crate::args::Size;
+use crate::claim::Claim;
+use crate::experiment::{Experiment, ExperimentFile};
+
+/// The files of an experiment.
+pub struct ExperimentFiles {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// `experiment.toml`.
+    description: &'static str,
+    /// The configs that the description names.
+    configs: &'static [(&'static str, &'static str)],
+}
+
+/// An experiment's folder, its description and its configs.
+macro_rules! experiment {
+    ($name:literal, $($config:literal),+) => {
+        ExperimentFiles {
+            name: $name,
+            description: include_str!(concat!("../../../experiments/", $name, "/experiment.toml")),
+            configs: &[$(($config, include_str!(concat!("../../../experiments/", $name, "/", $config)))),+],
+        }
+    };
+}
+
+/// All experiments, in the paper's order. A new one is a folder under `experiments/` and an entry here.
+pub const EXPERIMENTS: &[ExperimentFiles] = &[
+    experiment!("digits", "deep.toml", "best.toml"),
+    experiment!("faces", "faces.toml"),
+    experiment!("moving-mnist", "moving.toml"),
+    experiment!("eeg", "eeg.toml"),
+    experiment!("citations", "random.toml", "public.toml"),
+    experiment!(
+        "memory",
+        "babi.toml",
+        "copy.toml",
+        "facts.toml",
+        "joint.toml",
+        "recall.toml",
+        "repeat-copy.toml",
+        "stories.toml"
+    ),
+];
+
+/// The place of a run: table, column, row.
+pub type CellIndex = (usize, usize, usize);
+
+/// A run of an experiment.
+pub struct CellRun {
+    pub cell: CellIndex,
+    pub spec: RunSpec,
+}
+
+impl ExperimentFiles {
+    /// Parses the description.
+    pub fn experiment(&self, size: Size) -> Result<Experiment, Failure> {
+        let failed = |what: String| Failure::Failed(format!("experiments/{}: {what}", self.name));
+        let file: ExperimentFile =
+            toml::from_str(self.description).map_err(|error| failed(error.to_string()))?;
+        let experiment = file.of_size(size);
+        match experiment.tables.iter().flat_map(|table| &table.claims).find_map(Claim::mistake) {
+            Some(what) => Err(failed(what)),
+            None => Ok(experiment),
+        }
+    }
+
+    /// All runs, seed after seed, so that every cell has a number early; the longest last. `changes` are made to every
+    /// config.
+    pub fn runs(
+        &self,
+        experiment: &Experiment,
+        seeds: u32,
+        changes: &[String],
+        folder: &Path,
+    ) -> Result<Vec<CellRun>, Failure> {
+        let mut runs = Vec::new();
+        for (table, spec) in experiment.tables.iter().enumerate() {
+            let Some((_, text)) = self.configs.iter().find(|(name, _)| *name == spec.config) else {
+                let what = format!("experiments/{}: no config {}", self.name, spec.config);
+                return Err(Failure::Failed(what));
+            };
+            for (column, data) in spec.columns.iter().enumerate() {
+                let mut document = Document::parse(text)?;
+                for change in spec.set.iter().chain(&data.set) {
+                    document.set(change)?;
+                }
+                for (row, net) in spec.rows.iter().enumerate() {
+                    let mut document = document.variant(&net.variant)?;
+                    for change in net.set.iter().chain(changes) {
+                        document.set(change)?;
+                    }
+                    let folder = folder.join(&spec.name).join(&data.name).join(&net.name);
+                    let specs = run_specs(&document, &folder, Some(seeds))?;
+                    runs.extend(specs.into_iter().map(|spec| CellRun { cell: (table, column, row), spec }));
+                }
+            }
+        }
+        runs.sort_by_cached_key(|run| {
+            let (table, column, row) = run.cell;
+            let table = &experiment.tables[table];
+            let mut last = table.train_last.iter().chain(&table.columns[column].train_last);
+            let last = last.any(|name| table.rows[row].has_name(name));
+            (last, run.spec.document.train().map_or(0, |train| train.seed))
+        });
+        Ok(runs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::claim::ALL;
+    use crate::experiment::{TableFile, TableSpec};
+
+    fn both_sizes(files: &ExperimentFiles) -> [Experiment; 2] {
+        [Size::Quick, Size::Paper].map(|size| files.experiment(size).unwrap())
+    }
+
+    #[test]
+    fn every_description_is_valid_and_trains_all_its_cells() {
+        for files in EXPERIMENTS {
+            for (experiment, quick) in both_sizes(files).into_iter().zip([true, false]) {
+                assert_eq!(experiment.quick_note.is_some(), quick);
+                let runs = files.runs(&experiment, 2, &[], Path::new("x")).unwrap();
+                let cells: usize =
+                    experiment.tables.iter().map(|table| table.columns.len() * table.rows.len()).sum();
+                assert_eq!(runs.len(), 2 * cells, "{}", files.name);
+                assert_eq!(runs[0].spec.document.train().unwrap().seed, 1);
+                let folders: BTreeSet<_> = runs.iter().map(|run| &run.spec.folder).collect();
+                assert_eq!(folders.len(), runs.len(), "{}: two runs in one folder", files.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_config_is_used() {
+        for files in EXPERIMENTS {
+            let sizes = both_sizes(files);
+            for (name, _) in files.configs {
+                let mut tables = sizes.iter().flat_map(|experiment| &experiment.tables);
+                assert!(tables.any(|table| table.config == *name), "{}: no table uses {name}", files.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_runs_come_last() {
+        let table = "
+name = 't'
+title = 't'
+config = 'c.toml'
+metrics = ['error']
+train_last = ['slow']
+column = [{ name = 'a', label = 'A' }, { name = 'b', label = 'B', train_last = ['net'] }]
+row = [{ variant = 'slow', label = 'slow' }, { variant = 'net', label = 'net' }]
+";
+        let table = toml::from_str::<TableFile>(table).unwrap().of_size(Size::Paper);
+        let configs = &[("c.toml", "[variant.slow]\n[variant.net]")];
+        let files = ExperimentFiles { name: "x", description: "", configs };
+        let (title, about) = (String::new(), String::new());
+        let experiment = Experiment { title, about, quick_note: None, seeds: 1, tables: vec![table] };
+        let runs = files.runs(&experiment, 1, &[], Path::new("x")).unwrap();
+        let order: Vec<CellIndex> = runs.iter().map(|run| run.cell).collect();
+        assert_eq!(
+            order,
+            [(0, 0, 1), (0, 0, 0), (0, 1, 0), (0, 1, 1)],
+            "those of the table and of the column"
+        );
+    }
+
+    /// A claim or figure that names a missing row or column would never be judged or drawn.
+    #[test]
+    fn claims_and_figures_name_existing_rows_and_columns() {
+        for files in EXPERIMENTS {
+            let sizes = both_sizes(files);
+            let all = || sizes.iter().flat_map(|experiment| &experiment.tables);
+            for table in all() {
+                let tables: Vec<&TableSpec> = all().filter(|other| other.name == table.name).collect();
+                let row = |name: &str| tables.iter().any(|t| t.rows.iter().any(|net| net.has_name(name)));
+                let column = |name: &str| tables.iter().any(|t| t.columns.iter().any(|c| c.name == name));
+                let last = table.columns.iter().flat_map(|column| &column.train_last);
+                for name in table.train_last.iter().chain(last) {
+                    assert!(row(name), "{}: {name} in train_last is no row", files.name);
+                }
+                for claim in tables.iter().flat_map(|table| &table.claims) {
+                    let what = format!("{}: {}", files.name, claim.says);
+                    let than = claim.better_than.as_deref();
+                    assert!(claim.of == ALL || row(&claim.of), "{what}");
+                    assert!(than.is_none_or(|name| name == "published" || row(name)), "{what}");
+                    assert!(claim.better_than_on.as_deref().is_none_or(column), "{what}");
+                    assert!(tables.iter().any(|table| claim.is_about(table)), "{what}");
+                    assert!(claim.on.iter().all(|name| column(name)), "{what}");
+                    assert!(claim.metric.is_none_or(|metric| table.metrics.contains(&metric)), "{what}");
+                }
+                for figure in &table.figures {
+                    assert!(figure.rows.iter().all(|name| row(name)), "{}: {:?}", files.name, figure.rows);
+                    assert!(figure.columns.iter().all(|name| column(name)), "{}", files.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The results of the runs, by cell of their table.
+
+use std::collections::BTreeMap;
+
+use matnet_train::Run;
+use matnet_train::run::RunResult;
+
+use crate::files::CellIndex;
+use crate::metric::{Metric, SeedSummary};
+
+/// Every finished run, in the order of the seeds, and those that diverged.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    done: Vec<(CellIndex, Run, RunResult)>,
+    /// Runs that diverged, with where.
+    diverged: Vec<(CellIndex, Run, String)>,
+    /// Columns that were left out, with the reason.
+    pub left_out: Vec<String>,
+    /// What is missing because a file of a run is damaged.
+    pub damaged: Vec<String>,
+}
+
+impl Results {
+    /// Adds a finished run.
+    pub fn add(&mut self, cell: CellIndex, run: Run, result: RunResult) {
+        let before = |(of, _, other): &(CellIndex, Run, RunResult)| (*of, other.seed) <= (cell, result.seed);
+        let place = self.done.partition_point(before);
+        self.done.insert(place, (cell, run, result));
+    }
+
+    /// Adds a run that diverged.
+    pub fn add_diverged(&mut self, cell: CellIndex, run: Run, what: String) {
+        let place = self.diverged.partition_point(|(of, ..)| *of <= cell);
+        self.diverged.insert(place, (cell, run, what));
+    }
+
+    /// Notes before the tables: what is left out, missing, diverged or damaged. `missing` says how to get the rest of
+    /// `total` runs.
+    pub fn notes(&self, total: usize, missing: &str) -> Vec<String> {
+        let mut notes = self.left_out.clone();
+        let done = self.done.len() + self.diverged.len();
+        if done < total {
+            notes.push(format!("{done} of {total} runs are finished; {missing}."));
+        }
+        let diverged = self.diverged.iter();
+        notes.extend(diverged.map(|(_, run, what)| format!("Diverged: {}: {what}.", run.folder().display())));
+        notes.extend(self.damaged.iter().map(|what| format!("Damaged: {what}.")));
+        notes
+    }
+
+    /// The finished runs of a cell.
+    pub fn runs(&self, cell: CellIndex) -> impl Iterator<Item = (&Run, &RunResult)> {
+        self.done.iter().filter(move |(of, ..)| *of == cell).map(|(_, run, result)| (run, result))
+    }
+
+    /// How many runs of a cell diverged.
+    pub fn diverged(&self, cell: CellIndex) -> usize {
+        self.diverged.iter().filter(|(of, ..)| *of == cell).count()
+    }
+
+    /// Whether a run of a cell is finished.
+    pub fn has_run(&self, cell: CellIndex) -> bool {
+        self.runs(cell).next().is_some()
+    }
+
+    /// Mean, standard deviation, best and selected seed of a cell.
+    pub fn summary(&self, cell: CellIndex, metric: Metric) -> Option<SeedSummary> {
+        SeedSummary::of(metric, self.runs(cell).map(|(_, result)| result))
+    }
+
+    /// The numbers of seeds in those cells of a table that have any; of one column, or of all.
+    pub fn seeds(&self, table: usize, column: Option<usize>) -> Vec<usize> {
+        let mut counts = BTreeMap::<CellIndex, usize>::new();
+        for (cell, ..) in &self.done {
+            if cell.0 == table && column.is_none_or(|column| column == cell.1) {
+                *counts.entry(*cell).or_default() += 1;
+            }
+        }
+        counts.into_values().collect()
+    }
+}

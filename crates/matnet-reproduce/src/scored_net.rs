@@ -1,0 +1,88 @@
+//! One side of a claim: a net with the numbers of its seeds.
+
+use std::collections::BTreeMap;
+
+use matnet_train::compare::Spread;
+
+use crate::claim::{ALL, PUBLISHED};
+use crate::metric::{Metric, mean};
+
+/// A net with its number.
+#[derive(Clone)]
+pub struct ScoredNet {
+    pub label: String,
+    pub units: Option<usize>,
+    /// What it is judged by; the worst possible number if it diverged.
+    pub number: f64,
+    /// The numbers of the seeds that did not diverge.
+    pub seeds: BTreeMap<u64, f64>,
+    /// How many seeds diverged.
+    pub diverged: usize,
+    pub published: Option<f64>,
+}
+
+impl ScoredNet {
+    /// The mean of several, and of the seeds that all of them have.
+    pub fn mean(all: &[Self], metric: Metric) -> Self {
+        let over = |number: &dyn Fn(&Self) -> Option<f64>| mean(all.iter().map(number));
+        let seeds = all.first().into_iter().flat_map(|net| net.seeds.keys());
+        let seed = |seed: &u64| Some((*seed, over(&|net| net.seeds.get(seed).copied())?));
+        Self {
+            label: ALL.to_owned(),
+            units: None,
+            number: over(&|net| Some(net.number)).unwrap_or(metric.worst()),
+            seeds: seeds.filter_map(seed).collect(),
+            diverged: all.iter().map(|net| net.diverged).max().unwrap_or(0),
+            published: over(&|net| net.published),
+        }
+    }
+
+    /// A published number.
+    pub fn published(number: f64) -> Self {
+        let (label, seeds) = (PUBLISHED.to_owned(), BTreeMap::new());
+        Self { label, units: None, number, seeds, diverged: 0, published: None }
+    }
+
+    /// How many seeds were trained.
+    pub fn count(&self) -> usize {
+        self.seeds.len() + self.diverged
+    }
+
+    /// Its number.
+    pub fn format(&self, metric: Metric) -> String {
+        match (self.number.is_finite(), self.diverged) {
+            (false, _) => "a net that diverged".to_owned(),
+            (true, 0) => metric.format(self.number),
+            (true, n) => {
+                format!("{} with {n} of {} seeds diverged", metric.format(self.number), self.count())
+            }
+        }
+    }
+
+    /// Its name and its number.
+    pub fn describe(&self, metric: Metric) -> String {
+        match self.number.is_finite() {
+            true => format!("{} {}", self.label, self.format(metric)),
+            false if self.label == ALL => "a net diverged".to_owned(),
+            false => format!("{} diverged", self.label),
+        }
+    }
+}
+
+/// The standard error of the difference between two means over seeds, or of the first alone if the second is a single
+/// published number; `None` if there are too few seeds.
+pub fn standard_error(first: &BTreeMap<u64, f64>, second: &BTreeMap<u64, f64>) -> Option<f64> {
+    let of_mean = |spread: Spread| Some(spread.deviation? / (spread.count as f64).sqrt());
+    if second.is_empty() {
+        return of_mean(Spread::of(first.values().copied())?);
+    }
+    // The same seeds have the same splits: paired differences cancel what is hard for both.
+    if first.keys().eq(second.keys()) {
+        return of_mean(Spread::of(first.values().zip(second.values()).map(|(a, b)| a - b))?);
+    }
+    let (a, b) = (Spread::of(first.values().copied())?, Spread::of(second.values().copied())?);
+    let squares = |spread: Spread| spread.deviation.unwrap_or(0.0).powi(2) * (spread.count - 1) as f64;
+    let freedom = a.count + b.count - 2;
+    let variance = (squares(a) + squares(b)) / freedom as f64;
+    (freedom > 0).then(|| (variance * (1.0 / a.count as f64 + 1.0 / b.count as f64)).sqrt())
+}

@@ -1,0 +1,342 @@
+//! Whether a claim held, by the numbers of the nets that it is about.
+
+use matnet_report::text;
+
+use crate::claim::{Claim, PUBLISHED};
+use crate::metric::Metric;
+use crate::scored_net::{ScoredNet, standard_error};
+
+impl Claim {
+    /// The verdict on the trained nets; `None` if there are too few of them.
+    pub(crate) fn judge(&self, own: &[ScoredNet], other: &[ScoredNet], metric: Metric) -> Option<String> {
+        if self.better_than.is_some() || self.better_than_on.is_some() {
+            return self.judge_best(own, other, metric);
+        }
+        if own.is_empty() {
+            return None;
+        }
+        let listed = join(own.iter().map(|net| net.describe(metric)));
+        let seeds = count_seeds(own.iter().map(ScoredNet::count));
+        if let (Some(max), Some(fraction)) = (self.below, self.fraction) {
+            let below = |net: &ScoredNet| net.seeds.values().filter(|seed| **seed <= max).count();
+            let held = own.iter().all(|net| below(net) as f64 >= fraction * net.count() as f64);
+            let one = |net: &ScoredNet| format!("{} {} of {}", net.label, below(net), net.count());
+            return Some(verdict((held, false), &join(own.iter().map(one)), &seeds));
+        }
+        if self.below.is_some() || self.above.is_some() {
+            let within = |net: &&ScoredNet| {
+                self.below.is_none_or(|max| net.number <= max)
+                    && self.above.is_none_or(|min| net.number > min)
+            };
+            let number = own.iter().filter(within).count();
+            let held = number == own.len();
+            let numbers = match held || own.len() == 1 {
+                true => listed,
+                false => format!("{number} of {} nets: {listed}", own.len()),
+            };
+            return Some(verdict((held, false), &numbers, &seeds));
+        }
+        let pairs: Vec<(&ScoredNet, &ScoredNet)> = match self.worsens_after {
+            Some(size) => {
+                let given = own.iter().find(|net| net.units == Some(size))?;
+                own.iter().filter(|net| net.units > Some(size)).map(|net| (given, net)).collect()
+            }
+            None => own.windows(2).map(|pair| (&pair[1], &pair[0])).collect(),
+        };
+        Some(verdict(self.compare(&pairs, metric)?, &listed, &seeds))
+    }
+
+    /// The best net against the best of the others, or against the published number.
+    fn judge_best(&self, own: &[ScoredNet], other: &[ScoredNet], metric: Metric) -> Option<String> {
+        let best = |nets: &[ScoredNet]| {
+            let better =
+                |a: ScoredNet, b: ScoredNet| if metric.is_better(b.number, a.number) { b } else { a };
+            nets.iter().cloned().reduce(better)
+        };
+        let first = best(own)?;
+        let second = match self.better_than.as_deref() {
+            Some(PUBLISHED) => match own.iter().find_map(|net| net.published) {
+                Some(number) => ScoredNet::published(number),
+                None => return Some("no published number to compare with".to_owned()),
+            },
+            _ => best(other)?,
+        };
+        let numbers = match first.number.is_finite() || second.number.is_finite() {
+            true => format!("{} against {}", first.format(metric), second.format(metric)),
+            false => "both diverged".to_owned(),
+        };
+        let seeds = match (first.count(), second.count()) {
+            (one, other) if one == other || other == 0 => text::counted(one, "seed"),
+            (one, other) => format!("{one} and {other} seeds"),
+        };
+        Some(verdict(self.compare(&[(&first, &second)], metric)?, &numbers, &seeds))
+    }
+
+    /// Whether the first of every pair is better than the second, and whether the difference is within two standard errors;
+    /// `None` if there is no pair.
+    fn compare(&self, pairs: &[(&ScoredNet, &ScoredNet)], metric: Metric) -> Option<(bool, bool)> {
+        // A published number is to be reached, another net to be beaten.
+        let reach = self.within > 0.0 || self.better_than.as_deref() == Some(PUBLISHED);
+        let better = |(first, second): &(&ScoredNet, &ScoredNet)| match reach {
+            true => metric.reaches(first.number, second.number, self.within),
+            false => metric.is_better(first.number, second.number),
+        };
+        let close = |(first, second): &(&ScoredNet, &ScoredNet)| {
+            let advantage = metric.advantage(first.number, second.number) + self.within;
+            // A selected seed is no mean.
+            !self.selected
+                && standard_error(&first.seeds, &second.seeds)
+                    .is_some_and(|error| advantage.abs() < 2.0 * error)
+        };
+        (!pairs.is_empty()).then(|| match pairs.iter().all(better) {
+            true => (true, pairs.iter().any(close)),
+            false => (false, pairs.iter().filter(|pair| !better(pair)).all(close)),
+        })
+    }
+}
+
+/// A verdict with the numbers behind it.
+fn verdict((held, close): (bool, bool), numbers: &str, seeds: &str) -> String {
+    let held = if held { "held" } else { "did not hold" };
+    let close = if close { ", within two standard errors" } else { "" };
+    format!("{held}{close} ({numbers}; {seeds})")
+}
+
+fn join(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// How many seeds, where rows may have different numbers of them.
+pub(crate) fn count_seeds(seeds: impl Iterator<Item = usize> + Clone) -> String {
+    match (seeds.clone().min().unwrap_or(0), seeds.max().unwrap_or(0)) {
+        (min, max) if min == max => text::counted(max, "seed"),
+        (min, max) => format!("{min} to {max} seeds"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use matnet_train::Run;
+
+    use super::*;
+    use crate::args::Size;
+    use crate::experiment::{TableFile, TableSpec};
+    use crate::files::CellIndex;
+    use crate::metric::tests::result;
+    use crate::results::Results;
+
+    const TABLE: &str = "
+name = 't'
+title = 't'
+config = 'c.toml'
+metrics = ['error']
+published = 'paper'
+column = [{ name = 'a', label = 'A', size = 'quick' }, { name = 'b', label = 'B', size = 'quick' }]
+row = [
+    { variant = 'small', label = 'small', published = { a = 4.0 } },
+    { variant = 'net', label = 'net', hidden = { quick = [[2], [3]] } },
+]
+";
+
+    fn table() -> TableSpec {
+        toml::from_str::<TableFile>(TABLE).unwrap().of_size(Size::Quick)
+    }
+
+    fn claim(text: &str) -> Claim {
+        toml::from_str(&format!("says = 'X'\n{text}")).unwrap()
+    }
+
+    /// A run with this error rate in percent.
+    fn add(results: &mut Results, cell: CellIndex, seed: u64, error: f64) {
+        results.add(cell, Run::at("x"), result(seed, None, 0.0, Some(error / 100.0)));
+    }
+
+    fn verdicts(text: &str) -> Vec<String> {
+        let mut results = Results::default();
+        // Error rates in column a of small, net 2 and net 3; column b is one worse, but net 3 is missing.
+        for (cell, error) in
+            [((0, 0, 0), 5.0), ((0, 0, 1), 6.0), ((0, 0, 2), 3.0), ((0, 1, 0), 6.0), ((0, 1, 1), 7.0)]
+        {
+            add(&mut results, cell, 1, error);
+        }
+        claim(text).verdicts(0, &table(), &results)
+    }
+
+    /// The verdict on column a, where every row has the numbers of these seeds, and some more that diverged.
+    fn on_a(text: &str, rows: [(&[f64], usize); 3]) -> String {
+        let mut results = Results::default();
+        for (row, (seeds, diverged)) in rows.into_iter().enumerate() {
+            for (error, seed) in seeds.iter().zip(1..) {
+                add(&mut results, (0, 0, row), seed, *error);
+            }
+            (0..diverged).for_each(|_| results.add_diverged((0, 0, row), Run::at("x"), "epoch 1".to_owned()));
+        }
+        claim(&format!("{text}\non = ['a']")).verdicts(0, &table(), &results).concat()
+    }
+
+    #[test]
+    fn claims_are_judged_by_the_better_direction() {
+        let better = verdicts("of = 'net'\nbetter_than = 'small'");
+        assert_eq!(
+            better,
+            [
+                "X, A: held (3.00 against 5.00; 1 seed).",
+                "X, B: so far did not hold (7.00 against 6.00; 1 seed), with 2 of 3 nets trained."
+            ]
+        );
+        assert_eq!(
+            verdicts("of = 'small'\nbetter_than = 'net'"),
+            [
+                "X, A: did not hold (5.00 against 3.00; 1 seed).",
+                "X, B: so far held (6.00 against 7.00; 1 seed), with 2 of 3 nets trained."
+            ],
+            "the best of the others may be one that is missing"
+        );
+        assert_eq!(
+            verdicts("of = 'small'\nbetter_than = 'published'\nwithin = 1.0"),
+            ["X, A: held (5.00 against 4.00; 1 seed).", "X, B: no published number to compare with."]
+        );
+        assert_eq!(
+            verdicts("of = 'net-2'\nbetter_than_on = 'b'\non = ['a']"),
+            ["X, A: held (6.00 against 7.00; 1 seed)."]
+        );
+        assert_eq!(
+            verdicts("of = 'net'\nbetter_than_on = 'b'\non = ['a']"),
+            ["X, A: so far held (3.00 against 7.00; 1 seed), with 3 of 4 nets trained."]
+        );
+        assert!(verdicts("of = 'net-2'\nbetter_than_on = 'gone'").is_empty());
+        assert!(verdicts("of = 'net-4'\nbetter_than = 'small'").is_empty());
+        assert_eq!(
+            verdicts("of = 'small'\nbetter_than = 'small'\non = ['a']"),
+            ["X, A: did not hold (5.00 against 5.00; 1 seed)."],
+            "as good is not better"
+        );
+        assert_eq!(
+            verdicts("of = 'net'\nbelow = 5.0\non = ['a']"),
+            ["X, A: did not hold (1 of 2 nets: net 2 6.00, net 3 3.00; 1 seed)."]
+        );
+        assert_eq!(
+            verdicts("of = 'net'\nabove = 2.0\non = ['a']"),
+            ["X, A: held (net 2 6.00, net 3 3.00; 1 seed)."]
+        );
+        assert_eq!(
+            verdicts("of = 'net'\nimproves = true\non = ['a']"),
+            ["X, A: held (net 2 6.00, net 3 3.00; 1 seed)."]
+        );
+        assert_eq!(
+            verdicts("of = 'net'\nbelow = 5.0\nfraction = 0.5\non = ['a']"),
+            ["X, A: did not hold (net 2 0 of 1, net 3 1 of 1; 1 seed)."]
+        );
+        assert_eq!(
+            verdicts("of = 'all'\nbelow = 5.0\nselected = true"),
+            ["X, A: held (all 4.67; 1 seed).", "X, B: not trained yet."]
+        );
+        assert_eq!(
+            verdicts("of = 'all'\nbetter_than = 'published'"),
+            ["X, A: no published number to compare with.", "X, B: not trained yet."]
+        );
+    }
+
+    #[test]
+    fn larger_nets_may_get_worse() {
+        let worse = "of = 'net'\nworsens_after = 2";
+        let one = |small: f64, large: f64| on_a(worse, [(&[], 0), (&[small], 0), (&[large], 0)]);
+        assert_eq!(one(3.0, 6.0), "X, A: held (net 2 3.00, net 3 6.00; 1 seed).");
+        assert_eq!(one(6.0, 3.0), "X, A: did not hold (net 2 6.00, net 3 3.00; 1 seed).");
+        assert_eq!(
+            on_a(worse, [(&[], 0), (&[3.0], 0), (&[], 1)]),
+            "X, A: held (net 2 3.00, net 3 diverged; 1 seed)."
+        );
+        assert_eq!(on_a(worse, [(&[], 0), (&[3.0], 0), (&[], 0)]), "X, A: not trained yet.");
+        assert_eq!(
+            on_a("of = 'net'\nimproves = true", [(&[], 0), (&[3.0], 0), (&[], 0)]),
+            "X, A: not trained yet."
+        );
+        // There is no row of this size, or no larger one.
+        assert!(verdicts("of = 'net'\nworsens_after = 4").is_empty());
+        assert!(verdicts("of = 'net'\nworsens_after = 3").is_empty());
+    }
+
+    #[test]
+    fn a_difference_within_two_standard_errors_is_named() {
+        let better = "of = 'net-2'\nbetter_than = 'small'";
+        let two = |small: &[f64], net: &[f64]| on_a(better, [(small, 0), (net, 0), (&[], 0)]);
+        assert_eq!(
+            two(&[5.0, 7.0], &[4.0, 6.1]),
+            "X, A: held (5.05 against 6.00; 2 seeds).",
+            "by the same seeds"
+        );
+        assert_eq!(
+            two(&[5.0, 7.0, 6.0], &[4.0, 6.1]),
+            "X, A: held, within two standard errors (5.05 against 6.00; 2 and 3 seeds)."
+        );
+        assert_eq!(
+            two(&[5.0, 7.0], &[8.0, 4.5]),
+            "X, A: did not hold, within two standard errors (6.25 against 6.00; 2 seeds)."
+        );
+        assert_eq!(two(&[5.0, 5.2, 5.1], &[4.0]), "X, A: held (4.00 against 5.10; 1 and 3 seeds).");
+        let published =
+            |small: &[f64]| on_a("of = 'small'\nbetter_than = 'published'", [(small, 0), (&[], 0), (&[], 0)]);
+        assert_eq!(
+            published(&[3.0, 4.5]),
+            "X, A: held, within two standard errors (3.75 against 4.00; 2 seeds)."
+        );
+        assert_eq!(published(&[3.0, 3.1]), "X, A: held (3.05 against 4.00; 2 seeds).");
+        assert_eq!(
+            on_a("of = 'all'\nbelow = 9.0", [(&[5.0], 0), (&[5.0, 5.0], 0), (&[5.0], 0)]),
+            "X, A: held (all 5.00; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net'\nbelow = 9.0", [(&[], 0), (&[5.0, 5.0], 0), (&[5.0], 0)]),
+            "X, A: held (net 2 5.00, net 3 5.00; 1 to 2 seeds)."
+        );
+    }
+
+    #[test]
+    fn a_net_that_diverged_is_the_worst() {
+        let fails = [(&[5.0][..], 0), (&[][..], 1), (&[6.0][..], 0)];
+        assert_eq!(
+            on_a("of = 'net'\nabove = 5.0", fails),
+            "X, A: held (net 2 diverged, net 3 6.00; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net'\nbelow = 9.0", fails),
+            "X, A: did not hold (1 of 2 nets: net 2 diverged, net 3 6.00; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'small'\nbetter_than = 'net-2'", fails),
+            "X, A: held (5.00 against a net that diverged; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net-2'\nbetter_than = 'net-3'", [(&[], 0), (&[], 1), (&[], 1)]),
+            "X, A: did not hold (both diverged; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net'\nbetter_than = 'small'", fails),
+            "X, A: did not hold (6.00 against 5.00; 1 seed)."
+        );
+        assert_eq!(
+            on_a("of = 'net'\nbelow = 9.0\nfraction = 0.6", [(&[], 0), (&[1.0], 1), (&[1.0, 1.0], 0)]),
+            "X, A: did not hold (net 2 1 of 2, net 3 2 of 2; 2 seeds)."
+        );
+        assert_eq!(on_a("of = 'all'\nbelow = 9.0", fails), "X, A: did not hold (a net diverged; 1 seed).");
+        // One seed of three is named, but does not outweigh the others.
+        assert_eq!(
+            on_a("of = 'net'\nabove = 5.0", [(&[], 0), (&[2.0, 3.0], 1), (&[6.0, 6.0, 6.0], 0)]),
+            "X, A: did not hold (1 of 2 nets: net 2 2.50 with 1 of 3 seeds diverged, net 3 6.00; 3 seeds)."
+        );
+    }
+
+    #[test]
+    fn a_claim_makes_one_statement() {
+        assert_eq!(claim("of = 'net'\nbelow = 5.0\nfraction = 0.5").mistake(), None);
+        assert_eq!(claim("of = 'net'\nworsens_after = 200").mistake(), None);
+        for invalid in ["of = 'net'", "of = 'net'\nbelow = 5.0\nworsens_after = 200"] {
+            let error = claim(invalid).mistake().unwrap();
+            assert!(
+                error.starts_with("claim `X`: one of better_than, ") && error.ends_with("expected"),
+                "{error}"
+            );
+        }
+    }
+}
