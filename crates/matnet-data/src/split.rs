@@ -1,4 +1,4 @@
-//! Dividing data into training, validation and test parts: seeded, disjoint, and easy to record.
+//! Training, validation and test splits: seeded, disjoint, and easy to record.
 //!
 //! | rule | function | used for |
 //! |---|---|---|
@@ -18,12 +18,12 @@ use rand::seq::SliceRandom;
 
 use crate::{Error, GraphData, Result, SplitIndices};
 
-/// How much of the data goes where; what is left over by validation and test trains.
+/// The fractions of validation and test; the rest is for training.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SplitFractions {
-    /// The part that decides when to stop.
+    /// The validation split.
     pub valid: f64,
-    /// The part the result is measured on.
+    /// The test split.
     pub test: f64,
 }
 
@@ -72,14 +72,14 @@ impl SplitIndices {
         Ok(())
     }
 
-    /// Deals out `order`: the first go to the test part, the next to validation, the rest train.
+    /// Deals out `order`: the first go to the test split, the next to validation, the rest to training.
     fn deal(mut order: Vec<usize>, valid: usize, test: usize) -> Self {
         let train = order.split_off(test + valid);
         let valid = order.split_off(test);
         Self { train, valid, test: order }.sorted()
     }
 
-    /// Sorted parts are small to record and read from disk in order; training shuffles anyway.
+    /// Sorted splits are small to record and read in order; training shuffles anyway.
     fn sorted(mut self) -> Self {
         self.train.sort_unstable();
         self.valid.sort_unstable();
@@ -110,7 +110,7 @@ pub fn official_test(
     Ok(SplitIndices { test: test.collect(), ..SplitIndices::deal(others, valid, 0) })
 }
 
-/// Splits the samples of each group by fraction: every subject is in every part, no trial in two.
+/// Splits the samples of each group by fraction: every group is in every split, no sample in two.
 pub fn within_groups(groups: &[u32], fractions: SplitFractions, rng: &mut impl Rng) -> Result<SplitIndices> {
     fractions.check()?;
     let mut split = SplitIndices::default();
@@ -124,21 +124,66 @@ pub fn within_groups(groups: &[u32], fractions: SplitFractions, rng: &mut impl R
     Ok(split.sorted())
 }
 
-/// Splits whole groups by fraction of their number: no subject is in two parts.
-pub fn between_groups(groups: &[u32], fractions: SplitFractions, rng: &mut impl Rng) -> Result<SplitIndices> {
-    fractions.check()?;
+/// Puts whole groups into each split, `valid` and `test` of them, so that no group is in two splits. With classes, each split gets
+/// groups of every class as far as there are enough: a group counts for the class that most of its samples have.
+pub fn between_groups(
+    groups: &[u32],
+    classes: Option<&[u32]>,
+    valid: usize,
+    test: usize,
+    rng: &mut impl Rng,
+) -> Result<SplitIndices> {
     let members = members(groups)?;
-    let names: Vec<u32> = members.keys().copied().collect();
-    let (valid, test) = fractions.counts(names.len());
-    let chosen = SplitIndices::deal(shuffled((0..names.len()).collect(), rng), valid, test);
-    let samples =
-        |part: Vec<usize>| part.into_iter().flat_map(|group| members[&names[group]].clone()).collect();
+    if valid.saturating_add(test) >= members.len() {
+        return Err(Error::Invalid(format!(
+            "{valid} validation and {test} test groups of {} leave none to train on",
+            members.len()
+        )));
+    }
+    let mut by_class: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let all: Vec<Vec<usize>> = members.into_values().collect();
+    for (group, samples) in all.iter().enumerate() {
+        by_class.entry(classes.map_or(0, |classes| most_frequent(samples, classes))).or_default().push(group);
+    }
+    // Each class's groups in random order; the classes take turns, the one with the largest share left first.
+    let total = all.len() as f64;
+    let mut queues: Vec<(f64, Vec<usize>)> =
+        by_class.into_values().map(|groups| (groups.len() as f64 / total, shuffled(groups, rng))).collect();
+    let mut order = Vec::with_capacity(all.len());
+    let mut taken = vec![0.0; queues.len()];
+    while order.len() < all.len() {
+        let next = (0..queues.len())
+            .filter(|&class| !queues[class].1.is_empty())
+            .max_by(|&a, &b| {
+                let due = |class: usize| queues[class].0 * (order.len() + 1) as f64 - taken[class];
+                due(a).total_cmp(&due(b)).then(b.cmp(&a))
+            })
+            .expect("a group is left");
+        order.extend(queues[next].1.pop());
+        taken[next] += 1.0;
+    }
+    let chosen = SplitIndices::deal(order, valid, test);
+    let samples = |groups: Vec<usize>| groups.into_iter().flat_map(|group| all[group].clone()).collect();
     let split = SplitIndices {
         train: samples(chosen.train),
         valid: samples(chosen.valid),
         test: samples(chosen.test),
     };
     Ok(split.sorted())
+}
+
+/// The number of different groups.
+pub fn group_count(groups: &[u32]) -> Result<usize> {
+    Ok(members(groups)?.len())
+}
+
+/// The class that most of these samples have; ties go to the lower one.
+fn most_frequent(samples: &[usize], classes: &[u32]) -> u32 {
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for &sample in samples {
+        *counts.entry(classes[sample]).or_default() += 1;
+    }
+    counts.into_iter().max_by(|(a, m), (b, n)| m.cmp(n).then(b.cmp(a))).map_or(0, |(class, _)| class)
 }
 
 /// The split that came with the graph, as published for the Planetoid files.
@@ -243,9 +288,25 @@ mod tests {
         let eeg: Vec<u32> = (0..1200).map(|trial| trial / 60).collect();
         let fractions = SplitFractions::new(0.2, 0.2).unwrap();
         assert_eq!(sizes(within_groups(&eeg, fractions, &mut rng(0)).unwrap()), (720, 240, 240));
-        assert_eq!(sizes(between_groups(&eeg, fractions, &mut rng(0)).unwrap()), (720, 240, 240));
+        assert_eq!(sizes(between_groups(&eeg, None, 4, 4, &mut rng(0)).unwrap()), (720, 240, 240));
         let cora = vec![Some(0); 2708];
         assert_eq!(sizes(random_test(&cora, 100, 1000, &mut rng(0)).unwrap()), (1608, 100, 1000));
+    }
+
+    #[test]
+    fn groups_are_stratified_by_class() {
+        // 12 subjects of one class and 8 of the other, 5 trials each.
+        let groups: Vec<u32> = (0..100).map(|trial| trial / 5).collect();
+        let classes: Vec<u32> = groups.iter().map(|&subject| u32::from(subject >= 12)).collect();
+        for seed in 0..50 {
+            let split = between_groups(&groups, Some(&classes), 5, 5, &mut rng(seed)).unwrap();
+            for part in [&split.valid, &split.test] {
+                let second = part.iter().filter(|&&trial| classes[trial] == 1).count();
+                assert_eq!((part.len(), second), (25, 10), "seed {seed}");
+            }
+        }
+        let error = between_groups(&[0, 1, 2], None, 1, 2, &mut rng(0)).unwrap_err();
+        assert_eq!(error.to_string(), "1 validation and 2 test groups of 3 leave none to train on");
     }
 
     #[test]
@@ -302,7 +363,9 @@ mod tests {
                 prop_assert!(within.train.iter().any(|&sample| groups[sample] == *group));
             }
 
-            let between = between_groups(&groups, fractions, &mut rng(seed)).unwrap();
+            let count = group_count(&groups).unwrap();
+            let part = |fraction: f64| (fraction * count as f64) as usize;
+            let between = between_groups(&groups, None, part(valid), part(test), &mut rng(seed)).unwrap();
             between.check(groups.len()).unwrap();
             prop_assert_eq!(total(&between), groups.len());
             let of = |part: &[usize]| part.iter().map(|&s| groups[s]).collect::<std::collections::BTreeSet<_>>();

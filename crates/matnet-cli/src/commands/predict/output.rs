@@ -184,20 +184,20 @@ mod tests {
             let count = shape.iter().product::<usize>();
             Array::new(shape.to_vec(), (0..count).map(|i| i as f32 / 4.0).collect()).unwrap()
         };
-        let predictions = Answers { numbers: numbers(&[2, 2]), classes: vec![1, 0] };
+        let predictions = Predictions { values: numbers(&[2, 2]), classes: vec![1, 0] };
         let names = ["a.png", "b,c.png"].map(str::to_owned);
         assert_eq!(
             csv(&predictions, Some(&names), &["no", "ja \"!\""]),
             "file,class,p_no,\"p_ja \"\"!\"\"\"\na.png,\"ja \"\"!\"\"\",0,0.25\n\"b,c.png\",no,0.5,0.75\n"
         );
-        let predictions = Answers { numbers: numbers(&[2, 2, 2]), classes: vec![1, 0, 0, 1] };
+        let predictions = Predictions { values: numbers(&[2, 2, 2]), classes: vec![1, 0, 0, 1] };
         assert_eq!(
             csv(&predictions, None, &["a", "b"]),
             "sample,step,class,p_a,p_b\n0,0,b,0,0.25\n0,1,a,0.5,0.75\n1,0,a,1,1.25\n1,1,b,1.5,1.75\n"
         );
-        let predictions = Answers { numbers: numbers(&[1, 2, 1, 2]), classes: Vec::new() };
+        let predictions = Predictions { values: numbers(&[1, 2, 1, 2]), classes: Vec::new() };
         assert_eq!(csv(&predictions, None, &[]), "sample,t0r0c0,t0r0c1,t1r0c0,t1r0c1\n0,0,0.25,0.5,0.75\n");
-        let predictions = Answers { numbers: numbers(&[2, 1, 2]), classes: Vec::new() };
+        let predictions = Predictions { values: numbers(&[2, 1, 2]), classes: Vec::new() };
         assert_eq!(csv(&predictions, None, &[]), "sample,r0c0,r0c1\n0,0,0.25\n1,0.5,0.75\n");
     }
 }

@@ -102,7 +102,7 @@ pub enum SplitRule {
     Official,
     /// At random within each group (subject).
     WithinGroups,
-    /// Whole groups together.
+    /// Whole groups together, stratified by class; `valid` and `test` may be numbers of groups.
     BetweenGroups,
 }
 

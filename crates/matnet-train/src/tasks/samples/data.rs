@@ -88,7 +88,7 @@ impl SampleData {
         let raw = Raw::load(config, cache)?;
         let checksum = raw.checksum();
         let Raw { inputs, target, groups, official, notes } = raw;
-        let (indices, config) = divide(inputs.len(), &groups, official, config, seed)?;
+        let (indices, config) = divide(inputs.len(), &groups, &target, official, config, seed)?;
         let mut preprocess = Preprocess { spectrogram: config.spectrogram, ..Preprocess::default() };
         let mut inputs = preprocess.apply_to(inputs)?;
         if config.permute {
@@ -120,7 +120,7 @@ impl SampleData {
         preprocess: &Preprocess,
     ) -> Result<Self> {
         let raw = Raw::load(config, cache)?;
-        let (indices, config) = divide(raw.inputs.len(), &raw.groups, raw.official.clone(), config, seed)?;
+        let (indices, config) = divide(raw.inputs.len(), &raw.groups, &raw.target, raw.official.clone(), config, seed)?;
         raw.prepared(indices, config, preprocess)
     }
 
@@ -336,6 +336,7 @@ fn options(config: &SampleDataConfig) -> LoadOptions {
 fn divide(
     count: usize,
     groups: &[u32],
+    target: &Target,
     official: Option<Range<usize>>,
     config: &SampleDataConfig,
     seed: u64,
@@ -363,7 +364,19 @@ fn divide(
     let indices = match (rule, official) {
         (SplitRule::Random, _) => split::by_fraction(count, fractions()?, &mut rng),
         (SplitRule::WithinGroups, _) => split::within_groups(groups, fractions()?, &mut rng),
-        (SplitRule::BetweenGroups, _) => split::between_groups(groups, fractions()?, &mut rng),
+        (SplitRule::BetweenGroups, _) => {
+            let groups_in_all = split::group_count(groups).map_err(wrong)?;
+            // A fraction above 0 is one group at least.
+            let number = |amount: Amount| match amount.count(groups_in_all) {
+                0 if amount.fraction(groups_in_all) > 0.0 => 1,
+                number => number,
+            };
+            let classes = match target {
+                Target::Classes { labels, .. } => Some(&labels[..]),
+                _ => None,
+            };
+            split::between_groups(groups, classes, number(wanted.valid), number(test), &mut rng)
+        }
         (SplitRule::Official, Some(test)) => {
             let valid = wanted.valid.count(count - test.len());
             split::official_test(count, test, valid, &mut rng)
@@ -373,7 +386,17 @@ fn divide(
             return Err(Error::config("data", "split.rule", "official", expected));
         }
     };
-    Ok((indices.map_err(wrong)?, config))
+    let indices = indices.map_err(wrong)?;
+    for (key, amount, split) in
+        [("split.valid", Some(wanted.valid), &indices.valid), ("split.test", config.split.test, &indices.test)]
+    {
+        let asked = amount.filter(|amount| amount.fraction(count) > 0.0 && split.is_empty());
+        if let Some(amount) = asked {
+            let value = format!("{} of {count} samples are none", amount.fraction(count));
+            return Err(Error::config("data", key, value, "a larger fraction, or 0 for no such split"));
+        }
+    }
+    Ok((indices, config))
 }
 
 /// Some samples of an array.
