@@ -1,27 +1,27 @@
-//! Text in lines and fields, read as a stream so that only one field is ever held.
+//! A tokenizer for lines of fields that holds one field at a time.
 
 use crate::format::bounded::Input;
 use crate::{Error, Result};
 
-/// No number and no name is longer than this.
+/// The maximum length of a field.
 const LONGEST_FIELD: usize = 1024;
 
-/// What a text in UTF-8 may begin with.
+/// The byte order mark of UTF-8.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// What comes next in a text.
+/// The next token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// A field, which [`Fields::field`] gives.
+    /// A field; [`Fields::field`] returns it.
     Field,
-    /// The end of a line that had at least one field.
+    /// The end of a line with at least one field.
     Line,
     /// The end of the text.
     End,
 }
 
-/// Splits a text at line ends, commas, semicolons, tabs and blanks. Blank lines and lines that start with `#`
-/// are left out, and so is the mark that some programs put before the first; quotes around a field are taken off.
+/// Splits a text at line ends, commas, semicolons, tabs and blanks. Blank lines, lines that start with `#` and a byte order mark are
+/// skipped; quotes around a field are removed.
 pub(crate) struct Fields<'a> {
     input: Input<'a>,
     block: Vec<u8>,
@@ -39,17 +39,17 @@ impl<'a> Fields<'a> {
         Self { input, block, at: 0, line: 1, field, in_line: false, after_comma: false, begun: false }
     }
 
-    /// The field that was read last.
+    /// The current field.
     pub fn field(&self) -> &[u8] {
         &self.field
     }
 
-    /// The field that was read last, as text.
+    /// The current field as text.
     pub fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.field).map_err(|_| self.error("a field is not UTF-8"))
     }
 
-    /// The field that was read last, as a number.
+    /// The current field as a number.
     pub fn number(&self) -> Result<f32> {
         self.try_number().ok_or_else(|| {
             let shown = String::from_utf8_lossy(&self.field[..self.field.len().min(40)]).into_owned();
@@ -60,17 +60,17 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The field that was read last, if it is a number.
+    /// The current field as a number, if it is one.
     pub fn try_number(&self) -> Option<f32> {
         std::str::from_utf8(&self.field).ok()?.parse().ok()
     }
 
-    /// An error that names the line.
+    /// An error with the line number.
     pub fn error(&self, what: impl AsRef<str>) -> Error {
         self.input.error(format!("line {}: {}", self.line, what.as_ref()))
     }
 
-    /// The next byte, which stays.
+    /// The next byte, without consuming it.
     fn peek(&mut self) -> Result<Option<u8>> {
         if self.at == self.block.len() {
             self.block.resize(64 << 10, 0);
@@ -82,7 +82,7 @@ impl<'a> Fields<'a> {
         Ok(self.block.get(self.at).copied())
     }
 
-    /// Steps to the next field, line end or the end of the text.
+    /// Advances to the next field, line end or the end of the text.
     pub fn next(&mut self) -> Result<Next> {
         loop {
             match self.peek()? {
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
                 Some(b'\n') => {
                     self.at += 1;
                     if std::mem::take(&mut self.in_line) {
-                        // the line is counted at the start of the next, so that errors name this one
+                        // the line is counted when the next one starts, so that errors name this one
                         return Ok(Next::Line);
                     }
                     self.line += 1;
@@ -119,7 +119,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Counts the line that [`Next::Line`] has ended.
+    /// Counts the line that [`Next::Line`] ended.
     pub fn next_line(&mut self) {
         self.line += 1;
     }
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Reads a field and the comma after it, if there is one.
+    /// Reads a field and the separator after it, if there is one.
     fn read_field(&mut self) -> Result<()> {
         self.field.clear();
         self.in_line = true;
