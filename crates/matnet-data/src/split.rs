@@ -2,13 +2,13 @@
 //!
 //! | rule | function | used for |
 //! |---|---|---|
-//! | fractions of everything | [`by_fraction`] | faces 70/20/10, moving digits 6k/3k/1k |
-//! | an official test half, validation drawn from the rest | [`official_test`] | digits 50k/10k/10k |
+//! | fractions of all samples | [`by_fraction`] | faces 70/20/10, moving digits 6k/3k/1k |
+//! | an official test set, validation drawn from the rest | [`official_test`] | digits 50k/10k/10k |
 //! | fractions of each subject's trials | [`within_groups`] | EEG as in the paper |
-//! | whole subjects | [`between_groups`] | EEG, the harder line |
+//! | whole subjects | [`between_groups`] | EEG, harder |
 //! | the split that came with the graph | [`public`] | Planetoid |
-//! | so many random test and validation nodes | [`random_test`] | citations as in the paper |
-//! | so many random nodes per class | [`per_class`] | Planetoid's rule on other graphs |
+//! | a number of random test and validation nodes | [`random_test`] | citations as in the paper |
+//! | a number of random training nodes per class | [`per_class`] | Planetoid's rule on other graphs |
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub struct SplitFractions {
 }
 
 impl SplitFractions {
-    /// Fails unless both are fractions and something is left to train on.
+    /// Fails unless both are fractions and their sum is below 1.
     pub fn new(valid: f64, test: f64) -> Result<Self> {
         let fractions = Self { valid, test };
         fractions.check()?;
@@ -46,7 +46,7 @@ impl SplitFractions {
         )))
     }
 
-    /// How many of `count` validate and test: rounded, but never so that nothing trains.
+    /// The number of validation and of test samples of `count`: rounded, but at least one training sample is left.
     fn counts(&self, count: usize) -> (usize, usize) {
         let part = |fraction: f64| (fraction * count as f64).round() as usize;
         let test = part(self.test).min(count.saturating_sub(1));
@@ -55,16 +55,16 @@ impl SplitFractions {
 }
 
 impl SplitIndices {
-    /// Fails unless every position is below `count` and stands in one place only.
+    /// Fails unless every index is below `count` and occurs once.
     pub fn check(&self, count: usize) -> Result<()> {
         let mut seen = vec![false; count];
         for &position in self.train.iter().chain(&self.valid).chain(&self.test) {
             match seen.get_mut(position) {
                 Some(place) if !*place => *place = true,
-                Some(_) => return Err(Error::Invalid(format!("split holds position {position} twice"))),
+                Some(_) => return Err(Error::Invalid(format!("split contains index {position} twice"))),
                 None => {
                     return Err(Error::Invalid(format!(
-                        "split holds position {position}, the data have {count}"
+                        "split contains index {position}, the data have {count}"
                     )));
                 }
             }
@@ -73,7 +73,7 @@ impl SplitIndices {
     }
 
     /// Deals out `order`: the first go to the test split, the next to validation, the rest to training.
-    fn deal(mut order: Vec<usize>, valid: usize, test: usize) -> Self {
+    fn from_order(mut order: Vec<usize>, valid: usize, test: usize) -> Self {
         let train = order.split_off(test + valid);
         let valid = order.split_off(test);
         Self { train, valid, test: order }.sorted()
@@ -88,14 +88,14 @@ impl SplitIndices {
     }
 }
 
-/// Splits `count` samples by fraction, at random.
+/// Splits `count` samples randomly by fraction.
 pub fn by_fraction(count: usize, fractions: SplitFractions, rng: &mut impl Rng) -> Result<SplitIndices> {
     fractions.check()?;
     let (valid, test) = fractions.counts(count);
-    Ok(SplitIndices::deal(shuffled((0..count).collect(), rng), valid, test))
+    Ok(SplitIndices::from_order(shuffled((0..count).collect(), rng), valid, test))
 }
 
-/// Keeps `test` as it is and draws `valid` of the other samples for validation.
+/// Uses `test` as the test split and draws `valid` of the other samples for validation.
 pub fn official_test(
     count: usize,
     test: Range<usize>,
@@ -106,8 +106,8 @@ pub fn official_test(
         return Err(Error::Invalid(format!("test samples {test:?}, the data have {count}")));
     }
     let others = shuffled((0..count).filter(|position| !test.contains(position)).collect(), rng);
-    room_to_train(others.len(), valid, 0)?;
-    Ok(SplitIndices { test: test.collect(), ..SplitIndices::deal(others, valid, 0) })
+    check_train_left(others.len(), valid, 0)?;
+    Ok(SplitIndices { test: test.collect(), ..SplitIndices::from_order(others, valid, 0) })
 }
 
 /// Splits the samples of each group by fraction: every group is in every split, no sample in two.
@@ -116,7 +116,7 @@ pub fn within_groups(groups: &[u32], fractions: SplitFractions, rng: &mut impl R
     let mut split = SplitIndices::default();
     for members in members(groups)?.into_values() {
         let (valid, test) = fractions.counts(members.len());
-        let part = SplitIndices::deal(shuffled(members, rng), valid, test);
+        let part = SplitIndices::from_order(shuffled(members, rng), valid, test);
         split.train.extend(part.train);
         split.valid.extend(part.valid);
         split.test.extend(part.test);
@@ -162,7 +162,7 @@ pub fn between_groups(
         order.extend(queues[next].1.pop());
         taken[next] += 1.0;
     }
-    let chosen = SplitIndices::deal(order, valid, test);
+    let chosen = SplitIndices::from_order(order, valid, test);
     let samples = |groups: Vec<usize>| groups.into_iter().flat_map(|group| all[group].clone()).collect();
     let split = SplitIndices {
         train: samples(chosen.train),
@@ -193,7 +193,7 @@ pub fn public(graph: &GraphData) -> Result<SplitIndices> {
     Ok(split)
 }
 
-/// Draws `test` and `valid` nodes at random among those with a known class; the other known ones train.
+/// Draws `test` and `valid` nodes randomly among those with a known class; the other known ones are training nodes.
 pub fn random_test(
     labels: &[Option<u32>],
     valid: usize,
@@ -201,14 +201,14 @@ pub fn random_test(
     rng: &mut impl Rng,
 ) -> Result<SplitIndices> {
     let order = shuffled(known(labels), rng);
-    room_to_train(order.len(), valid, test)?;
-    Ok(SplitIndices::deal(order, valid, test))
+    check_train_left(order.len(), valid, test)?;
+    Ok(SplitIndices::from_order(order, valid, test))
 }
 
-/// Draws `each` training nodes of every class, then `valid` and `test` nodes of what is left.
+/// Draws `per_class` training nodes of every class, then `valid` and `test` nodes of the others.
 pub fn per_class(
     labels: &[Option<u32>],
-    each: usize,
+    per_class: usize,
     valid: usize,
     test: usize,
     rng: &mut impl Rng,
@@ -217,7 +217,7 @@ pub fn per_class(
     let (mut train, mut others) = (Vec::new(), Vec::new());
     for node in shuffled(known(labels), rng) {
         let count = taken.entry(labels[node]).or_insert(0);
-        if *count < each {
+        if *count < per_class {
             *count += 1;
             train.push(node);
         } else {
@@ -226,20 +226,22 @@ pub fn per_class(
     }
     if valid.saturating_add(test) > others.len() {
         return Err(Error::Invalid(format!(
-            "{valid} validation and {test} test nodes wanted, {} left beside {} for training",
+            "{valid} validation and {test} test nodes requested, {} are left beside {} for training",
             others.len(),
             train.len()
         )));
     }
     others.truncate(valid + test);
-    Ok(SplitIndices { train, ..SplitIndices::deal(others, valid, test) }.sorted())
+    Ok(SplitIndices { train, ..SplitIndices::from_order(others, valid, test) }.sorted())
 }
 
-fn room_to_train(count: usize, valid: usize, test: usize) -> Result<()> {
+fn check_train_left(count: usize, valid: usize, test: usize) -> Result<()> {
     if valid.saturating_add(test) < count {
         return Ok(());
     }
-    Err(Error::Invalid(format!("{valid} validation and {test} test of {count} leave nothing to train on")))
+    Err(Error::Invalid(format!(
+        "{valid} validation and {test} test samples of {count} leave none for training"
+    )))
 }
 
 fn known(labels: &[Option<u32>]) -> Vec<usize> {
@@ -319,19 +321,19 @@ mod tests {
         assert!(SplitFractions::new(f64::NAN, 0.1).is_err());
         assert_eq!(
             message(random_test(&[Some(0); 50], 10, 1000, &mut rng(0)).unwrap_err()),
-            "10 validation and 1000 test of 50 leave nothing to train on"
+            "10 validation and 1000 test samples of 50 leave none for training"
         );
         assert_eq!(
             message(within_groups(&[], SplitFractions { valid: 0.2, test: 0.2 }, &mut rng(0)).unwrap_err()),
             "these data have no groups (subjects) to split by"
         );
         let twice = SplitIndices { train: vec![0, 1], valid: vec![], test: vec![1] };
-        assert_eq!(message(twice.check(2).unwrap_err()), "split holds position 1 twice");
-        assert_eq!(message(twice.check(1).unwrap_err()), "split holds position 1, the data have 1");
+        assert_eq!(message(twice.check(2).unwrap_err()), "split contains index 1 twice");
+        assert_eq!(message(twice.check(1).unwrap_err()), "split contains index 1, the data have 1");
     }
 
     #[test]
-    fn a_split_survives_being_recorded() {
+    fn a_split_survives_serialization() {
         let split = by_fraction(30, SplitFractions::new(0.2, 0.3).unwrap(), &mut rng(3)).unwrap();
         let text = serde_json::to_string(&split).unwrap();
         assert_eq!(serde_json::from_str::<SplitIndices>(&text).unwrap(), split);
@@ -339,7 +341,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_sample_stands_in_exactly_one_part(
+        fn every_sample_is_in_exactly_one_split(
             count in 1usize..400, valid in 0.0..0.5, test in 0.0..0.5, seed: u64,
         ) {
             let fractions = SplitFractions::new(valid, test).unwrap();
@@ -375,7 +377,7 @@ mod tests {
         }
 
         #[test]
-        fn only_nodes_with_a_class_are_dealt(
+        fn only_nodes_with_a_class_are_drawn(
             labels in prop::collection::vec(prop::option::of(0u32..4), 20..200), seed: u64,
         ) {
             let known = labels.iter().flatten().count();

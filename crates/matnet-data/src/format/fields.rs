@@ -1,20 +1,20 @@
-//! Text in lines and fields, read as a stream so that only one field is ever held.
+//! A tokenizer for lines of fields that holds one field at a time.
 
 use crate::format::bounded::Input;
 use crate::{Error, Result};
 
-/// No number and no name is longer than this.
+/// The maximum length of a field.
 const LONGEST_FIELD: usize = 1024;
 
-/// What a text in UTF-8 may begin with.
+/// The byte order mark of UTF-8.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// What comes next in a text.
+/// The next token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// A field, which [`Fields::field`] gives.
+    /// A field; [`Fields::field`] returns it.
     Field,
-    /// The end of a line that had at least one field.
+    /// The end of a line with at least one field.
     Line,
     /// The end of the text.
     End,
@@ -52,17 +52,17 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The field that was read last.
+    /// The current field.
     pub fn field(&self) -> &[u8] {
         &self.field
     }
 
-    /// The field that was read last, as text.
+    /// The current field as text.
     pub fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.field).map_err(|_| self.error("a field is not UTF-8"))
     }
 
-    /// The field that was read last, as a number.
+    /// The current field as a number.
     pub fn number(&self) -> Result<f32> {
         self.try_number().ok_or_else(|| {
             let shown = String::from_utf8_lossy(&self.field[..self.field.len().min(40)]).into_owned();
@@ -73,7 +73,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The field that was read last, if it is a number.
+    /// The current field as a number, if it is one.
     pub fn try_number(&self) -> Option<f32> {
         let text = std::str::from_utf8(&self.field).ok()?;
         match self.decimal_commas && text.contains(',') {
@@ -82,12 +82,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// An error that names the line.
+    /// An error with the line number.
     pub fn error(&self, what: impl AsRef<str>) -> Error {
         self.input.error(format!("line {}: {}", self.line, what.as_ref()))
     }
 
-    /// The next byte, which stays.
+    /// The next byte, without consuming it.
     fn peek(&mut self) -> Result<Option<u8>> {
         if self.at == self.block.len() {
             self.block.resize(64 << 10, 0);
@@ -139,7 +139,7 @@ impl<'a> Fields<'a> {
                 Some(b'\n') => {
                     self.at += 1;
                     if std::mem::take(&mut self.in_line) {
-                        // the line is counted at the start of the next, so that errors name this one
+                        // the line is counted when the next one starts, so that errors name this one
                         return Ok(Next::Line);
                     }
                     self.line += 1;
@@ -161,7 +161,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Counts the line that [`Next::Line`] has ended.
+    /// Counts the line that [`Next::Line`] ended.
     pub fn next_line(&mut self) {
         self.line += 1;
     }
@@ -173,7 +173,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Reads a field and the comma after it, if there is one.
+    /// Reads a field and the separator after it, if there is one.
     fn read_field(&mut self) -> Result<()> {
         self.field.clear();
         self.in_line = true;

@@ -120,7 +120,8 @@ impl SampleData {
         preprocess: &Preprocess,
     ) -> Result<Self> {
         let raw = Raw::load(config, cache)?;
-        let (indices, config) = divide(raw.inputs.len(), &raw.groups, &raw.target, raw.official.clone(), config, seed)?;
+        let (indices, config) =
+            divide(raw.inputs.len(), &raw.groups, &raw.target, raw.official.clone(), config, seed)?;
         raw.prepared(indices, config, preprocess)
     }
 
@@ -387,9 +388,10 @@ fn divide(
         }
     };
     let indices = indices.map_err(wrong)?;
-    for (key, amount, split) in
-        [("split.valid", Some(wanted.valid), &indices.valid), ("split.test", config.split.test, &indices.test)]
-    {
+    for (key, amount, split) in [
+        ("split.valid", Some(wanted.valid), &indices.valid),
+        ("split.test", config.split.test, &indices.test),
+    ] {
         let asked = amount.filter(|amount| amount.fraction(count) > 0.0 && split.is_empty());
         if let Some(amount) = asked {
             let value = format!("{} of {count} samples are none", amount.fraction(count));
