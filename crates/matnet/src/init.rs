@@ -26,7 +26,7 @@
 //! comparison in small. Drawing orthogonal maps costs from·to·min(from, to) operations: nothing for matrix
 //! nets, some seconds for a vector map of 2000×2000.
 
-use burn::module::Param;
+use burn::module::{Param, ParamId};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
@@ -51,9 +51,6 @@ impl Init {
     /// The numbers of a map `[from, to]`, row after row, whose mean square is `power / from`,
     /// but for [`Glorot`](Self::Glorot).
     pub fn draw(self, [from, to]: [usize; 2], power: f64, rng: &mut SeededRng) -> Vec<f32> {
-        if rng.is_zeros() {
-            return vec![0.0; from * to];
-        }
         match self {
             Self::Normal => {
                 let deviation = (power / from as f64).sqrt();
@@ -81,7 +78,10 @@ impl Init {
         rng: &mut SeededRng,
         device: &Device,
     ) -> Param<Tensor<2>> {
-        parameter(self.draw(shape, power, rng), shape, device)
+        match rng.is_zeros() {
+            true => blank(shape, device),
+            false => parameter(self.draw(shape, power, rng), shape, device),
+        }
     }
 
     /// Several maps, stacked.
@@ -92,6 +92,9 @@ impl Init {
         rng: &mut SeededRng,
         device: &Device,
     ) -> Param<Tensor<3>> {
+        if rng.is_zeros() {
+            return blank([count, from, to], device);
+        }
         let numbers = (0..count).flat_map(|_| self.draw([from, to], power, rng)).collect();
         parameter(numbers, [count, from, to], device)
     }
@@ -125,6 +128,12 @@ pub(crate) fn parameter<const D: usize>(
     device: &Device,
 ) -> Param<Tensor<D>> {
     Param::from_tensor(Tensor::from_data(TensorData::new(numbers, shape), device))
+}
+
+/// A parameter of zeros that takes no memory before it is used.
+fn blank<const D: usize>(shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
+    let zeros = move |device: &Device, learns: bool| Tensor::zeros(shape, device).set_require_grad(learns);
+    Param::uninitialized(ParamId::new(), zeros, device.clone(), true, shape.into())
 }
 
 /// A parameter that holds one number everywhere.

@@ -134,6 +134,11 @@ pub fn newest(folder: &Path) -> Result<Option<PathBuf>> {
     Ok([last, previous].into_iter().find(|path| path.exists()))
 }
 
+/// Removes the checkpoint before the newest.
+pub fn remove_previous(folder: &Path) -> Result<()> {
+    files::remove(&folder.join(PREVIOUS))
+}
+
 /// Adds to the error of a damaged checkpoint whether the one before it is intact.
 pub fn advise(folder: &Path, error: Error) -> Error {
     let hint = match checksummed::read(&folder.join(PREVIOUS)) {

@@ -15,6 +15,7 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
 use matnet::Mode;
 use matnet::net::{Net, SampleTarget};
+use matnet::ops::Activation;
 use matnet_data::catalog::Cache;
 use matnet_data::{Array, Target};
 use serde::{Deserialize, Serialize};
@@ -217,6 +218,12 @@ impl<C: SampleConfig> Task for SampleTask<C> {
                 false => "matrices are trained with \"mse\", \"mae\" or \"bce\"",
             };
             return Err(Error::config("train", "loss", loss.name(), expected));
+        }
+        let activation = net.output_activation();
+        if loss == Loss::Bce && activation != Activation::Identity {
+            let value = format!("bce, but model.output_activation is {activation:?}").to_lowercase();
+            let expected = "bce takes logits: leave model.output_activation out, or train with \"mse\" or \"mae\"";
+            return Err(Error::config("train", "loss", value, expected));
         }
         if !classes && train.monitor == Some(Monitor::Error) {
             let expected = "matrices have no error rate; must be \"loss\"";
