@@ -77,12 +77,12 @@ fn copying_is_learnt_evaluated_and_predicted() {
     let line = |out: &str, at: usize| {
         out.lines().nth(at).unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(line(&out, 3)[..2], ["5", "20"], "{out}");
-    assert_eq!(line(&out, 3)[4], "400", "{out}");
+    assert_eq!(line(&out, 3)[..4], ["length", "repeats", "sequences", "loss"], "{out}");
+    assert_eq!((line(&out, 4)[..3].join(" "), line(&out, 4)[5].as_str()), ("5 1 20".to_owned(), "400"), "{out}");
     let (code, out, err) = run(folder.path(), &["eval", "x", "--length", "3,9"]);
     assert_eq!(code, 0, "{err}");
-    assert_eq!((line(&out, 3)[0].as_str(), line(&out, 4)[0].as_str()), ("3", "9"), "{out}");
-    assert_eq!((line(&out, 3)[4].as_str(), line(&out, 4)[4].as_str()), ("240", "720"), "{out}");
+    assert_eq!((line(&out, 4)[0].as_str(), line(&out, 5)[0].as_str()), ("3", "9"), "{out}");
+    assert_eq!((line(&out, 4)[5].as_str(), line(&out, 5)[5].as_str()), ("240", "720"), "{out}");
     let (code, out, err) = run(folder.path(), &["eval", "x", "--split", "valid", "--json"]);
     assert!(
         code == 0 && out.contains("\"wrong bits per sequence\"") && out.contains("\"examples\": 10,"),
@@ -137,7 +137,7 @@ fn every_algorithm_and_controller_trains() {
             let (code, out, err) = run(folder.path(), &args);
             assert!(code == 0 && out.starts_with("x: test error "), "{args:?}: {out}{err}");
             let (code, out, err) = run(folder.path(), &["eval", "x", "--length", "2,4"]);
-            assert!(code == 0 && out.lines().count() == 5, "{out}{err}");
+            assert!(code == 0 && out.lines().count() == 6, "{out}{err}");
         }
     }
     let compared =
@@ -178,7 +178,7 @@ fn every_mistake_gets_one_clear_error() {
         ("model.input=[1,4]", "model.input: 1×4; the data are 1×5; leave it out"),
         ("model.output=[2,4]", "model.output: 2×4; the data are 1×4; leave it out"),
         ("model.form=matrix", "model.hidden: 30; form = \"matrix\" takes 2 sides"),
-        ("model.controller=gru", "model.controller: gru; there are lstm, feedforward"),
+        ("model.controller=gru", "model.controller: gru; one of lstm, feedforward expected"),
         ("train.loss=mse", "train.loss: mse; bits are trained with \"bce\""),
         ("train.batch_size=0", "train.batch_size: 0; must be at least 1"),
     ] {

@@ -180,7 +180,7 @@ learning_rate = 0.05
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[1].starts_with("n0,b,") && lines[2].starts_with("n1,a,"), "{out}");
     let (code, _, err) = predictions("n0,leader1,likes\n");
-    assert!(code == 1 && err.contains("the net knows no relation `likes`, only follows, pays"), "{err}");
+    assert!(code == 1 && err.contains("other: the net knows no relation `likes`, only follows, pays"), "{err}");
     let (code, _, err) = predictions("n0,leader1\n");
     assert!(
         code == 1 && err.contains("the net distinguishes relations (follows, pays), this graph names none"),
@@ -205,7 +205,7 @@ fn every_mistake_gets_one_clear_error() {
         ),
         ("model.depth=0", "model.depth: 0; must lie between 1 and"),
         ("data.limit=3", "data.limit: no such key"),
-        ("data.normalize=columns", "data.normalize: columns; there are none, rows"),
+        ("data.normalize=columns", "data.normalize: columns; one of none, rows expected"),
         ("data.num_neighbors=0", "data.num_neighbors: 0; must be at least 1"),
         ("data.edge_dropout=1.0", "data.edge_dropout: 1; must be at least 0 and below 1"),
         ("data.source=digits", "data.source: `digits` holds no graph, which is what this kind of net takes"),

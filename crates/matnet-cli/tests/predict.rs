@@ -53,7 +53,8 @@ fn copy() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let run = folder.path().join("run");
     std::fs::create_dir(&run).unwrap();
-    for name in ["config.toml", "best.safetensors", "last.safetensors", "result.json"] {
+    let names = ["config.toml", "split.json", "metrics.csv", "best.safetensors", "last.safetensors", "result.json"];
+    for name in names {
         std::fs::copy(trained().join("run").join(name), run.join(name)).unwrap();
     }
     (folder, run)
@@ -173,7 +174,8 @@ fn eval_says_what_is_wrong() {
         let (found, out, err) = matnet(here, &[&["eval"], args].concat(), &[]);
         assert_eq!((found, out.as_str(), err.as_str()), (code, "", wanted), "{args:?}");
     };
-    wrong(&["nowhere"], 1, "error: nowhere: there is no run here (no config.toml)\n");
+    let missing = std::io::Error::from_raw_os_error(2);
+    wrong(&["nowhere"], 1, &format!("error: nowhere: {missing}\n"));
     wrong(
         &["run", "--data", "faces"],
         1,
@@ -196,18 +198,25 @@ fn eval_says_what_is_wrong() {
 }
 
 #[test]
-fn eval_notices_an_incomplete_run() {
+fn eval_notices_damaged_and_unfinished_runs() {
     let (folder, run) = copy();
-    // Fewer digits: other data than those of the run.
-    let config = std::fs::read_to_string(run.join("config.toml")).unwrap();
-    std::fs::write(run.join("config.toml"), config.replace("limit = 300", "limit = 299")).unwrap();
-    let (code, _, err) = matnet(folder.path(), &["eval", "run"], &[]);
-    let wanted = "warning: digits is not what the run was trained on (its checksum differs); these are not the run's results\n";
-    assert_eq!((code, err.as_str()), (0, wanted));
-    std::fs::write(run.join("config.toml"), config.replace("test = 80", "test = 0")).unwrap();
-    let (code, _, err) = matnet(folder.path(), &["eval", "run"], &[]);
-    assert_eq!((code, err.as_str()), (2, "error: --split test: this split of the run's data is empty\n"));
-    std::fs::write(run.join("config.toml"), &config).unwrap();
+    for (name, what) in [
+        (
+            "config.toml",
+            "is damaged or was edited: it is not the config of these weights, whose checksum they hold",
+        ),
+        (
+            "metrics.csv",
+            "is missing, damaged or was edited: its checksum is not the one in result.json",
+        ),
+    ] {
+        let text = std::fs::read_to_string(run.join(name)).unwrap();
+        std::fs::write(run.join(name), text.replace('3', "4")).unwrap();
+        let (code, out, err) = matnet(folder.path(), &["eval", "run"], &[]);
+        let wanted = format!("error: {}: {what}\n", Path::new("run").join(name).display());
+        assert_eq!((code, out.as_str(), err), (1, "", wanted));
+        std::fs::write(run.join(name), text).unwrap();
+    }
 
     std::fs::remove_file(run.join("result.json")).unwrap();
     let (code, out, err) = matnet(folder.path(), &["eval", "run", "--weights", "last"], &[]);
@@ -221,7 +230,7 @@ fn eval_notices_an_incomplete_run() {
     std::fs::write(&path, &bytes).unwrap();
     let (code, _, err) = matnet(folder.path(), &["eval", "run"], &[]);
     let damaged = format!(
-        "error: {}: damaged: its checksum does not fit what it holds\n",
+        "error: {}: damaged: the checksum does not match\n",
         Path::new("run").join("best.safetensors").display()
     );
     assert_eq!((code, err), (1, damaged));
@@ -231,6 +240,59 @@ fn eval_notices_an_incomplete_run() {
         let wanted = "error: run: has no best.safetensors yet; `matnet train` resumes the run\n";
         assert_eq!((code, err.as_str()), (1, wanted));
     }
+}
+
+#[test]
+fn eval_warns_if_the_data_have_changed() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let write = |shift: f32| {
+        let mut zip = npz::NpzWriter::new(Vec::new());
+        let numbers: Vec<f32> = (0..60 * 9).map(|at| ((at * 7919) % 101) as f32 / 101.0 + shift).collect();
+        let classes: Vec<f32> = (0..60).map(|at| (at % 2) as f32).collect();
+        zip.add("x", |mut out| npy::write_f32(&mut out, &[60, 3, 3], &numbers)).unwrap();
+        zip.add("y", |mut out| npy::write_f32(&mut out, &[60], &classes)).unwrap();
+        std::fs::write(here.join("mine.npz"), zip.finish().unwrap()).unwrap();
+    };
+    write(0.0);
+    let config = "[data]\nsource = 'mine.npz'\n[model]\nkind = 'feedforward'\nhidden = [4, 4]\n[train]\nepochs = 1\n";
+    std::fs::write(here.join("mine.toml"), config).unwrap();
+    let (code, _, err) = matnet(here, &["train", "mine.toml", "--out", "run", "-q"], &[]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = matnet(here, &["eval", "run"], &[]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    write(0.5);
+    let (code, _, err) = matnet(here, &["eval", "run"], &[]);
+    let wanted = "warning: mine.npz is not what the run was trained on (its checksum differs); these are not the run's results\n";
+    assert_eq!((code, err.as_str()), (0, wanted));
+}
+
+#[test]
+fn eval_takes_a_folder_of_several_seeds() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    std::fs::write(here.join("digits.toml"), CONFIG).unwrap();
+    let args = ["train", "digits.toml", "--out", "s", "-q", "--seeds", "2", "--set", "train.epochs=1"];
+    let (code, _, err) = matnet(here, &args, &[]);
+    assert_eq!(code, 0, "{err}");
+    let eval = |args: &[&str]| {
+        let (code, out, err) = matnet(here, &[&["eval"], args].concat(), &[]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        out
+    };
+    let [first, second] =
+        ["seed-1", "seed-2"].map(|seed| eval(&[Path::new("s").join(seed).to_str().unwrap()]));
+    assert_ne!(first.lines().nth(1), second.lines().nth(1));
+    assert_eq!(eval(&["s"]), format!("{first}\n{second}"));
+    let json: serde_json::Value = serde_json::from_str(&eval(&["s", "--json"])).unwrap();
+    let seeds: Vec<&str> = json.as_array().unwrap().iter().map(|one| one["run"].as_str().unwrap()).collect();
+    assert_eq!(seeds, ["seed-1", "seed-2"].map(|seed| Path::new("s").join(seed).display().to_string()));
+    // A folder whose seeds are not all finished has no mean to look at.
+    std::fs::remove_file(here.join("s/seed-2/result.json")).unwrap();
+    let (code, out, err) = matnet(here, &["eval", "s"], &[]);
+    let run = Path::new("s").join("seed-2");
+    let wanted = format!("error: {}: is not finished; `matnet train` resumes it\n", run.display());
+    assert_eq!((code, out.as_str(), err), (1, "", wanted));
 }
 
 #[test]

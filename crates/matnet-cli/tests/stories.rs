@@ -182,7 +182,7 @@ fn every_mistake_gets_one_clear_error() {
         ("model.heads=0", "model.heads: 0×15×15; every side must be at least 1"),
         ("model.hops=0", "model.hops: 0; must lie between 1 and"),
         ("model.time_noise=1", "model.time_noise: 1; must be at least 0 and less than 1"),
-        ("model.tying=loose", "model.tying: loose; there are adjacent, layer-wise"),
+        ("model.tying=loose", "model.tying: loose; one of adjacent, layer-wise expected"),
         ("model.vocab_size=3", "model.vocab_size: 3; the stories have 18 words; leave it out"),
         ("data.task=3", "data.task: no such key; did you mean `tasks`?"),
         ("data.tasks=[4]", "data.tasks: 4; stories has 1, 2, 3"),

@@ -128,7 +128,7 @@ fn a_damaged_checkpoint_is_noticed_and_the_one_before_it_resumes() {
     std::fs::write(&checkpoint, damaged).unwrap();
     let (code, _, err) = run(folder.path(), &args);
     assert_eq!(code, 1);
-    let said = "x/last.ckpt: damaged: its checksum does not match; the checkpoint before it is intact: \
+    let said = "x/last.ckpt: damaged: the checksum does not match; the checkpoint before it is intact: \
                 --from previous resumes from there";
     assert!(err.contains(said), "{err}");
     let (code, _, err) = run(folder.path(), &[&args[..], &["--from", "previous"]].concat());
@@ -228,6 +228,26 @@ fn patience_stops_a_run_early() {
 }
 
 #[test]
+fn the_result_line_names_the_split_of_its_score() {
+    let (folder, _) = folder();
+    for (sizes, split) in [
+        (["data.split.valid=60", "data.split.test=60"], "test"),
+        (["data.split.valid=60", "data.split.test=0"], "valid"),
+        (["data.split.valid=0", "data.split.test=0"], "train"),
+    ] {
+        let args = ["train", "digits.toml", "-q", "--out", split, "--set", "train.epochs=1"];
+        let (code, out, err) =
+            run(folder.path(), &[&args[..], &["--set", sizes[0], "--set", sizes[1]]].concat());
+        assert_eq!(code, 0, "{err}");
+        assert!(out.starts_with(&format!("{split}: {split} error ")), "{out}");
+        assert!(out.ends_with(" after epoch 1, the best of 1\n"), "{out}");
+    }
+    let (code, out, err) = run(folder.path(), &["eval", "valid"]);
+    let wanted = "error: --split test: this split of the run's data is empty\n";
+    assert_eq!((code, out.as_str(), err.as_str()), (2, "", wanted));
+}
+
+#[test]
 fn seeds_and_variants_become_a_table() {
     let (folder, config) = folder();
     let variants = "[variant.matrix]\n[variant.vector]\nmodel.form = 'vector'\nmodel.hidden = [20]\n";
@@ -279,7 +299,7 @@ fn every_mistake_gets_one_clear_error() {
         (
             &["train", "digits.toml", "--set", "hidden"],
             2,
-            "--set `hidden`: key=value expected, like model.hidden=[50,50]",
+            "--set: `hidden`: key=value expected, like model.hidden=[50,50]",
         ),
         (
             &["train", "digits.toml", "--set", "train.epochs=soon"],
@@ -396,13 +416,19 @@ fn every_mistake_gets_one_clear_error() {
         ),
         (&["train", "digits.toml", "--out", "digits.toml/x"], 1, "digits.toml/x: Not a directory"),
         (&["train", "broken.toml"], 2, "broken.toml: line 2: "),
-        (&["train", "empty.toml"], 2, "[data] is missing"),
+        (
+            &["train", "empty.toml"],
+            2,
+            "model.kind: is missing; one of feedforward, autoencoder, ",
+        ),
+        (&["train", "model.toml"], 2, "[data] is missing"),
         (&["compare", "digits.toml", "other"], 2, "give one config, or the folders of runs, not both"),
-        (&["compare", "other"], 2, "other: there is no run here"),
+        (&["compare", "other"], 1, "other: there is no run here"),
     ];
     let (folder, _) = folder();
     std::fs::write(folder.path().join("broken.toml"), "[data]\nsource = digits\n").unwrap();
     std::fs::write(folder.path().join("empty.toml"), "").unwrap();
+    std::fs::write(folder.path().join("model.toml"), "[model]\nkind = 'feedforward'\n").unwrap();
     std::fs::create_dir(folder.path().join("other")).unwrap();
     for (args, code, said) in cases {
         let (ended, out, err) = run(folder.path(), args);
