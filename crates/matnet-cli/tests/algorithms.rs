@@ -62,8 +62,14 @@ fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
 #[test]
 fn copying_is_learnt_evaluated_and_predicted() {
     let folder = folder();
-    let longer =
-        ["--set", "data.sequences_per_epoch=1600", "--set", "train.epochs=6", "--set", "train.schedule=cosine"];
+    let longer = [
+        "--set",
+        "data.sequences_per_epoch=1600",
+        "--set",
+        "train.epochs=6",
+        "--set",
+        "train.schedule=cosine",
+    ];
     let (code, out, err) = run(folder.path(), &[&["train", "copy.toml", "--out", "x"][..], &longer].concat());
     assert_eq!(code, 0, "{err}");
     // By chance the error rate is 50 %.
@@ -78,7 +84,11 @@ fn copying_is_learnt_evaluated_and_predicted() {
         out.lines().nth(at).unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(line(&out, 3)[..4], ["length", "repeats", "sequences", "loss"], "{out}");
-    assert_eq!((line(&out, 4)[..3].join(" "), line(&out, 4)[5].as_str()), ("5 1 20".to_owned(), "400"), "{out}");
+    assert_eq!(
+        (line(&out, 4)[..3].join(" "), line(&out, 4)[5].as_str()),
+        ("5 1 20".to_owned(), "400"),
+        "{out}"
+    );
     let (code, out, err) = run(folder.path(), &["eval", "x", "--length", "3,9"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!((line(&out, 4)[0].as_str(), line(&out, 5)[0].as_str()), ("3", "9"), "{out}");
@@ -101,7 +111,8 @@ fn copying_is_learnt_evaluated_and_predicted() {
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("sample,t0r0c0,t0r0c1,t0r0c2,t0r0c3,t1r0c0"), "{out}");
     let predicted: Vec<&str> = out.lines().nth(1).unwrap().split(',').skip(1 + 3 * 4).collect();
-    let right = predicted.iter().zip(["1", "0", "1", "0", "0", "1", "1", "1"]).filter(|(a, b)| **a == *b).count();
+    let right =
+        predicted.iter().zip(["1", "0", "1", "0", "0", "1", "1", "1"]).filter(|(a, b)| **a == *b).count();
     assert!(predicted.len() == 8 && right >= 6, "{out}");
     let (code, _, err) = run(folder.path(), &["predict", "x", "-i", "in.npy", "-o", "out.npy", "-q"]);
     assert_eq!(code, 0, "{err}");
@@ -178,7 +189,7 @@ fn every_mistake_gets_one_clear_error() {
         ("model.input=[1,4]", "model.input: 1×4; the data are 1×5; leave it out"),
         ("model.output=[2,4]", "model.output: 2×4; the data are 1×4; leave it out"),
         ("model.form=matrix", "model.hidden: 30; form = \"matrix\" takes 2 sides"),
-        ("model.controller=gru", "model.controller: gru; one of lstm, feedforward expected"),
+        ("model.controller=gru", "model.controller: gru; one of feedforward, lstm expected"),
         ("train.loss=mse", "train.loss: mse; bits are trained with \"bce\""),
         ("train.batch_size=0", "train.batch_size: 0; must be at least 1"),
     ] {
@@ -200,10 +211,16 @@ fn every_mistake_gets_one_clear_error() {
             &["predict", "x", "-i", "in.npy", "-o", "-"][..],
             "in.npy: the net takes [n, time, 1, 5], these inputs are [1, 3, 4]",
         ),
-        (&["eval", "x", "--data", "digits"], "--data: the sequences of an algorithm are generated; --length asks for others than the run's"),
+        (
+            &["eval", "x", "--data", "digits"],
+            "--data: the sequences of an algorithm are generated; --length asks for others than the run's",
+        ),
         (&["eval", "x", "--length", "0"], "data.test_length: 0; must lie between 1 and"),
         (&["eval", "x", "--repeats", "3"], "data.test_repeats: 3; only repeat-copy uses it"),
-        (&["eval", "x", "--length", "3", "--split", "valid"], "length and repeats: only the test split has one length"),
+        (
+            &["eval", "x", "--length", "3", "--split", "valid"],
+            "length and repeats: only the test split has one length",
+        ),
     ] {
         let (code, _, err) = run(folder.path(), args);
         assert!(code != 0 && err.contains(said), "{args:?}: {err}");

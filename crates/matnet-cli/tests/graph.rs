@@ -110,7 +110,10 @@ patience = 30
     }
     let (code, out, err) = run(folder.path(), &["eval", "x"]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("on the test split of mine/nodes.csv") && out.contains("error 0.00 % (0 of 10)"), "{out}");
+    assert!(
+        out.contains("on the test split of mine/nodes.csv") && out.contains("error 0.00 % (0 of 10)"),
+        "{out}"
+    );
     let (code, out, err) = run(folder.path(), &["eval", "x", "--data", "mine"]);
     assert!(code == 0 && out.contains("over 38 examples"), "{out}{err}");
     let apart = ["eval", "x", "--data", "mine/nodes.csv", "--edges", "mine/edges.csv"];
@@ -180,7 +183,10 @@ learning_rate = 0.05
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[1].starts_with("n0,b,") && lines[2].starts_with("n1,a,"), "{out}");
     let (code, _, err) = predictions("n0,leader1,likes\n");
-    assert!(code == 1 && err.contains("other: the net knows no relation `likes`, only follows, pays"), "{err}");
+    assert!(
+        code == 1 && err.contains("other: the net knows no relation `likes`, only follows, pays"),
+        "{err}"
+    );
     let (code, _, err) = predictions("n0,leader1\n");
     assert!(
         code == 1 && err.contains("the net distinguishes relations (follows, pays), this graph names none"),
@@ -251,7 +257,11 @@ fn every_mistake_gets_one_clear_error() {
     }
     let public = ["train", "papers.toml", "--set", "data.source=mine", "--set", "data.split.rule=public"];
     let (code, _, err) = run(folder.path(), &public);
-    assert!(code == 2 && err.contains("data.split.rule: public; mine comes without a split; \"random\" draws one"), "{err}");
+    assert!(
+        code == 2
+            && err.contains("data.split.rule: public; mine comes without a split; \"random\" draws one"),
+        "{err}"
+    );
     // Graphs that do not fit the net.
     assert_eq!(
         run(folder.path(), &["train", "papers.toml", "-q", "--out", "x", "--set", "train.epochs=1"]).0,
@@ -262,7 +272,10 @@ fn every_mistake_gets_one_clear_error() {
             &["predict", "x", "--input", "mine", "--output", "-"][..],
             "mine: the net takes 1433 features per node, this graph has 3",
         ),
-        (&["predict", "x", "--input", "gone", "--output", "-"], "error: `gone` is neither a dataset nor a file"),
+        (
+            &["predict", "x", "--input", "gone", "--output", "-"],
+            "error: `gone` is neither a dataset nor a file",
+        ),
         (
             &["predict", "x", "--input", "mine", "--output", "-", "--batch-size", "3"],
             "a batch size was given; a graph is predicted as a whole",

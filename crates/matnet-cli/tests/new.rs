@@ -161,8 +161,9 @@ fn every_command_has_an_example_a_manual_page_and_completions() {
         let (code, help, _) = run(folder.path(), &[&words[..], &["--help"]].concat());
         assert_eq!(code, 0, "{command}");
         assert!(help.contains("Example") && help.contains(&format!("matnet {command}")), "{command}: {help}");
-        let page =
-            std::fs::read_to_string(folder.path().join(format!("pages/matnet-{}.1", command.replace(' ', "-"))));
+        let page = std::fs::read_to_string(
+            folder.path().join(format!("pages/matnet-{}.1", command.replace(' ', "-"))),
+        );
         assert!(page.unwrap().contains(".SH NAME"), "{command}");
         assert!(bash.contains(&format!("matnet__subcmd__{}", words.join("__subcmd__"))), "{command}");
     }

@@ -53,7 +53,8 @@ fn copy() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let run = folder.path().join("run");
     std::fs::create_dir(&run).unwrap();
-    let names = ["config.toml", "split.json", "metrics.csv", "best.safetensors", "last.safetensors", "result.json"];
+    let names =
+        ["config.toml", "split.json", "metrics.csv", "best.safetensors", "last.safetensors", "result.json"];
     for name in names {
         std::fs::copy(trained().join("run").join(name), run.join(name)).unwrap();
     }
@@ -125,7 +126,10 @@ fn eval_counts_every_prediction() {
     assert!(lines[1].starts_with("loss ") && lines[1].contains(" over 80 examples, error "), "{out}");
     let titles: Vec<&str> = lines[3].split_whitespace().collect();
     assert_eq!(titles.join(" "), "class support correct recall predicted precision");
-    let matrix = lines.iter().position(|line| *line == "confusion matrix: rows are the targets, columns the predictions").unwrap();
+    let matrix = lines
+        .iter()
+        .position(|line| *line == "confusion matrix: rows are the targets, columns the predictions")
+        .unwrap();
     let counts = lines[matrix + 2..].iter().flat_map(|line| line.split_whitespace().skip(1));
     assert_eq!(counts.filter_map(|count| count.parse::<u32>().ok()).sum::<u32>(), 80);
     let table = lines[4..14].iter().map(|line| line.split_whitespace().nth(1).unwrap());
@@ -205,10 +209,7 @@ fn eval_notices_damaged_and_unfinished_runs() {
             "config.toml",
             "is damaged or was edited: it is not the config of these weights, whose checksum they hold",
         ),
-        (
-            "metrics.csv",
-            "is missing, damaged or was edited: its checksum is not the one in result.json",
-        ),
+        ("metrics.csv", "is missing, damaged or was edited: its checksum is not the one in result.json"),
     ] {
         let text = std::fs::read_to_string(run.join(name)).unwrap();
         std::fs::write(run.join(name), text.replace('3', "4")).unwrap();
@@ -255,7 +256,8 @@ fn eval_warns_if_the_data_have_changed() {
         std::fs::write(here.join("mine.npz"), zip.finish().unwrap()).unwrap();
     };
     write(0.0);
-    let config = "[data]\nsource = 'mine.npz'\n[model]\nkind = 'feedforward'\nhidden = [4, 4]\n[train]\nepochs = 1\n";
+    let config =
+        "[data]\nsource = 'mine.npz'\n[model]\nkind = 'feedforward'\nhidden = [4, 4]\n[train]\nepochs = 1\n";
     std::fs::write(here.join("mine.toml"), config).unwrap();
     let (code, _, err) = matnet(here, &["train", "mine.toml", "--out", "run", "-q"], &[]);
     assert_eq!(code, 0, "{err}");

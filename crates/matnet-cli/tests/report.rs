@@ -133,7 +133,8 @@ fn a_browser_shows_the_page_without_errors() {
     // Dark pixels in every third of the page: text, curves, pictures.
     for third in 0..3 {
         let pixels = (0..1000).flat_map(|x| (1000 * third..1000 * (third + 1)).map(move |y| (x, y)));
-        let dark = pixels.filter(|&(x, y)| image.get_pixel(x, y).0.iter().all(|&channel| channel < 120)).count();
+        let dark =
+            pixels.filter(|&(x, y)| image.get_pixel(x, y).0.iter().all(|&channel| channel < 120)).count();
         assert!(dark > 500, "third {third} of the page is empty: {dark} dark pixels");
     }
 }

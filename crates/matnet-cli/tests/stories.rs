@@ -128,7 +128,10 @@ fn stories_are_learnt_and_questions_answered() {
     assert!(code == 0 && out.contains("error 50.00 % (1 of 2)"), "{out}{err}");
     let (code, out, err) = run(folder.path(), &["inspect", "x"]);
     assert!(
-        code == 0 && out.contains("end-to-end-memory (matrix form) on stories, input stories of up to 10 sentences, "),
+        code == 0
+            && out.contains(
+                "end-to-end-memory (matrix form) on stories, input stories of up to 10 sentences, "
+            ),
         "{out}{err}"
     );
     let (code, _, err) = run(folder.path(), &["report", "x"]);
@@ -190,13 +193,19 @@ fn every_mistake_gets_one_clear_error() {
         ("data.tasks=[1, 1]", "data.tasks: [1, 1]; each once"),
         ("data.size=10k", "data.size: 10k; only babi uses it"),
         ("data.size=2k", "data.size: 2k; did you mean `1k`?"),
-        ("data.source=digits", "data.source: `digits` holds no stories, which is what this kind of net takes"),
+        (
+            "data.source=digits",
+            "data.source: `digits` holds no stories, which is what this kind of net takes",
+        ),
         (
             "data.source=storys",
             "data.source: `storys` is neither a dataset nor a file; did you mean `stories`?",
         ),
         ("data.split.valid=1000", "data.split.valid: 1000 of 1000 questions; leaves nothing to train on"),
-        ("data.split.test=0.1", "data.split.test: 0.1; only stories without a test split of their own use it"),
+        (
+            "data.split.test=0.1",
+            "data.split.test: 0.1; only stories without a test split of their own use it",
+        ),
         ("train.loss=mse", "train.loss: mse; answers are trained with \"cross-entropy\""),
         ("model.linear_start=0", "model.linear_start: 0; must be at least 1"),
         ("train.linear_start=3", "train.linear_start: no such key; "),
@@ -210,10 +219,7 @@ fn every_mistake_gets_one_clear_error() {
         );
     }
     let (code, _, err) = run(folder.path(), &["train", "supervised.toml", "--set", "model.linear_start=3"]);
-    assert!(
-        code == 2 && err.contains("model.linear_start: no such key; there are vocab_size, "),
-        "{err}"
-    );
+    assert!(code == 2 && err.contains("model.linear_start: no such key; there are vocab_size, "), "{err}");
     let bare = "Anna ran.\nWho ran?\tanna\nBob sat.\nWho sat?\tbob\n";
     std::fs::write(folder.path().join("bare.txt"), bare).unwrap();
     std::fs::write(folder.path().join("asked.txt"), "Anna ran.\nWho ran?\n").unwrap();
@@ -252,7 +258,10 @@ fn every_mistake_gets_one_clear_error() {
             &["predict", "x", "--input", "gone.txt", "--output", "-"],
             "error: `gone.txt` is neither a dataset nor a file",
         ),
-        (&["eval", "x", "--data", "asked.txt"], "--data: the word `who` is not among the 18 that the net knows"),
+        (
+            &["eval", "x", "--data", "asked.txt"],
+            "--data: the word `who` is not among the 18 that the net knows",
+        ),
     ] {
         let (code, _, err) = run(folder.path(), args);
         assert!(code != 0 && err.contains(said), "{args:?}: {err}");

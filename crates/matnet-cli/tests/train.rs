@@ -264,7 +264,9 @@ fn seeds_and_variants_become_a_table() {
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[0].starts_with("| net ") && lines[0].contains(" test error (%) "), "{out}");
     assert!(
-        lines[2].starts_with("| matrix | ") && lines[2].contains("±") && lines[0].contains(" best error (%) "),
+        lines[2].starts_with("| matrix | ")
+            && lines[2].contains("±")
+            && lines[0].contains(" best error (%) "),
         "{out}"
     );
     assert!(lines[3].starts_with("| vector | "), "{out}");
@@ -332,7 +334,11 @@ fn every_mistake_gets_one_clear_error() {
             2,
             "train.ema_decay: 1; must be above 0 and less than 1",
         ),
-        (&["train", "digits.toml", "--set", "train.momentum=0.9"], 2, "train.momentum: 0.9; only sgd uses it"),
+        (
+            &["train", "digits.toml", "--set", "train.momentum=0.9"],
+            2,
+            "train.momentum: 0.9; only sgd uses it",
+        ),
         (
             &["train", "digits.toml", "--set", "train.gamma=0.9"],
             2,
@@ -409,18 +415,10 @@ fn every_mistake_gets_one_clear_error() {
             "--device tpu: no such device; there are flex, wgpu, cuda, rocm",
         ),
         (&["train", "digits.toml", "--device", "cuda"], 2, "--device cuda: this build has no cuda"),
-        (
-            &["train", "digits.toml", "--variant", "x"],
-            2,
-            "variant.x: no such variant; this config has none",
-        ),
+        (&["train", "digits.toml", "--variant", "x"], 2, "variant.x: no such variant; this config has none"),
         (&["train", "digits.toml", "--out", "digits.toml/x"], 1, "digits.toml/x: Not a directory"),
         (&["train", "broken.toml"], 2, "broken.toml: line 2: "),
-        (
-            &["train", "empty.toml"],
-            2,
-            "model.kind: is missing; one of feedforward, autoencoder, ",
-        ),
+        (&["train", "empty.toml"], 2, "model.kind: is missing; one of feedforward, autoencoder, "),
         (&["train", "model.toml"], 2, "[data] is missing"),
         (&["compare", "digits.toml", "other"], 2, "give one config, or the folders of runs, not both"),
         (&["compare", "other"], 1, "other: there is no run here"),
