@@ -8,8 +8,13 @@ use std::process::ExitCode;
 macro_rules! say {
     ($($arg:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($arg)*);
+        let _ = writeln!(std::io::stderr(), "{}", $crate::failure::printable(&format!($($arg)*)));
     }};
+}
+
+/// Text without control characters: names of files and classes must not move the cursor or change colours.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '�' } else { letter }).collect()
 }
 
 /// Why a command did not succeed.

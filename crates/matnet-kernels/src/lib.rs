@@ -1,4 +1,4 @@
-//! CPU kernels of matnet on plain slices: the only home of `unsafe` and SIMD.
+//! CPU kernels of matnet on plain slices: the only crate with `unsafe` and SIMD. The README describes how they work.
 
 mod activation;
 mod adam;

@@ -71,9 +71,10 @@ pub fn variant_of(document: &Document, variant: &str, overrides: &ConfigArgs) ->
     Ok(document)
 }
 
-/// runs/NAME for NAME.toml.
+/// runs/NAME for NAME.toml, and for the config.toml of a run NAME.
 pub fn standard_folder(config: &Path) -> PathBuf {
-    Path::new("runs").join(config.file_stem().unwrap_or(config.as_os_str()))
+    let run = config.parent().and_then(Path::file_name).filter(|_| config.ends_with("config.toml"));
+    Path::new("runs").join(run.or(config.file_stem()).unwrap_or(config.as_os_str()))
 }
 
 /// Trains all runs, or resumes them.

@@ -10,13 +10,13 @@ use matnet_report::picture::{ColorRange, Colormap, Grid, Tile};
 use crate::failure::Failure;
 
 /// Rows of a sheet at most.
-const MOST_ROWS: usize = 20;
+pub const MAX_ROWS: usize = 20;
 /// Rows of a sheet without classes.
 const PLAIN_ROWS: usize = 6;
 /// Rows and columns of a small picture at most.
-const MOST_SIDE: usize = 512;
+const MAX_SIDE: usize = 512;
 /// A sheet is about so wide at most; longer rows are wrapped.
-const MOST_WIDTH: u32 = 1200;
+const MAX_WIDTH: u32 = 1200;
 /// Matrices of at most so many entries are drawn as a column of their sequence.
 const FEW_ENTRIES: usize = 16;
 
@@ -30,7 +30,7 @@ struct Row {
 pub fn sheet(samples: &Samples, per_row: usize) -> Result<RgbImage, Failure> {
     let rows = rows(samples, per_row).into_iter();
     let grid = rows.fold(grid(samples), |grid, row| grid.with_row(row.label, row.tiles));
-    Ok(grid.with_max_width(MOST_WIDTH).draw()?)
+    Ok(grid.with_max_width(MAX_WIDTH).draw()?)
 }
 
 /// Numbers between 0 and 1 are drawn as they are; others are stretched so that all but the most extreme fit.
@@ -76,7 +76,7 @@ fn rows(samples: &Samples, per_row: usize) -> Vec<Row> {
     let &[_, .., height, width] = inputs.shape() else { return Vec::new() };
     let frame = height * width;
     let tile = |pixels: &[f32], height, width| match Tile::new(height, width, pixels) {
-        Ok(tile) => tile.subsampled(MOST_SIDE),
+        Ok(tile) => tile.subsampled(MAX_SIDE),
         Err(_) => Tile::empty(),
     };
     let (strips, picture): (bool, Box<dyn Fn(usize) -> Tile>) = match inputs.shape() {
@@ -111,7 +111,7 @@ fn rows(samples: &Samples, per_row: usize) -> Vec<Row> {
                     members.push(sample);
                 }
             }
-            let shown = names.iter().zip(&members).filter(|(_, members)| !members.is_empty()).take(MOST_ROWS);
+            let shown = names.iter().zip(&members).filter(|(_, members)| !members.is_empty()).take(MAX_ROWS);
             shown.map(|(name, members)| Row { label: name.clone(), tiles: pictures(members) }).collect()
         }
         _ => {

@@ -1,9 +1,8 @@
-//! The maps of the paper as functions on tensors.
+//! The equations of the paper as functions on tensors.
 //!
-//! Each operation exists twice. [`composed`] writes it with ordinary tensor operations, so it runs and
-//! differentiates on every Burn backend and is easy to believe. The functions of this module give the
-//! same numbers and take the fused CPU kernels of `matnet-kernels`, with their hand-written backward
-//! passes, wherever the tensors live on the CPU in `f32` or `f64`.
+//! Each operation exists twice. [`composed`] writes it with tensor operations, so that it runs and differentiates on every
+//! Burn backend. The functions of this module compute the same and use the fused CPU kernels of `matnet-kernels`, with their
+//! hand-written backward passes, for tensors on the CPU in `f32` or `f64`.
 
 mod activation;
 pub mod composed;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use matnet_data::catalog::{self, LoadOptions};
-use matnet_data::{Contents, Dataset, Error, local};
+use matnet_data::{Contents, Dataset, Error, Samples, Target, local};
 use matnet_report::picture::half_blocks;
 use matnet_report::text;
 
@@ -74,6 +74,14 @@ fn write_picture(
         }
     };
     picture::save(&image, path)?;
-    writeln!(out, "picture  {} ({}×{})", path.display(), image.width(), image.height())?;
+    write!(out, "picture  {} ({}×{})", path.display(), image.width(), image.height())?;
+    let classes = match contents {
+        Contents::Samples(Samples { target: Target::Classes { names, .. }, .. }) => names.len(),
+        _ => 0,
+    };
+    match classes > contact::MAX_ROWS {
+        true => writeln!(out, ", the first {} of {classes} classes", contact::MAX_ROWS)?,
+        false => writeln!(out)?,
+    }
     Ok(())
 }

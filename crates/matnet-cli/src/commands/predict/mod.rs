@@ -4,7 +4,7 @@ mod meter;
 mod output;
 
 use matnet_train::Run;
-use matnet_train::task::{PredictRequest, PredictionStream};
+use matnet_train::task::{PredictRequest, PredictedBatch, PredictionStream};
 use meter::Meter;
 use output::Output;
 
@@ -35,6 +35,7 @@ pub fn run(args: Predict) -> Outcome {
     let (mut meter, mut done) = (Meter::new(total, args.quiet), 0);
     for batch in batches {
         let batch = batch?;
+        check_finite(&args, &batch, unit, done)?;
         output.add(&batch)?;
         done += batch.predictions.values.len();
         meter.update(done);
@@ -46,4 +47,17 @@ pub fn run(args: Predict) -> Outcome {
     output.finish()?;
     meter.end(&args.output);
     Ok(())
+}
+
+/// Fails on the first prediction that is not finite, and names its example.
+fn check_finite(args: &Predict, batch: &PredictedBatch, unit: &str, done: usize) -> Outcome {
+    let values = &batch.predictions.values;
+    let Some(at) = values.data().iter().position(|value| !value.is_finite()) else { return Ok(()) };
+    let example = at / (values.data().len() / values.len().max(1)).max(1);
+    let name = batch.names.as_ref().map_or_else(|| (done + example).to_string(), |names| names[example].clone());
+    Err(Failure::Failed(format!(
+        "{}: {unit} {name}: the prediction is {}; inputs that are finite, and as large as in training, expected",
+        args.input.display(),
+        values.data()[at]
+    )))
 }
