@@ -14,7 +14,8 @@ use burn::nn::loss::CrossEntropyLossConfig;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::prelude::*;
-use matnet_data::{Array, Samples, Target, shipped};
+use matnet_data::catalog::{self, Cache, LoadOptions};
+use matnet_data::{Array, Samples, Target};
 use rand::seq::SliceRandom;
 
 // A step allocates hundreds of tensors, and fresh pages cost more than many of the products.
@@ -100,7 +101,8 @@ struct Digits {
 
 impl Digits {
     fn load() -> Result<Self, Box<dyn Error>> {
-        let Samples { inputs: images, target: Target::Classes { labels, .. }, .. } = shipped::digits()?
+        let Samples { inputs: images, target: Target::Classes { labels, .. }, .. } =
+            catalog::load("digits", &Cache::standard()?, LoadOptions::default())?.into_samples()?
         else {
             return Err("the digits have no classes".into());
         };

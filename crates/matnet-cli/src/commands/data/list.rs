@@ -30,6 +30,7 @@ fn state(dataset: &DatasetInfo, cache: &Cache) -> &'static str {
         Origin::BuiltIn => "built in",
         _ if cache.locate(dataset).is_some() => "available",
         Origin::Generated => "generated",
+        _ if dataset.files().is_empty() && dataset.derived_from.is_none() => "not here",
         Origin::Repository | Origin::Download => "to fetch",
     }
 }
