@@ -23,7 +23,6 @@ use toml::{Table, Value};
 
 pub use self::config::AlgorithmDataConfig;
 pub use self::data::AlgorithmData;
-use super::form_name;
 use crate::config::{Loss, TrainConfig, from_table};
 use crate::run::Score;
 use crate::task::{
@@ -255,10 +254,6 @@ impl Task for AlgorithmTask {
 
     fn config(&self) -> &TuringMachineConfig {
         &self.net
-    }
-
-    fn form(&self) -> String {
-        form_name(self.net.form())
     }
 
     fn metadata(&self) -> AlgorithmMetadata {

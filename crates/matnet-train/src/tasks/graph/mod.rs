@@ -18,7 +18,6 @@ use toml::{Table, Value};
 
 pub use self::config::{Directed, GraphDataConfig, GraphSplitConfig, GraphSplitRule, NormalizeFeatures};
 pub use self::data::NodeData;
-use super::form_name;
 use crate::config::{Loss, TrainConfig, from_table, keys_of};
 use crate::task::{
     BatchScore, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch, PredictionStream,
@@ -216,10 +215,6 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
 
     fn config(&self) -> &C {
         &self.net
-    }
-
-    fn form(&self) -> String {
-        form_name(self.net.form())
     }
 
     fn metadata(&self) -> GraphMetadata {

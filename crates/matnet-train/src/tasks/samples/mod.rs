@@ -26,7 +26,6 @@ pub use self::config::{SampleDataConfig, SampleSplitConfig, Scale, SplitRule};
 pub use self::data::{Preprocess, SampleData};
 pub use self::inputs::{Inputs, Occlusions};
 pub(crate) use self::net::{describe, fits};
-use super::form_name;
 use crate::config::{Loss, Monitor, TrainConfig};
 use crate::run::Score;
 use crate::task::{
@@ -269,10 +268,6 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn config(&self) -> &C {
         &self.net
-    }
-
-    fn form(&self) -> String {
-        form_name(self.net.form())
     }
 
     fn metadata(&self) -> SampleMetadata {
