@@ -13,6 +13,7 @@
 //! ```
 
 pub(crate) mod checksummed;
+mod faults;
 pub(crate) mod files;
 mod history;
 
@@ -150,13 +151,16 @@ impl Run {
 
     /// Creates the folder, if need be, and keeps other processes out until the lock is dropped.
     pub(crate) fn lock(&self) -> Result<File> {
-        fs::create_dir_all(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
+        faults::check()
+            .and_then(|()| fs::create_dir_all(&self.folder))
+            .map_err(|error| Error::io(&self.folder, error))?;
         let path = self.path(".lock");
         if path.is_symlink() {
             return Err(Error::damaged(path, "is a symbolic link; a run needs a lock file of its own"));
         }
         // Never truncated: whatever stands there may be somebody else's.
-        let file = File::options().write(true).create(true).truncate(false).open(&path);
+        let file = faults::check()
+            .and_then(|()| File::options().write(true).create(true).truncate(false).open(&path));
         let file = file.map_err(|error| Error::io(&path, error))?;
         match file.try_lock() {
             Ok(()) => {
