@@ -12,6 +12,30 @@ use super::{Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps
 pub use graph::{attention_map, edge_attention, highway, slot_map, sparse_product};
 pub use memory::memory_step;
 
+/// See [`product`](super::product()).
+pub fn product(a: Tensor<2>, b: Tensor<2>) -> Tensor<2> {
+    a.matmul(b)
+}
+
+/// See [`batched_product`](super::batched_product).
+pub fn batched_product(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
+    a.matmul(b)
+}
+
+/// See [`linear`](super::linear).
+pub fn linear(
+    input: Tensor<2>,
+    weight: Tensor<2>,
+    bias: Option<Tensor<1>>,
+    activation: Activation,
+) -> Tensor<2> {
+    let mapped = product(input, weight);
+    activation.forward(match bias {
+        Some(bias) => mapped + bias.unsqueeze(),
+        None => mapped,
+    })
+}
+
 /// Uᵀ X V for every X of the batch.
 pub fn two_sided(input: Tensor<3>, row_map: Tensor<2>, col_map: Tensor<2>) -> Tensor<3> {
     let [batch, rows, cols] = input.dims();

@@ -13,6 +13,7 @@ mod mat1;
 mod mat1_chain;
 mod mat2;
 mod memory;
+mod product;
 mod recurrent;
 mod sparse_product;
 
@@ -23,5 +24,8 @@ pub use mat1::mat1;
 pub use mat1_chain::{Mat1Maps, mat1_chain};
 pub use mat2::{Mat2Maps, mat2};
 pub use memory::{MemorySize, MemoryState, memory_step};
+pub use product::{
+    batched_product, batched_product_transposed, linear, linear_transposed, product, product_transposed,
+};
 pub use recurrent::{Cell, Keep, MatState, RecurrentMaps, StateMaps, Steps, recurrent, recurrent_mapped};
 pub use sparse_product::{slot_map, sparse_product};
