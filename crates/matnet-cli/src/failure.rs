@@ -12,9 +12,9 @@ macro_rules! say {
     }};
 }
 
-/// Text without control characters: names of files and classes must not move the cursor or change colours.
+/// Text without control characters but line breaks: names of files and classes must not move the cursor or change colours.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '�' } else { letter }).collect()
+    text.chars().map(|letter| if letter.is_control() && letter != '\n' { '�' } else { letter }).collect()
 }
 
 /// Why a command did not succeed.

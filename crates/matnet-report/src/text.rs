@@ -25,7 +25,9 @@ pub fn counted(number: usize, noun: &str) -> String {
 
 /// The plural of an English noun; of several words, the last one changes.
 pub fn plural(noun: &str) -> String {
-    for (singular, plural) in [("matrix", "matrices"), ("vertex", "vertices"), ("axis", "axes")] {
+    for (singular, plural) in
+        [("matrix", "matrices"), ("vertex", "vertices"), ("axis", "axes"), ("epoch", "epochs")]
+    {
         if let Some(start) = noun.strip_suffix(singular) {
             return format!("{start}{plural}");
         }

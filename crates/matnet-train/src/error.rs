@@ -104,6 +104,19 @@ impl Error {
         Self::In { context: context.into(), error: Box::new(self) }
     }
 
+    /// An error about the data that `key` names.
+    pub(crate) fn data_key(key: &'static str, what: impl Into<String>) -> Self {
+        Self::DataKey { key, error: matnet_data::Error::Invalid(what.into()) }
+    }
+
+    /// The same error without the key, for data that were not named by a config.
+    pub(crate) fn without_key(self) -> Self {
+        match self {
+            Self::DataKey { error, .. } => Self::Data(error),
+            other => other,
+        }
+    }
+
     /// Whether the user asked for something that cannot be, in contrast to something that failed.
     pub fn is_usage(&self) -> bool {
         match self {

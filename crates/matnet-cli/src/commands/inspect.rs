@@ -35,7 +35,7 @@ pub fn run(args: Inspect) -> Outcome {
     for (at, name) in names.iter().enumerate() {
         let variant = train::variant_of(&document, name, &args.overrides)?;
         if names.len() > 1 {
-            writeln!(out, "{}variant {name}: ", if at > 0 { "\n" } else { "" })?;
+            writeln!(out, "{}variant {name}:", if at > 0 { "\n" } else { "" })?;
         }
         summarize(&mut out, &mut planner, &variant, &cache)?;
     }

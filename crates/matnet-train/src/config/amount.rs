@@ -13,6 +13,15 @@ pub enum Amount {
     Fraction(f64),
 }
 
+impl std::fmt::Display for Amount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Count(count) => count.fmt(f),
+            Self::Fraction(fraction) => fraction.fmt(f),
+        }
+    }
+}
+
 impl Amount {
     /// As a fraction of `total`.
     pub(crate) fn fraction(self, total: usize) -> f64 {

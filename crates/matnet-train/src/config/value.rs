@@ -12,7 +12,7 @@ use serde::de::{
 };
 use toml::{Table, Value};
 
-use super::suggestion;
+use super::{nearest, suggestion};
 use crate::Result;
 use crate::error::at;
 
@@ -122,8 +122,11 @@ impl de::Error for Fault {
     }
 
     fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Self {
-        let known: Vec<String> = known.iter().map(|&name| name.to_owned()).collect();
-        Self::new(FaultKind::Invalid { value: variant.to_owned(), expected: suggestion(variant, &known) })
+        let expected = match nearest(variant, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("one of {} expected", known.join(", ")),
+        };
+        Self::new(FaultKind::Invalid { value: variant.to_owned(), expected })
     }
 
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {

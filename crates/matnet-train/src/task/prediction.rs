@@ -54,9 +54,7 @@ impl PredictRequest<'_> {
     /// An error, said of the input.
     pub(crate) fn about(&self, error: Error) -> Error {
         match error {
-            error @ (Error::Mismatch(_) | Error::Data(matnet_data::Error::Invalid(_))) => {
-                error.within(self.input.display().to_string())
-            }
+            error @ Error::Mismatch(_) => error.within(self.input.display().to_string()),
             other => other,
         }
     }

@@ -22,12 +22,12 @@ pub fn open(source: &str, cache: &Cache, options: LoadOptions) -> Result<Option<
 /// The error for a source that is neither a dataset nor a file.
 pub fn not_found(source: &str) -> Error {
     let names: Vec<String> = catalog::all().iter().map(|dataset| dataset.name.to_owned()).collect();
-    let expected = format!("is neither a dataset nor a file; {}", suggestion(source, &names));
-    Error::config("data", "source", format!("`{source}`"), expected)
+    let hint = suggestion(source, &names);
+    Error::data_key("data.source", format!("`{source}` is neither a dataset nor a file; {hint}"))
 }
 
 /// The error for a source that holds another kind of data.
 pub fn wrong_contents(source: &str, expected: &str) -> Error {
-    let expected = format!("holds no {expected}, which is what this kind of net takes");
-    Error::config("data", "source", format!("`{source}`"), expected)
+    let what = format!("`{source}` holds no {expected}, which is what this kind of net takes");
+    Error::data_key("data.source", what)
 }

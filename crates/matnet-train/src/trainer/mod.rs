@@ -106,6 +106,8 @@ pub(crate) fn train<T: Task>(
         false => None,
     };
     if let Some(result) = finished {
+        // A process killed right after the result has left it.
+        checkpoint::remove_previous(run.folder())?;
         if !run.path("report.html").exists() {
             let best = run.best(planned.task.config(), &options.device)?;
             report(&planned.fitted(run, best, &result, options))?;

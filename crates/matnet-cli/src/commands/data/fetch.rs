@@ -51,12 +51,13 @@ fn fetch_one(dataset: &DatasetInfo, cache: &Cache, options: &FetchOptions) -> Ou
     });
     reporter.clear();
     let paths = paths?;
-    if paths.is_empty() {
+    // The files of matnet's repository may be outside the cache.
+    let Some(folder) = paths.first().and_then(|path| path.parent()) else {
         writeln!(out, "{}: nothing to fetch", dataset.name)?;
         return Ok(());
-    }
+    };
     let files = text::counted(paths.len(), "file");
-    writeln!(out, "{}: {files} in {}, verified", dataset.name, cache.folder(dataset).display())?;
+    writeln!(out, "{}: {files} in {}, verified", dataset.name, folder.display())?;
     Ok(())
 }
 

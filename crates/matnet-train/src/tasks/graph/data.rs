@@ -63,7 +63,7 @@ impl NodeData {
             normalize: metadata.normalize,
             ..config.clone()
         };
-        let (data, notes) = find(&config, cache)?;
+        let (data, notes) = find(&config, cache).map_err(Error::without_key)?;
         let data = with_relations(data, &metadata.relations)?;
         let test = (0..data.labels.len()).filter(|&node| data.labels[node].is_some()).collect();
         Self::prepared(data, SplitIndices { test, ..SplitIndices::default() }, config, notes)
@@ -170,9 +170,9 @@ impl Dataset for NodeData {
 fn find(config: &GraphDataConfig, cache: &Cache) -> Result<(GraphData, Vec<String>)> {
     let name = &config.source;
     if let Some(edges) = &config.edges {
-        for (key, path) in [("source", name), ("edges", edges)] {
+        for (key, path) in [("data.source", name), ("data.edges", edges)] {
             if !Path::new(path).is_file() {
-                return Err(Error::config("data", key, format!("`{path}`"), "there is no such file"));
+                return Err(Error::data_key(key, format!("there is no file `{path}`")));
             }
         }
         return Ok((local::load_graph(edges, name)?, Vec::new()));

@@ -282,8 +282,9 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         let (source, edges) =
             (request.input.to_string_lossy(), request.edges.map(std::path::Path::to_string_lossy));
         let other = OtherData { source: &source, edges: edges.as_deref() };
-        let data = NodeData::load_other(other, &loaded.data_config, &loaded.metadata, request.cache)?;
-        let task = Self::for_trained(data.unlabelled(), loaded).map_err(|error| request.about(error))?;
+        let data = NodeData::load_other(other, &loaded.data_config, &loaded.metadata, request.cache);
+        let task = data.and_then(|data| Self::for_trained(data.unlabelled(), loaded));
+        let task = task.map_err(|error| request.about(error))?;
         let nodes: Vec<usize> = (0..task.data.graph.nodes()).collect();
         let names = Some(task.data.node_names.clone()).filter(|names| !names.is_empty());
         let total = nodes.len();

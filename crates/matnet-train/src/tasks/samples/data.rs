@@ -138,7 +138,7 @@ impl SampleData {
         }
         config.source = source.to_owned();
         config.limit = None;
-        let raw = Raw::load(&config, cache)?;
+        let raw = Raw::load(&config, cache).map_err(Error::without_key)?;
         let test = (0..raw.inputs.len()).collect();
         raw.prepared(SplitIndices { test, ..SplitIndices::default() }, config, preprocess)
     }
@@ -225,9 +225,12 @@ impl Raw {
         let not_finite = |array: &Array, whose: &str| {
             let at = array.data().iter().position(|x| !x.is_finite())?;
             let size = (array.data().len() / array.len().max(1)).max(1);
-            let what = format!("{whose}sample {} holds {}", at / size, array.data()[at]);
-            let value = format!("{}: {what}", config.source);
-            Some(Error::config("data", "source", value, "finite numbers expected"))
+            let (source, sample) = (&config.source, at / size);
+            let what = format!(
+                "{source}: {whose}sample {sample} holds {}; finite numbers expected",
+                array.data()[at]
+            );
+            Some(Error::data_key("data.source", what))
         };
         if let Some(error) = not_finite(&samples.inputs, "") {
             return Err(error);
@@ -294,7 +297,7 @@ impl Raw {
         let checksum = self.checksum();
         let Self { inputs, target, notes, .. } = self;
         let inputs = preprocess.apply_to(inputs).map_err(|error| {
-            error.within(format!("{} cannot be transformed as the run's data", config.source))
+            Error::Mismatch(format!("{} cannot be transformed as the run's data: {error}", config.source))
         })?;
         let preprocess = preprocess.clone();
         let occlusions = Occlusions::draw(&config, inputs.shape(), &indices, &preprocess)?;

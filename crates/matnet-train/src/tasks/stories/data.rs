@@ -79,15 +79,15 @@ impl QaData {
                 let test = share.count(task.train.len()).min(task.train.len());
                 task.test = task.train.split_off(task.train.len() - test);
             }
-        } else if config.split.test.is_some() {
+        } else if let Some(test) = config.split.test {
             let expected = "only stories without a test split of their own use it";
-            return Err(Error::config("data", "split.test", "is given", expected));
+            return Err(Error::config("data", "split.test", test.to_string(), expected));
         }
         let vocabulary = vocabulary(&found.tasks);
         let mut data = Self::numbered(found.tasks, vocabulary, config.clone(), notes)?;
         if let Some(example) = data.examples.iter().find(|example| example.answer.is_none()) {
-            let value = format!("{}: `{}`", config.source, data.question(example).text);
-            return Err(Error::config("data", "source", value, "has no answer to learn"));
+            let what = format!("{}: `{}` has no answer to learn", config.source, data.question(example).text);
+            return Err(Error::data_key("data.source", what));
         }
         let name = if config.split.per_seed { format!("split of run {seed}") } else { "split".to_owned() };
         let mut train = std::mem::take(&mut data.indices.train);
@@ -113,7 +113,7 @@ impl QaData {
         cache: &Cache,
     ) -> Result<Self> {
         let config = StoryDataConfig { source: source.to_owned(), size: None, tasks: None, ..config.clone() };
-        let (found, notes, config) = find(&config, cache)?;
+        let (found, notes, config) = find(&config, cache).map_err(Error::without_key)?;
         let mut tasks = found.tasks;
         tasks.retain(|task| !task.train.is_empty() || !task.test.is_empty());
         for task in &mut tasks {
@@ -244,8 +244,9 @@ fn find(config: &StoryDataConfig, cache: &Cache) -> Result<(StoryData, Vec<Strin
         let size: BabiSize = *config.size.get_or_insert_default();
         return Ok((babi::load(&folder, size)?, Vec::new(), config));
     }
-    if config.size.is_some() {
-        return Err(Error::config("data", "size", "is given", "only babi uses it"));
+    if let Some(size) = config.size {
+        let size = if size == BabiSize::Small { "1k" } else { "10k" };
+        return Err(Error::config("data", "size", size, "only babi uses it"));
     }
     if dataset.is_err() && path.is_file() {
         return Ok((local::load_stories(path)?, Vec::new(), config));
