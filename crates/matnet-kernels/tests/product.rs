@@ -65,7 +65,15 @@ fn every_entry_is_one_fused_chain() {
         })
         .collect();
     // Several panels, blocks of k and of rows; one row, one column, one term; no term.
-    sizes.extend([[1, 700, 300], [2, 530, 49], [9, 1100, 10], [500, 600, 70], [300, 1, 33], [7, 64, 1]]);
+    sizes.extend([
+        [1, 700, 300],
+        [2, 530, 49],
+        [9, 1100, 10],
+        [500, 600, 70],
+        [300, 1, 33],
+        [7, 64, 1],
+        [600, 70, 10],
+    ]);
     sizes.extend([[3, 0, 5], [0, 4, 5], [5, 4, 0]]);
     for [m, k, n] in sizes {
         let (a, b) = (numbers.list(m * k), numbers.list(k * n));

@@ -465,3 +465,130 @@ fn nothing_to_do_is_refused() {
     let no_batch = message(Box::new(move || run([0, 2, 3, 4])));
     assert_eq!(no_batch, "recurrent: the input has an empty batch");
 }
+
+/// Shapes of A and B, and whether B is stored transposed.
+fn product_shapes(rng: &mut SeededRng, most: usize, transposed: bool) -> Vec<Vec<usize>> {
+    let [m, k, n] = sides(rng, most);
+    vec![vec![m, k], if transposed { vec![n, k] } else { vec![k, n] }, vec![n]]
+}
+
+fn run_linear(
+    composed: bool,
+    t: &[Tensor<1>],
+    shapes: &[Vec<usize>],
+    transposed: bool,
+    f: Option<Activation>,
+) -> Tensor<2> {
+    let (a, b) = (t[0].clone().reshape(shape::<2>(shapes, 0)), t[1].clone().reshape(shape::<2>(shapes, 1)));
+    let bias = Some(t[2].clone());
+    match (f, composed, transposed) {
+        (None, false, false) => ops::product(a, b),
+        (None, false, true) => ops::product_transposed(a, b),
+        (None, true, false) => composed::product(a, b),
+        (None, true, true) => composed::product(a, b.transpose()),
+        (Some(f), false, false) => ops::linear(a, b, bias, f),
+        (Some(f), false, true) => ops::linear_transposed(a, b, bias, f),
+        (Some(f), true, false) => composed::linear(a, b, bias, f),
+        (Some(f), true, true) => composed::linear(a, b.transpose(), bias, f),
+    }
+}
+
+/// No activation at all, which is the bare product, and every activation.
+fn kinds() -> impl Iterator<Item = Option<Activation>> {
+    [None].into_iter().chain(ACTIVATIONS.map(Some))
+}
+
+#[test]
+fn gradients_of_products() {
+    let mut rng = SeededRng::new(0, "products");
+    for index in 0..100 {
+        for f in kinds() {
+            let transposed = index % 2 == 1;
+            let shapes = product_shapes(&mut rng, 12, transposed);
+            let inputs = flat(&mut rng, &shapes);
+            check_function(&format!("{f:?} {shapes:?}"), &inputs, |t| {
+                weigh(run_linear(false, t, &shapes, transposed, f)) + t[2].clone().sum()
+            });
+        }
+    }
+}
+
+#[test]
+fn fused_products_equal_composed() {
+    let mut rng = SeededRng::new(1, "products");
+    for index in 0..40 {
+        for f in kinds() {
+            let transposed = index % 2 == 1;
+            let shapes = product_shapes(&mut rng, [5, 40, 150][index % 3], transposed);
+            let inputs = flat(&mut rng, &shapes);
+            let run = |composed: bool, dtype: DType| {
+                let leaf = |values: &Vec<f64>| {
+                    let data = TensorData::new(values.clone(), [values.len()]);
+                    Tensor::<1>::from_data(data, (&common::device(), dtype)).require_grad()
+                };
+                let leaves: Vec<_> = inputs.iter().map(leaf).collect();
+                let output = run_linear(composed, &leaves, &shapes, transposed, f);
+                let loss = weigh(output.clone().cast(DType::F64)) + leaves[2].clone().sum().cast(DType::F64);
+                let grads = loss.backward();
+                let mut all = vec![common::numbers(output)];
+                all.extend(leaves.iter().map(|leaf| common::numbers(leaf.grad(&grads).unwrap())));
+                all
+            };
+            for (dtype, close) in [(DType::F32, 2e-5), (DType::F64, 1e-12)] {
+                for (fused, composed) in run(false, dtype).into_iter().zip(run(true, dtype)) {
+                    let scale = composed.iter().fold(1.0_f64, |scale, x| scale.max(x.abs()));
+                    let apart =
+                        fused.iter().zip(&composed).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
+                    assert!(apart <= close * scale, "{f:?} {shapes:?} {dtype:?}: {apart:e} of {scale}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_of_batched_products() {
+    let mut rng = SeededRng::new(2, "batches");
+    for index in 0..100 {
+        let [batch, m, k, n] = sides(&mut rng, 6);
+        let (transposed, shared) = (index % 2 == 1, index / 2 % 3);
+        let a = [if shared == 1 { 1 } else { batch }, m, k];
+        let b = [
+            if shared == 2 { 1 } else { batch },
+            if transposed { n } else { k },
+            if transposed { k } else { n },
+        ];
+        let inputs = flat(&mut rng, &[a.to_vec(), b.to_vec()]);
+        let run = |composed: bool, t: &[Tensor<1>]| {
+            let (a, b) = (t[0].clone().reshape(a), t[1].clone().reshape(b));
+            match (composed, transposed) {
+                (false, false) => ops::batched_product(a, b),
+                (false, true) => ops::batched_product_transposed(a, b),
+                (true, false) => composed::batched_product(a, b),
+                (true, true) => composed::batched_product(a, b.swap_dims(1, 2)),
+            }
+        };
+        let label = format!("{a:?} {b:?}");
+        check_function(&label, &inputs, |t| weigh(run(false, t)));
+        let leaves: Vec<_> = inputs.iter().map(|x| common::tensor(x.clone(), [x.len()])).collect();
+        assert!(common::distance(run(false, &leaves), run(true, &leaves)) < 1e-12, "{label}");
+    }
+}
+
+#[test]
+fn factors_that_do_not_fit_are_refused() {
+    let message = |run: &dyn Fn()| {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+        panic.downcast_ref::<String>().expect("a message").clone()
+    };
+    let ones = |shape: [usize; 2]| Tensor::<2>::ones(shape, &Device::flex());
+    let batch = |shape: [usize; 3]| Tensor::<3>::ones(shape, &Device::flex());
+    let sides = message(&|| drop(ops::product(ones([2, 3]), ones([4, 5]))));
+    assert!(sides.contains("product: 2×3 times 4×5"), "{sides}");
+    let sides = message(&|| drop(ops::product_transposed(ones([2, 3]), ones([4, 5]))));
+    assert!(sides.contains("2×3 times 5×4"), "{sides}");
+    let counts = message(&|| drop(ops::batched_product(batch([2, 3, 4]), batch([3, 4, 5]))));
+    assert!(counts.contains("a batch of 2 and one of 3"), "{counts}");
+    let kinds = message(&|| drop(ops::product(ones([2, 3]), ones([3, 5]).cast(DType::F64))));
+    assert!(kinds.contains("F32") && kinds.contains("F64"), "{kinds}");
+}

@@ -162,7 +162,7 @@ pub unsafe trait Simd: Copy {
     /// A block of a dense product with the register tile that suits this CPU.
     ///
     /// # Safety
-    /// As for [`product::block`](crate::product).
+    /// As for [`product::block`](mod@crate::product).
     unsafe fn product(self, args: &crate::product::BlockArgs<Self::Elem>);
 
     /// The inner-product kernel with the register tile that suits this CPU.

@@ -1,0 +1,212 @@
+//! A sample gives the same bits alone and in any batch, for every kind of net; NaN goes through.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use matnet::graph::{Graph, GraphInput};
+use matnet::layer::Aggregation;
+use matnet::net::Tying;
+use matnet::prelude::*;
+
+/// Sizes of batches; the largest is the whole.
+const BATCHES: [usize; 4] = [1, 2, 7, 64];
+const WHOLE: usize = 500;
+
+fn random<const D: usize>(rng: &mut SeededRng, shape: [usize; D], device: &Device) -> Tensor<D> {
+    let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| rng.normal() as f32).collect();
+    Tensor::from_data(TensorData::new(numbers, shape), device)
+}
+
+fn bits<const D: usize>(tensor: Tensor<D>) -> Vec<u32> {
+    tensor.into_data().as_slice::<f32>().expect("f32").iter().map(|x| x.to_bits()).collect()
+}
+
+/// Compares a batch with smaller ones from its beginning, its middle and its end.
+fn same_bits<N, const I: usize, const O: usize>(label: &str, init: impl Fn(&Device) -> N, shape: [usize; I])
+where
+    N: Net<Input = Tensor<I>, Output = Tensor<O>>,
+{
+    let device = Device::flex();
+    let net = init(&device);
+    let x = |device: &Device| random(&mut SeededRng::new(1, label), shape, device);
+    let run =
+        |first: usize, batch: usize| bits(net.forward(x(&device).narrow(0, first, batch), &mut Mode::Eval));
+    let whole = run(0, shape[0]);
+    let size = whole.len() / shape[0];
+    assert!(whole.iter().any(|&x| f32::from_bits(x) != 0.0), "{label}: all outputs are 0");
+    for batch in BATCHES {
+        for first in [0, 13, shape[0] - batch] {
+            let (some, want) = (run(first, batch), &whole[first * size..(first + batch) * size]);
+            let differing = some.iter().zip(want).filter(|(a, b)| a != b).count();
+            assert!(differing == 0, "{label}: {differing} of {} differ in a batch of {batch}", want.len());
+        }
+    }
+    // The same where a backward pass may follow.
+    let tracked = Device::flex().autodiff();
+    let some = init(&tracked).forward(x(&tracked).narrow(0, 0, 7), &mut Mode::Eval);
+    assert!(bits(some) == whole[..7 * size], "{label}: tracked");
+}
+
+/// The generator of a net's parameters.
+fn seed() -> SeededRng {
+    SeededRng::new(0, "bits")
+}
+
+fn sizes() -> impl Iterator<Item = (Form, Vec<usize>)> {
+    let vectors = [5, 24, 50, 130].map(|n| (Form::Vector, vec![n]));
+    let matrices = [[5, 4], [24, 24], [50, 50], [130, 30]].map(|sides| (Form::Matrix, sides.to_vec()));
+    vectors.into_iter().chain(matrices)
+}
+
+#[test]
+fn feed_forward_nets_and_autoencoders() {
+    let shape = [WHOLE, 12, 11];
+    for (form, hidden) in sizes() {
+        for (skip, norm) in [(Skip::None, false), (Skip::Highway, true), (Skip::Dense, false)] {
+            let config = FeedForwardConfig::new([12, 11], hidden.clone(), 10).with_form(form);
+            let config = config.with_depth(Some(3)).with_skip(skip).with_batch_norm(norm);
+            let label = format!("{form:?} {hidden:?} {skip:?}");
+            same_bits(&label, |device| config.init(&mut seed(), device).unwrap(), shape);
+        }
+        let config = FeedForwardConfig::new([12, 11], hidden.clone(), [7, 6]).with_form(form);
+        let label = format!("{form:?} {hidden:?} to matrices");
+        same_bits(&label, |device| config.init(&mut seed(), device).unwrap(), shape);
+        let config = AutoEncoderConfig::new([12, 11], hidden.clone(), 4).with_form(form);
+        let label = format!("{form:?} {hidden:?} autoencoder");
+        same_bits(&label, |device| config.init(&mut seed(), device).unwrap(), shape);
+    }
+}
+
+#[test]
+fn nets_on_sequences() {
+    let shape = [WHOLE, 3, 8, 9];
+    for (form, hidden) in sizes() {
+        for cell in [CellKind::Lstm, CellKind::Gru, CellKind::Rnn] {
+            let label = |kind: &str| format!("{form:?} {hidden:?} {cell:?} {kind}");
+            let config = SequenceClassifierConfig::new([8, 9], hidden.clone(), 5).with_form(form);
+            let config = config.with_cell(cell).with_bidirectional(cell == CellKind::Gru);
+            same_bits(&label("classifier"), |device| config.init(&mut seed(), device).unwrap(), shape);
+            let config = SequenceLabellerConfig::new([8, 9], hidden.clone(), 4).with_form(form);
+            let config = config.with_cell(cell);
+            same_bits(&label("labeller"), |device| config.init(&mut seed(), device).unwrap(), shape);
+            let config = Seq2SeqConfig::new([8, 9], hidden.clone(), 2).with_form(form).with_cell(cell);
+            same_bits(&label("seq2seq"), |device| config.init(&mut seed(), device).unwrap(), shape);
+        }
+    }
+}
+
+#[test]
+fn turing_machines() {
+    for (form, hidden) in [(Form::Vector, vec![50]), (Form::Matrix, vec![12, 10])] {
+        let config = TuringMachineConfig::new([6, 1], hidden, [5, 1]).with_form(form);
+        let label = format!("{form:?} Turing machine");
+        same_bits(&label, |device| config.init(&mut seed(), device).unwrap(), [100, 4, 6, 1]);
+    }
+}
+
+#[test]
+fn memory_nets() {
+    fn check<N: Net<Input = Stories, Output = Tensor<2>>>(label: &str, net: &N) {
+        let mut rng = SeededRng::new(1, label);
+        let mut line = |most: usize| -> Vec<u32> {
+            let words = 1 + rng.below(most);
+            (0..words).map(|_| 1 + rng.below(60) as u32).collect()
+        };
+        let all: Vec<_> =
+            (0..64).map(|at| ((0..at % 23).map(|_| line(6)).collect::<Vec<_>>(), line(5))).collect();
+        let run = |first: usize, count: usize| {
+            let mut stories = Stories::default();
+            all[first..first + count].iter().for_each(|(story, question)| stories.push(story, question));
+            bits(net.forward(stories, &mut Mode::Eval))
+        };
+        let whole = run(0, 64);
+        for batch in [1, 2, 7] {
+            for first in [0, 13, 44, 64 - batch] {
+                let want = &whole[first * 60..(first + batch) * 60];
+                assert!(run(first, batch) == want, "{label}: story {first} in a batch of {batch}");
+            }
+        }
+    }
+    let device = Device::flex();
+    for (dim, heads) in [(5, 1), (24, 3), (130, 2)] {
+        for tying in [Tying::Adjacent, Tying::LayerWise] {
+            let config = EndToEndConfig::new(60, 6, dim).with_heads(heads).with_tying(tying);
+            let net = config.init(&mut seed(), &device).unwrap();
+            check(&format!("end to end {dim} {tying:?}"), &net);
+        }
+        let net = MemoryNetworkConfig::new(60, 6, dim).with_hops(2).init(&mut seed(), &device).unwrap();
+        check(&format!("memory network {dim}"), &net);
+    }
+}
+
+/// A graph, and the same one followed by another that nothing links to it.
+fn alone_and_beside(rng: &mut SeededRng, nodes: usize, more: usize) -> [Graph; 2] {
+    let mut edges = |first: usize, nodes: usize| -> Vec<(u32, u32)> {
+        let mut end = || (first + rng.below(nodes)) as u32;
+        (0..3 * nodes).map(|_| (end(), end())).collect()
+    };
+    let one = edges(0, nodes);
+    let both = [one.clone(), edges(nodes, more)].concat();
+    [Graph::new(nodes, &one, false).unwrap(), Graph::new(nodes + more, &both, false).unwrap()]
+}
+
+/// The nodes of a graph have the same bits alone and beside another graph, which is how graphs are batched.
+#[test]
+fn nets_on_graphs() {
+    fn check<N: GraphNet>(label: &str, net: &N) {
+        for nodes in [1, 2, 7, 64, 500] {
+            let mut rng = SeededRng::new(nodes as u64, label);
+            let [one, both] = alone_and_beside(&mut rng, nodes, 90);
+            let features = random::<2>(&mut rng, [nodes + 90, 40], &Device::flex());
+            let run = |graph: &Graph, features: Tensor<2>| {
+                let input = GraphInput::new(features, &net.links(graph).unwrap());
+                bits(net.forward(input, &mut Mode::Eval))
+            };
+            let alone = run(&one, features.clone().narrow(0, 0, nodes));
+            let beside = run(&both, features);
+            assert!(alone == beside[..alone.len()], "{label}: {nodes} nodes");
+        }
+    }
+    let device = Device::flex();
+    for width in [5, 24, 130] {
+        for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
+            let config = ColumnNetConfig::new(40, width, 6).with_aggregation(aggregation).with_heads(3);
+            let net = config.with_depth(2).with_num_neighbors(4).init(&mut seed(), &device).unwrap();
+            check(&format!("{aggregation:?} {width}"), &net);
+        }
+        check(&format!("GCN {width}"), &GcnConfig::new(40, [width], 6).init(&mut seed(), &device).unwrap());
+        let net = ChebyshevNetConfig::new(40, [width], 6).init(&mut seed(), &device).unwrap();
+        check(&format!("Chebyshev {width}"), &net);
+    }
+}
+
+/// NaN in one sample makes its output and all gradients NaN, and no other sample's output.
+#[test]
+fn nan_goes_through_whole_nets() {
+    let device = Device::flex().autodiff();
+    let activations = [Activation::Identity, Activation::Relu, Activation::Sigmoid, Activation::Tanh];
+    for activation in activations {
+        for (form, hidden) in [(Form::Vector, vec![30]), (Form::Matrix, vec![9, 8])] {
+            for skip in [Skip::None, Skip::Highway] {
+                for sick in [0, 3] {
+                    let config = FeedForwardConfig::new([6, 5], hidden.clone(), 4).with_form(form);
+                    let config = config.with_depth(Some(3)).with_skip(skip).with_activation(activation);
+                    let net = config.init(&mut seed(), &device).unwrap();
+                    let mut numbers = vec![0.5_f32; 5 * 30];
+                    numbers[sick * 30 + 7] = f32::NAN;
+                    let x =
+                        Tensor::<3>::from_data(TensorData::new(numbers, [5, 6, 5]), &device).require_grad();
+                    let output = net.forward(x.clone(), &mut Mode::Eval);
+                    let label = format!("{activation:?} {form:?} {skip:?} {sick}");
+                    let nan =
+                        |data: TensorData| -> Vec<bool> { data.iter::<f32>().map(f32::is_nan).collect() };
+                    for (at, nan) in nan(output.clone().into_data()).into_iter().enumerate() {
+                        assert_eq!(nan, at / 4 == sick, "{label}: output {at}");
+                    }
+                    let gradients = (output.clone() * output).sum().backward();
+                    let of_x = nan(x.grad(&gradients).unwrap().into_data());
+                    assert!(of_x[sick * 30..(sick + 1) * 30].iter().all(|&nan| nan), "{label}: gradient");
+                    assert_eq!(of_x.iter().filter(|&&nan| nan).count(), 30, "{label}: gradient of others");
+                }
+            }
+        }
+    }
+}
