@@ -14,9 +14,8 @@ fn main() {
             [1, 16, 64, 128, 1000].into_iter().flat_map(|m| sides.map(|[k, n]| [m, k, n])).collect()
         }
     };
-    let numbers = |count: usize| -> Vec<f32> {
-        (0..count).map(|at| (at * 7919 % 1009) as f32 / 504.5 - 1.0).collect()
-    };
+    let numbers =
+        |count: usize| -> Vec<f32> { (0..count).map(|at| (at * 7919 % 1009) as f32 / 504.5 - 1.0).collect() };
     println!("{:?}, {} threads; microseconds and GFLOP/s", Level::best(), rayon::current_num_threads());
     println!("{:>16} {:>16} {:>16} {:>16}", "m k n", "A·B", "C·Bᵀ", "Aᵀ·C");
     for [m, k, n] in shapes {

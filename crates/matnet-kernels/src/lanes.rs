@@ -75,9 +75,7 @@ pub(crate) fn through_all<E: Element>(level: Level, activation: Activation, y: &
     assert_eq!(y.len(), g.len());
     let mut all = vec![E::ZERO; g.len()];
     let parts = all.par_chunks_mut(AT_ONCE).zip(y.par_chunks(AT_ONCE)).zip(g.par_chunks(AT_ONCE));
-    parts
-        .with_min_len(at_least())
-        .for_each(|((to, y), g)| level.run(ThroughAll(activation, y, g, to)));
+    parts.with_min_len(at_least()).for_each(|((to, y), g)| level.run(ThroughAll(activation, y, g, to)));
     all
 }
 

@@ -26,7 +26,11 @@ impl Numbers {
 /// The levels that multiply and add in one rounding.
 fn fused() -> Vec<Level> {
     let all = Level::available();
-    if cfg!(target_arch = "aarch64") { all } else { all.into_iter().filter(|&l| l != Level::PORTABLE).collect() }
+    if cfg!(target_arch = "aarch64") {
+        all
+    } else {
+        all.into_iter().filter(|&l| l != Level::PORTABLE).collect()
+    }
 }
 
 fn bits(numbers: &[f32]) -> Vec<u32> {
@@ -185,8 +189,7 @@ fn linear_layers_agree_with_plain_loops() {
             for turned in [false, true] {
                 let plain = MatrixView::new(&w, k, n);
                 let weight = if turned { MatrixView::new(&w_t, n, k).transposed() } else { plain };
-                let linear =
-                    Linear { input: MatrixView::new(&x, m, k), weight, bias: Some(&b), activation };
+                let linear = Linear { input: MatrixView::new(&x, m, k), weight, bias: Some(&b), activation };
                 let output = linear.forward(level);
                 let got = linear.backward(level, &output, &g, true, true);
                 let weight = got.weight.expect("asked for");

@@ -108,7 +108,12 @@ fn run_linear(
     let outputs = weight.dims()[usize::from(!transposed)];
     if let Some(bias) = &bias {
         assert!(bias.dims() == [outputs], "linear: bias has {:?} numbers, not {outputs}", bias.dims()[0]);
-        assert!(bias.dtype() == input.dtype(), "linear: input holds {:?}, bias {:?}", input.dtype(), bias.dtype());
+        assert!(
+            bias.dtype() == input.dtype(),
+            "linear: input holds {:?}, bias {:?}",
+            input.dtype(),
+            bias.dtype()
+        );
     }
     if !fused::available(&input) {
         let weight = if transposed { weight.transpose() } else { weight };

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::Mode;
-use matnet::net::{Net, NetConfig, TuringMachine, TuringMachineConfig};
+use matnet::net::{Net, TuringMachine, TuringMachineConfig};
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
 use matnet_data::generate::algorithm::{Algorithm, AlgorithmSequence, SequenceSize};
