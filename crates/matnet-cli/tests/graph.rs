@@ -98,7 +98,7 @@ patience = 30
     let (code, out, err) = run(folder.path(), &["train", "mine.toml", "--out", "x"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("x: test error 0.00 %"), "{out}");
-    assert!(err.contains("2 nodes without a class"), "{err}");
+    assert!(err.contains("2 nodes have no class; they are aggregated from, but not trained on"), "{err}");
     // As a folder, and as a table with a list of edges beside it.
     for input in [&["mine"][..], &["mine/nodes.csv", "--edges", "mine/edges.csv"]] {
         let args = [&["predict", "x", "--output", "-", "-q", "--input"], input].concat();
@@ -224,7 +224,7 @@ fn every_mistake_gets_one_clear_error() {
         ("data.split.per_class=5", "data.split.per_class: 5; only the rule per-class uses it"),
         (
             "data.split.test=5000",
-            "data.split: 100 validation and 5000 test of 2708 leave nothing to train on",
+            "data.split: 100 validation and 5000 test samples of 2708 leave none for training",
         ),
         ("data.split.valid=1.5", "data.split.valid: 1.5; a fraction below 1"),
         ("train.loss=mse", "train.loss: mse; classes are trained with \"cross-entropy\""),

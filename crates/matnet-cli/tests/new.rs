@@ -129,8 +129,8 @@ fn every_variant_of_a_config_is_inspected() {
         assert_eq!(out, wanted);
     }
     let (small, vector) = (one("small", &[]), one("vector", &[]));
-    assert!(small.starts_with("feedforward (matrix form) on digits, input 28×28\n"), "{small}");
-    assert!(vector.starts_with("feedforward (vector form) on digits, input 28×28\n"), "{vector}");
+    assert!(small.starts_with("feedforward (matrix form) on fashion, input 28×28\n"), "{small}");
+    assert!(vector.starts_with("feedforward (vector form) on fashion, input 28×28\n"), "{vector}");
     let (code, out, err) = run(folder.path(), &["inspect", "two.toml", "--variant", "large"]);
     let wanted = "error: variant.large: no such variant; there are small, vector\n";
     assert_eq!((code, out.as_str(), err.as_str()), (2, "", wanted));

@@ -43,6 +43,7 @@ fn the_same_bytes_on_any_number_of_threads() {
             run(folder.path(), &["train", "digits.toml", "--out", threads, "--threads", threads]);
         assert_eq!(code, 0, "{err}");
         assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
+        assert!(err.contains(" parameters, 6 epochs of 9 steps\n"), "{err}");
     }
     same(&folder.path().join("1"), &folder.path().join("2"));
     same(&folder.path().join("1"), &folder.path().join("5"));
