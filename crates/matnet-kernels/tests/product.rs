@@ -114,7 +114,7 @@ fn a_row_does_not_depend_on_the_others() {
 #[test]
 fn threads_and_levels_change_nothing() {
     let mut numbers = Numbers(3);
-    for [m, k, n] in [[64, 500, 500], [1, 1500, 1000], [700, 90, 33], [130, 2000, 10], [8, 900, 700]] {
+    for [m, k, n] in [[64, 500, 500], [1, 3000, 2000], [3000, 90, 33], [1000, 2000, 10], [8, 900, 700]] {
         let (x, w, b) = (numbers.list(m * k), numbers.list(k * n), numbers.list(n));
         let gradient = numbers.list(m * n);
         let run = |level: Level, threads: usize| {
