@@ -269,7 +269,7 @@ fn recurrent_layers() {
 
 #[test]
 fn tops() {
-    each_shape("head", |label, index, rng| {
+    each_shape("top", |label, index, rng| {
         let (batch, [r, c, r2, c2]) = (between(rng, 1, 4), sides(rng, 6));
         let identity = Activation::Identity;
         let head = [r2, c2].head(Form::Matrix, [r, c], activation(index), Init::Normal, rng, &device());
