@@ -245,13 +245,7 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
     let wanted = &mut config.split;
     let name = if wanted.per_seed { format!("split of run {seed}") } else { "split".to_owned() };
     let mut rng = SeededRng::new(config.seed, &name);
-    if rule == GraphSplitRule::Public {
-        if wanted.valid.is_some() || wanted.test.is_some() {
-            let expected =
-                "the split that comes with the graph decides them; leave them out, or choose another rule";
-            return Err(Error::config("data", "split", "valid or test is given", expected));
-        }
-    } else {
+    if rule != GraphSplitRule::Public {
         wanted.valid.get_or_insert(Amount::Fraction(0.1));
         wanted.test.get_or_insert(Amount::Fraction(0.2));
     }
@@ -263,6 +257,10 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
                 let expected = format!("{} comes without a split; \"random\" draws one", config.source);
                 Error::config("data", "split.rule", "public", expected)
             })?;
+            if wanted.valid.is_some() || wanted.test.is_some() {
+                let expected = "the split that comes with the graph decides them; leave them out, or choose another rule";
+                return Err(Error::config("data", "split", "valid or test is given", expected));
+            }
             let all = indices.train.iter().chain(&indices.valid).chain(&indices.test);
             if let Some(node) = all.copied().find(|&node| data.labels[node].is_none()) {
                 let value = format!("node {node} stands in the split");
