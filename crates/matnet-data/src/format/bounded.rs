@@ -73,17 +73,13 @@ impl<'a> Input<'a> {
     /// Opens a file without decompression.
     pub fn open_packed(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        // Opening a pipe would wait for whoever writes to it, and a device has no end.
-        let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
-        if !meta.is_file() && !meta.is_dir() {
-            return Err(Error::format(path, "is a device or a pipe where a file was expected"));
-        }
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let meta = file.metadata().map_err(|e| Error::io(path, e))?;
         if meta.is_dir() {
             return Err(Error::format(path, "is a folder where a file was expected"));
         }
         let size = meta.len();
-        let left = Some(size);
+        let left = meta.is_file().then_some(size);
         let reader = Box::new(BufReader::with_capacity(STEP, file));
         Ok(Self { name: path.to_owned(), reader, left, budget: Budget::for_size(size) })
     }

@@ -25,6 +25,10 @@ pub fn is_image(path: &Path) -> bool {
 /// Reads an image as `[rows, cols]` of grey levels between 0 (black) and 1 (white); colours are converted to luma.
 pub fn read(path: impl AsRef<Path>) -> Result<Array> {
     let path = path.as_ref();
+    // An image is read whole: a device has no end, and a pipe may never have one.
+    if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        return Err(Error::format(path, "is a device or a pipe; an image file expected"));
+    }
     let bytes = Input::open_packed(path)?.rest()?;
     parse(path, &bytes)
 }
