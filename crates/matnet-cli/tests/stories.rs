@@ -253,7 +253,7 @@ fn every_mistake_gets_one_clear_error() {
             &["predict", "x", "--input", "odd.txt", "--output", "-"][..],
             "odd.txt: the word `wnt` is not among the 18 that the net knows; did you mean `went`?",
         ),
-        (&["predict", "x", "--input", "mute.txt", "--output", "-"], "mute.txt: holds no question"),
+        (&["predict", "x", "--input", "mute.txt", "--output", "-"], "mute.txt: has no question"),
         (
             &["predict", "x", "--input", "gone.txt", "--output", "-"],
             "error: `gone.txt` is neither a dataset nor a file",

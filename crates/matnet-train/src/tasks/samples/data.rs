@@ -352,11 +352,11 @@ fn divide(
     });
     config.split.rule = Some(rule);
     match (rule, config.split.test) {
-        (SplitRule::Official, Some(_)) => {
+        (SplitRule::Official, Some(_)) if official.is_some() => {
             let expected = "the official test split decides it; leave it out, or choose another rule";
             return Err(Error::config("data", "split.test", "is given", expected));
         }
-        (SplitRule::Official, None) => {}
+        (SplitRule::Official, _) => {}
         (_, test) => config.split.test = Some(test.unwrap_or(DEFAULT_TEST)),
     }
     let wanted = &config.split;
