@@ -57,8 +57,8 @@ class Run(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Scores or matrices for raw inputs."""
         x = self.preprocess(x)
-        if self.note["past"] is not None:
-            x = x[:, : self.note["past"]]
+        if self.note["context_length"] is not None:
+            x = x[:, : self.note["context_length"]]
         return self.net(x)
 
     @torch.no_grad()

@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use matnet_train::registry::NETS;
+
+use crate::args::{CacheArgs, MachineArgs};
 
 /// Deep networks whose states are matrices
 #[derive(Debug, Parser)]
@@ -20,52 +24,53 @@ pub struct Cli {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Train a net as a config says, or go on with a run that was stopped
+    /// Train a net from a config, or resume a run
     #[command(
-        after_help = "A run is a folder. The same command goes on with one that was stopped, from where it was saved, to the same \
-                      bytes; on a finished one it says so.\n\nExamples:\n  matnet train digits.toml\n  \
+        after_help = "A run is a folder. The same command resumes an unfinished run from its checkpoint, to the same bytes; on a \
+                      finished one it says so.\n\nExamples:\n  matnet train digits.toml\n  \
                       matnet train digits.toml --set model.hidden=[50,50] --set train.learning_rate=3e-4 --out runs/wide\n  \
                       matnet train digits.toml --seeds 5"
     )]
     Train(Train),
-    /// Train all variants of a config side by side, or compare runs that are there
+    /// Train all variants of a config and compare them, or compare finished runs
     #[command(
         after_help = "A config describes a comparison with tables [variant.NAME] that hold other values for some keys.\n\n\
-                      Examples:\n  matnet compare experiments/twins.toml\n  matnet compare experiments/twins.toml --seeds 3\n  \
+                      Examples:\n  matnet compare experiments/first.toml\n  matnet compare experiments/first.toml --seeds 3\n  \
                       matnet compare runs/mat runs/vec"
     )]
     Compare(Compare),
-    /// Measure a trained net: loss, error, classes and confusions
+    /// Evaluate a trained net: loss, error rate, precision and recall, confusion matrix
     #[command(
-        after_help = "On the test part the numbers are those of the run's result.json. With --data the net is measured on all of other \
-                      data, prepared as its own were. Nets that learn a program are measured in wrong bits, at any length.\n\nExamples:\n  \
+        after_help = "On the test split the numbers are those of the run's result.json. With --data the net is evaluated on all of another \
+                      dataset, transformed as its own was. Algorithmic tasks are evaluated in wrong bits, at any length.\n\nExamples:\n  \
                       matnet eval runs/digits\n  matnet eval runs/copy --length 20,80\n  \
-                      matnet eval runs/digits --part valid --json\n  matnet eval runs/digits --data mine.npz"
+                      matnet eval runs/digits --split valid --json\n  matnet eval runs/digits --data mine.npz"
     )]
     Eval(Eval),
-    /// Let a trained net answer for inputs of your own
+    /// Predict for inputs of your own
     #[command(
         after_help = "Inputs are .npy or .npz (array `x`) of [n, rows, cols] or [n, time, rows, cols], a picture, a .csv matrix, or a \
-                      folder of these, in order of their paths. They are read, answered and written a part at a time, so an .npy may \
-                      be larger than memory. Answers are the probabilities of the classes, or matrices \
+                      folder of these, in order of their paths. They are read, predicted and written a batch at a time, so an .npy may \
+                      be larger than memory. Predictions are the probabilities of the classes, or matrices \
                       in the scale that the net was trained in. Nets on graphs take a graph (.npz, a folder with edges and nodes, or a \
-                      dataset's name) and answer for each of its nodes. Nets that learnt a program take [n, time, channels] and give the bits \
+                      dataset's name) and predict a class for each of its nodes. Algorithmic tasks take [n, time, channels] and give the bits \
                       of every step.\n\nExamples:\n  \
                       matnet predict runs/digits --input x.npy --output y.npy\n  \
                       matnet predict runs/papers --input mygraph/ --output classes.csv\n  \
-                      matnet predict runs/digits --input scans/ --output answers.csv\n  \
+                      matnet predict runs/digits --input scans/ --output predictions.csv\n  \
                       matnet predict runs/digits --input three.png --output -"
     )]
     Predict(Predict),
-    /// Say what a net is made of: layers, shapes, parameters, flops, and what a vector net would have
+    /// Summarize a net: layers, shapes, parameters, flops, and the parameters of a vector net
     #[command(
         after_help = "Examples:\n  matnet inspect digits.toml\n  matnet inspect digits.toml --set model.hidden=[100,100]\n  \
                       matnet inspect runs/digits"
     )]
     Inspect(Inspect),
-    /// Write the report of a run, or one about several: one HTML file to look at
+    /// Write the report of a run, or of several: one HTML file
     #[command(
-        after_help = "Training leaves a report in its folder by itself.\n\nExamples:\n  matnet report runs/digits\n  \
+        after_help = "Training leaves a report in its folder by itself. For a graph the report of a run then also shows the hidden states in \
+                      space, and writes them as hidden-1.png and hidden-2.png.\n\nExamples:\n  matnet report runs/digits\n  \
                       matnet report runs/mat runs/vec --out twins.html"
     )]
     Report(Report),
@@ -75,25 +80,12 @@ pub enum Command {
                       matnet new seq2seq | less"
     )]
     New(New),
-    /// Run an experiment of the paper and set its numbers beside the paper's
-    #[command(
-        after_help = "Each run is a folder of its own; the same command goes on with what is not finished.\n\nExamples:\n  \
-                      matnet reproduce digits\n  matnet reproduce all\n  \
-                      MATNET_DATA=data matnet reproduce citations --size paper --threads 1 --out runs/citations"
-    )]
-    Reproduce(Reproduce),
     /// Datasets: list, fetch, verify, show
     #[command(
         subcommand,
         after_help = "Example:\n  matnet data fetch mnist && matnet data show mnist --png mnist.png"
     )]
     Data(Data),
-    /// Time the nets of the benchmark table on this machine
-    #[command(
-        after_help = "A row is chosen by the beginning of its name. `peers/bench` times PyTorch at the same work beside it.\n\n\
-                      Examples:\n  matnet bench\n  matnet bench a c g"
-    )]
-    Bench(Bench),
     /// Print completions for a shell
     #[command(
         after_help = "Example:\n  matnet completions bash > ~/.local/share/bash-completion/completions/matnet"
@@ -114,7 +106,7 @@ pub struct Inspect {
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
     #[command(flatten)]
-    pub changes: ConfigArgs,
+    pub overrides: ConfigArgs,
     #[command(flatten)]
     pub cache: CacheArgs,
 }
@@ -135,60 +127,20 @@ pub struct Report {
 /// `matnet new`
 #[derive(Debug, Args)]
 pub struct New {
-    /// Which net
-    pub kind: NetKind,
+    /// The kind of net
+    #[arg(value_parser = kinds())]
+    pub kind: String,
     /// The file to write
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Overwrite a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }
 
-/// The kinds of net.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum NetKind {
-    /// A class for a matrix, or a matrix for a matrix
-    Feedforward,
-    /// A matrix for itself
-    Autoencoder,
-    /// A class for a sequence
-    SequenceClassifier,
-    /// A class or a matrix for every step
-    SequenceLabeller,
-    /// A sequence for a sequence
-    Seq2seq,
-    /// A class for a node of a graph: the column network
-    ColumnNet,
-    /// The same by graph convolutions
-    Gcn,
-    /// The same by polynomials of the Laplacian
-    Chebyshev,
-    /// A program, learnt with a memory: copy, repeat-copy, recall
-    TuringMachine,
-    /// The answer to a question about a story, from sentences it was taught to find
-    MemoryNetwork,
-    /// The same by attention, told nothing but the answers
-    EndToEndMemory,
-}
-
-impl NetKind {
-    /// The word in configs.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Feedforward => "feedforward",
-            Self::Autoencoder => "autoencoder",
-            Self::SequenceClassifier => "sequence-classifier",
-            Self::SequenceLabeller => "sequence-labeller",
-            Self::Seq2seq => "seq2seq",
-            Self::ColumnNet => "column-net",
-            Self::Gcn => "gcn",
-            Self::Chebyshev => "chebyshev",
-            Self::TuringMachine => "turing-machine",
-            Self::MemoryNetwork => "memory-network",
-            Self::EndToEndMemory => "end-to-end-memory",
-        }
-    }
+/// The kinds of nets, with their help lines.
+fn kinds() -> PossibleValuesParser {
+    NETS.iter().map(|net| PossibleValue::new(net.name).help(net.help)).collect::<Vec<_>>().into()
 }
 
 /// `matnet completions`
@@ -206,54 +158,43 @@ pub struct Man {
     pub folder: PathBuf,
 }
 
-/// What changes a config on the way in.
+/// Overrides of a config.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// Changes of keys; rustdoc would take the help's `[50,50]` for a link.
+    /// Overrides of keys; rustdoc would take the help's `[50,50]` for a link.
     #[arg(
         long,
         value_name = "KEY=VALUE",
-        help = "Change a key: model.hidden=[50,50], train.learning_rate=3e-4 (may be given again and again)"
+        help = "Override a key: model.hidden=[50,50], train.learning_rate=3e-4 (may be repeated)"
     )]
     pub set: Vec<String>,
 }
 
-/// How training is done; none of it changes the numbers that come out.
+/// How runs are carried out; none of it changes the results.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// Train from so many seeds, and give mean, deviation and best
+    /// Train from so many seeds, and give mean, standard deviation and best
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: Option<u32>,
-    /// Forget the run that stands there and start again
+    /// Delete the run that stands there and start again
     #[arg(long)]
     pub fresh: bool,
-    /// Go on from the state before the newest, when that is damaged
-    #[arg(long, value_name = "STATE", value_parser = ["previous"], conflicts_with = "fresh")]
+    /// Resume from the checkpoint before the newest, when that is damaged
+    #[arg(long, value_name = "CHECKPOINT", value_parser = ["previous"], conflicts_with = "fresh")]
     pub from: Option<String>,
-    /// Seconds of work that a killed run may lose, at most
+    /// Seconds between two checkpoints within an epoch
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     pub save_every: u64,
-    /// Say only how it ended
+    /// Print only the result
     #[arg(long, short)]
     pub quiet: bool,
-    /// Show learning curves in the terminal while it goes on (in builds with `--features dashboard`)
+    /// Show learning curves in the terminal while training (in builds with `--features dashboard`)
     #[arg(long, conflicts_with = "quiet")]
     pub dashboard: bool,
     #[command(flatten)]
     pub machine: MachineArgs,
     #[command(flatten)]
     pub cache: CacheArgs,
-}
-
-/// Where the numbers are worked out.
-#[derive(Debug, Args)]
-pub struct MachineArgs {
-    /// flex (the CPU), or wgpu, cuda or rocm where the build has it
-    #[arg(long, value_name = "DEVICE", default_value = "flex")]
-    pub device: String,
-    /// Threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
 }
 
 /// `matnet train`
@@ -268,7 +209,7 @@ pub struct Train {
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
     #[command(flatten)]
-    pub changes: ConfigArgs,
+    pub overrides: ConfigArgs,
     #[command(flatten)]
     pub how: TrainArgs,
 }
@@ -283,7 +224,7 @@ pub struct Compare {
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub changes: ConfigArgs,
+    pub overrides: ConfigArgs,
     #[command(flatten)]
     pub how: TrainArgs,
 }
@@ -291,7 +232,7 @@ pub struct Compare {
 /// Which weights of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Weights {
-    /// Those of the epoch that did best on the validation part
+    /// Those of the best epoch on the validation split
     Best,
     /// The newest that were saved
     Last,
@@ -310,27 +251,27 @@ impl Weights {
 /// `matnet eval`
 #[derive(Debug, Args)]
 pub struct Eval {
-    /// The folder of a run
+    /// The folder of a run, or of several seeds
     pub run: PathBuf,
-    /// The part of the run's data: train, valid or test
-    #[arg(long, value_name = "PART", default_value = "test", value_parser = ["train", "valid", "test"])]
-    pub part: String,
-    /// Other data, by name or path, all of them
-    #[arg(long, value_name = "NAME|PATH", conflicts_with = "part")]
+    /// The split of the run's data: train, valid or test
+    #[arg(long, value_name = "SPLIT", default_value = "test", value_parser = ["train", "valid", "test"])]
+    pub split: String,
+    /// Another dataset, by name or path, all of it
+    #[arg(long, value_name = "NAME|PATH", conflicts_with = "split")]
     pub data: Option<String>,
-    /// Graphs: the list of edges, where --data is a table of nodes
+    /// Graphs: the edge list, where --data is a table of nodes
     #[arg(long, value_name = "PATH", requires = "data")]
     pub edges: Option<String>,
-    /// Programs: test sequences of these lengths, not of the run's [like 20,80]
+    /// Algorithmic tasks: test sequences of these lengths [like 20,80]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub length: Vec<usize>,
-    /// Programs: test sequences repeated so often, for repeat-copy
+    /// Algorithmic tasks: the repeats of the test sequences, for repeat-copy
     #[arg(long, value_name = "N")]
     pub repeats: Option<usize>,
     /// Which weights
     #[arg(long, value_enum, default_value_t = Weights::Best)]
     pub weights: Weights,
-    /// Print everything as JSON, the wrong answers too
+    /// Print everything as JSON, including the misclassified examples
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -344,22 +285,22 @@ pub struct Eval {
 pub struct Predict {
     /// The folder of a run
     pub run: PathBuf,
-    /// What to answer for: .npy, .npz, a picture, .csv, or a folder; a graph for nets on graphs
+    /// The inputs: .npy, .npz, a picture, .csv, or a folder; a graph for nets on graphs
     #[arg(long, short, value_name = "PATH")]
     pub input: PathBuf,
-    /// Graphs: the list of edges, where --input is a table of nodes
+    /// Graphs: the edge list, where --input is a table of nodes
     #[arg(long, value_name = "PATH")]
     pub edges: Option<PathBuf>,
-    /// Where the answers go: .npy or .csv, or - for CSV on standard output
+    /// Where the predictions go: .npy or .csv, or - for CSV on standard output
     #[arg(long, short, value_name = "PATH")]
     pub output: PathBuf,
     /// Which weights
     #[arg(long, value_enum, default_value_t = Weights::Best)]
     pub weights: Weights,
-    /// Samples at once; changes memory and speed, not the answers [default: as many as 16 MiB hold]
+    /// Samples per batch; changes memory and speed, not the predictions [default: as many as 16 MiB hold]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub batch: Option<u32>,
-    /// Say only what went wrong
+    pub batch_size: Option<u32>,
+    /// Print only errors
     #[arg(long, short)]
     pub quiet: bool,
     #[command(flatten)]
@@ -368,81 +309,22 @@ pub struct Predict {
     pub cache: CacheArgs,
 }
 
-/// How much of an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Size {
-    /// Minutes, on data that ship with matnet
-    Quick,
-    /// The paper's data and settings
-    Paper,
-}
-
-impl Size {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Paper => "paper",
-        }
-    }
-}
-
-/// `matnet reproduce`
-#[derive(Debug, Args)]
-pub struct Reproduce {
-    /// Which experiment: digits, faces, moving-mnist, eeg, citations, memory, or all of them
-    pub experiment: String,
-    /// How much of it
-    #[arg(long, value_enum, default_value_t = Size::Quick)]
-    pub size: Size,
-    /// Seeds of every net [default: as the experiment says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub seeds: Option<u32>,
-    /// Where runs, tables and figures go [default: runs/EXPERIMENT-SIZE]
-    #[arg(long, short, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Change a key of every config: train.epochs=1
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-    /// Train only what is in this folder of the experiment: random, or random/cora/gcn (may be given again and again)
-    #[arg(long, value_name = "TABLE[/COLUMN[/NET]]")]
-    pub only: Vec<PathBuf>,
-    /// Train runs again that were made with other settings, or have a damaged file
-    #[arg(long)]
-    pub fresh: bool,
-    #[command(flatten)]
-    pub machine: MachineArgs,
-    #[command(flatten)]
-    pub cache: CacheArgs,
-}
-
-/// `matnet bench`
-#[derive(Debug, Args)]
-pub struct Bench {
-    /// Only these rows
-    pub rows: Vec<String>,
-    /// Answer requests on standard input, for `peers/bench`
-    #[arg(long, hide = true, conflicts_with = "rows")]
-    pub worker: bool,
-}
-
 /// The verbs of `matnet data`.
 #[derive(Debug, Subcommand)]
 pub enum Data {
-    /// List the datasets known by name, and whether they are here
+    /// List the datasets known by name, and whether they are available
     #[command(after_help = "Examples:\n  matnet data list\n  matnet data list --long cora")]
     List(List),
     /// Download datasets into the cache, and check them
     #[command(
-        after_help = "An interrupted fetch goes on where it stopped.\n\nExamples:\n  matnet data fetch mnist cora\n  \
+        after_help = "An interrupted fetch resumes where it stopped.\n\nExamples:\n  matnet data fetch mnist cora\n  \
                       matnet data fetch --all --cache /big/disk"
     )]
     Fetch(Fetch),
     /// Check the checksums of what is in the cache
     #[command(after_help = "Examples:\n  matnet data verify\n  matnet data verify mnist")]
     Verify(Verify),
-    /// Show what a dataset or a file of your own holds: sizes, classes, ranges, degrees, pictures
+    /// Describe a dataset or a file of your own: sizes, classes, ranges, degrees, pictures
     #[command(
         after_help = "A dataset's name goes before a file's; write ./mnist for a file called mnist. Your own data may be \
                       .npy, .npz, a folder of pictures by class, .csv matrices, or an edge list with features.\n\n\
@@ -451,20 +333,12 @@ pub enum Data {
     Show(Show),
 }
 
-/// Where downloaded files are.
-#[derive(Debug, Args)]
-pub struct CacheArgs {
-    /// Folder of downloaded data [default: $MATNET_DATA, or the platform's cache folder]
-    #[arg(long, value_name = "DIR")]
-    pub cache: Option<PathBuf>,
-}
-
 /// `matnet data list`
 #[derive(Debug, Args)]
 pub struct List {
     /// Only these
     pub names: Vec<String>,
-    /// Also say home, terms, files and addresses
+    /// Also print home, terms, files and addresses
     #[arg(long, short)]
     pub long: bool,
     #[command(flatten)]
@@ -480,7 +354,7 @@ pub struct Fetch {
     /// Every dataset that needs files (not the 782 MiB of fixed moving-mnist sequences)
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
-    /// Seconds without news after which a server counts as stalled
+    /// Seconds without data after which a server counts as stalled
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
     #[command(flatten)]

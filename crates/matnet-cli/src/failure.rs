@@ -1,7 +1,21 @@
-//! How a command can end other than well, and the exit code of each.
+//! How a command can end other than well, and its exit codes.
 
 use std::io;
 use std::process::ExitCode;
+
+/// Prints a line to standard error; whoever read it may be gone, and the work goes on all the same.
+#[macro_export]
+macro_rules! say {
+    ($($arg:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), "{}", $crate::failure::printable(&format!($($arg)*)));
+    }};
+}
+
+/// Text without control characters: names of files and classes must not move the cursor or change colours.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '�' } else { letter }).collect()
+}
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -14,7 +28,7 @@ pub enum Failure {
     Interrupted,
     /// It was interrupted, and leaves nothing behind: exit code 130.
     Stopped,
-    /// Whoever read the output has had enough: success.
+    /// The reader of the output has closed the pipe: success.
     PipeClosed,
 }
 
@@ -22,48 +36,40 @@ pub enum Failure {
 pub type Outcome = Result<(), Failure>;
 
 impl Failure {
-    /// Says what went wrong and gives the exit code.
+    /// Prints what went wrong and gives the exit code.
     pub fn report(self) -> ExitCode {
-        match self {
-            Self::PipeClosed => ExitCode::SUCCESS,
-            Self::Usage(what) => {
-                eprintln!("error: {what}");
-                ExitCode::from(2)
-            }
-            Self::Failed(what) => {
-                eprintln!("error: {what}");
-                ExitCode::from(1)
-            }
-            Self::Interrupted => {
-                eprintln!("interrupted; the same command goes on from here");
-                ExitCode::from(130)
-            }
-            Self::Stopped => {
-                eprintln!("interrupted; nothing was written");
-                ExitCode::from(130)
-            }
-        }
+        let (message, code) = match self {
+            Self::PipeClosed => return ExitCode::SUCCESS,
+            Self::Usage(what) => (format!("error: {what}"), 2),
+            Self::Failed(what) => (format!("error: {what}"), 1),
+            Self::Interrupted => ("interrupted; the same command resumes from here".to_owned(), 130),
+            Self::Stopped => ("interrupted; nothing was written".to_owned(), 130),
+        };
+        say!("{message}");
+        ExitCode::from(code)
     }
 }
 
 impl From<matnet_data::Error> for Failure {
     fn from(error: matnet_data::Error) -> Self {
-        match error {
-            matnet_data::Error::Invalid(what) => Self::Usage(what),
-            matnet_data::Error::Interrupted => Self::Interrupted,
-            error => Self::Failed(error.to_string()),
-        }
+        matnet_train::Error::Data(error).into()
     }
 }
 
 impl From<matnet_train::Error> for Failure {
     fn from(error: matnet_train::Error) -> Self {
+        use matnet_train::Error;
         match error {
-            matnet_train::Error::Config(what) => Self::Usage(what),
-            matnet_train::Error::Data(error) => error.into(),
-            matnet_train::Error::Interrupted => Self::Interrupted,
+            Error::Interrupted | Error::Data(matnet_data::Error::Interrupted) => Self::Interrupted,
+            error if error.is_usage() => Self::Usage(error.to_string()),
             error => Self::Failed(error.to_string()),
         }
+    }
+}
+
+impl From<matnet_report::ReportError> for Failure {
+    fn from(error: matnet_report::ReportError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 

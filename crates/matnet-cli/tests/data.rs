@@ -1,4 +1,4 @@
-//! `matnet data` from outside: what it prints, and how it ends.
+//! `matnet data`: its output and its exit codes.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -7,11 +7,11 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match, starts_with};
 
-/// The command with a cache folder of its own, and without a network.
+/// The command with a cache folder of its own, and without network.
 fn matnet(cache: &Path) -> Command {
     let mut command = Command::cargo_bin("matnet").unwrap();
     command.env("MATNET_DATA", cache);
-    // A proxy nobody runs: no test of ours may reach the real homes of the data.
+    // A proxy that nobody runs: no test may reach the real servers.
     for proxy in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"] {
         command.env(proxy, "http://127.0.0.1:9");
     }
@@ -46,7 +46,7 @@ fn every_help_has_an_example() {
 }
 
 #[test]
-fn wrong_usage_ends_with_2() {
+fn wrong_usage_exits_with_2() {
     let here = folder();
     let wrong = |words: &[&str]| matnet(here.path()).args(words).assert().code(2);
     wrong(&[]).stderr(contains("Usage: matnet"));
@@ -58,7 +58,7 @@ fn wrong_usage_ends_with_2() {
 }
 
 #[test]
-fn unknown_names_end_with_2_and_the_nearest_is_named() {
+fn unknown_names_exit_with_2_and_the_nearest_is_suggested() {
     let here = folder();
     for verb in ["list", "fetch", "verify"] {
         let run = matnet(here.path()).args(["data", verb, "minst"]).assert().code(2);
@@ -71,15 +71,16 @@ fn unknown_names_end_with_2_and_the_nearest_is_named() {
 }
 
 #[test]
-fn list_says_what_is_here() {
+fn list_says_what_is_available() {
     let here = folder();
     std::fs::create_dir(here.path().join("frey-face")).unwrap();
     std::fs::write(here.path().join("frey-face/frey_rawface.mat"), "x").unwrap();
     let run = matnet(here.path()).args(["data", "list"]).assert().success();
     run.stdout(
-        is_match("(?m)^digits +built in")
+        is_match("(?m)^optdigits +built in")
             .unwrap()
-            .and(is_match("(?m)^frey-face +here").unwrap())
+            .and(is_match("(?m)^digits +available").unwrap())
+            .and(is_match("(?m)^frey-face +available").unwrap())
             .and(is_match("(?m)^moving-mnist +generated").unwrap())
             .and(is_match("(?m)^mnist +to fetch").unwrap()),
     );
@@ -91,15 +92,22 @@ fn list_says_what_is_here() {
 }
 
 #[test]
-fn the_option_goes_before_the_variable() {
+fn the_option_takes_precedence_over_the_variable() {
     let (here, there) = (folder(), folder());
     let run = matnet(here.path()).args(["data", "list", "--cache"]).arg(there.path()).assert().success();
     run.stdout(predicates::str::ends_with(format!("cache: {}\n", there.path().display())));
 }
 
 #[test]
-fn show_tells_about_built_in_data() {
+fn show_describes_datasets() {
     let here = folder();
+    let run = matnet(here.path()).args(["data", "show", "vowels"]).assert().success();
+    run.stdout(
+        starts_with("vowels: 640 recordings")
+            .and(contains("samples  640 sequences of 29 matrices 12×1\n"))
+            .and(contains("test     the last 370 are the official test split\n"))
+            .and(contains("note     sequences have 7 to 29 steps and are padded with zeros to 29\n")),
+    );
     let run = matnet(here.path()).args(["data", "show", "digits"]).assert().success();
     run.stdout(
         starts_with("digits: 5,000 handwritten digits")
@@ -111,7 +119,7 @@ fn show_tells_about_built_in_data() {
     let run = matnet(here.path()).args(["data", "show", "citations"]).assert().success();
     run.stdout(contains("5,429 as stored, undirected").and(contains("5,278 distinct pairs")));
     let run = matnet(here.path()).args(["data", "show", "simulated-eeg", "--seed", "3"]).assert().success();
-    run.stdout(contains("note     computed from seed 3, not measured"));
+    run.stdout(contains("note     simulated from seed 3, not measured"));
 }
 
 #[test]
@@ -131,7 +139,7 @@ fn show_writes_pictures() {
 }
 
 #[test]
-fn show_reads_a_file_of_ones_own() {
+fn show_reads_your_own_file() {
     let here = folder();
     let mine = here.path().join("mine.npy");
     std::fs::write(&mine, npy()).unwrap();
@@ -173,25 +181,35 @@ fn fetch_without_a_network_says_what_to_do_by_hand() {
 }
 
 #[test]
-fn one_home_that_is_down_does_not_stop_the_others() {
+fn one_server_that_is_down_does_not_stop_the_others() {
     let here = folder();
-    let run = matnet(here.path()).args(["data", "fetch", "linqs-cora", "digits"]).assert().code(1);
-    run.stdout("digits: built in, nothing to fetch\n")
+    let run = matnet(here.path()).args(["data", "fetch", "linqs-cora", "optdigits"]).assert().code(1);
+    run.stdout("optdigits: nothing to fetch\n")
         .stderr(predicates::str::ends_with("error: 1 of 2 datasets could not be fetched\n"));
 }
 
 #[test]
-fn fetch_of_built_in_data_has_nothing_to_do() {
+fn fetch_downloads_nothing_that_is_there() {
     let here = folder();
+    let run = matnet(here.path()).args(["data", "fetch", "optdigits"]).assert().success();
+    run.stdout("optdigits: nothing to fetch\n");
+    // A file of the repository is used where it is, which is not the cache.
     let run = matnet(here.path()).args(["data", "fetch", "digits"]).assert().success();
-    run.stdout("digits: built in, nothing to fetch\n");
+    run.stdout(
+        is_match("^digits: 1 file in .*data, verified\n$")
+            .unwrap()
+            .and(contains(here.path().display().to_string()).not()),
+    )
+    .stderr("digits: digits.npz is already there\n");
 }
 
 #[test]
-fn verify_finds_what_is_wrong() {
+fn verify_finds_mismatches() {
     let here = folder();
     let run = matnet(here.path()).args(["data", "verify"]).assert().success();
-    run.stdout("0 files right\n");
+    run.stdout("0 files verified\n");
+    let run = matnet(here.path()).args(["data", "verify", "optdigits"]).assert().success();
+    run.stdout("built in    optdigits\n0 files verified\n");
     let run = matnet(here.path()).args(["data", "verify", "cora"]).assert().code(1);
     run.stderr(format!("error: not in {}: cora\n", here.path().display()));
 
@@ -199,8 +217,8 @@ fn verify_finds_what_is_wrong() {
     let file = here.path().join("planetoid").join("ind.cora.y");
     std::fs::write(&file, "half").unwrap();
     let run = matnet(here.path()).args(["data", "verify"]).assert().code(1);
-    run.stdout(format!("wrong     {}: is 4 bytes, not 4054\n", file.display()))
-        .stderr("error: 1 file wrong: remove and fetch again\n");
+    run.stdout(format!("mismatch    {}: is 4 bytes, not 4054\n", file.display()))
+        .stderr("error: 1 file with a mismatch: remove and fetch again\n");
 }
 
 #[test]
@@ -218,10 +236,10 @@ fn a_closed_pipe_is_success() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
-/// A server that accepts and says nothing: the fetch waits, and is interrupted.
+/// A server that accepts and sends nothing: the fetch waits, and is interrupted.
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_with_130() {
+fn an_interrupt_exits_with_130() {
     let here = folder();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let proxy = format!("http://{}", listener.local_addr().unwrap());
@@ -244,10 +262,10 @@ fn an_interrupt_ends_with_130() {
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{errors}");
-    assert!(errors.ends_with("interrupted; the same command goes on from here\n"), "{errors}");
+    assert!(errors.ends_with("interrupted; the same command resumes from here\n"), "{errors}");
 }
 
-/// With the real files at hand: everything is right, and a fetch needs no network.
+/// Where the real files are: all of them are verified, and a fetch needs no network.
 #[test]
 fn real_files_are_used_as_they_are() {
     let Some(root) = std::env::var_os("MATNET_DATA") else {
@@ -255,17 +273,17 @@ fn real_files_are_used_as_they_are() {
         return;
     };
     let root = Path::new(&root);
-    matnet(root).args(["data", "verify"]).assert().success().stdout(contains("wrong").not());
+    matnet(root).args(["data", "verify"]).assert().success().stdout(contains("mismatch").not());
     for (name, file) in [("mnist", "mnist/train-images-idx3-ubyte.gz"), ("babi", "babi/babi-en.tar.gz")] {
         if !root.join(file).is_file() {
             println!("SKIPPED: {file} is not in MATNET_DATA");
             continue;
         }
         let run = matnet(root).args(["data", "fetch", name]).assert().success();
-        run.stdout(contains("checked")).stderr(contains("is already there"));
+        run.stdout(contains("verified")).stderr(contains("is already there"));
     }
     if root.join("babi/babi-en.tar.gz").is_file() {
         let run = matnet(root).args(["data", "show", "babi", "--png", "x.png"]).assert().code(2);
-        run.stderr("error: texts have no picture: leave --png out\n");
+        run.stderr("error: stories have no picture: leave --png out\n");
     }
 }

@@ -1,4 +1,4 @@
-//! Nets on graphs go through the same commands, as exactly, and say as clearly what is wrong.
+//! The commands on nets on graphs: reproducible runs, your own graphs, clear errors.
 
 mod common;
 
@@ -10,8 +10,8 @@ use tempfile::TempDir;
 const CONFIG: &str = "
 [data]
 source = 'citations'
-normalise = 'rows'
-neighbours = 5
+normalize = 'rows'
+num_neighbors = 5
 edge_dropout = 0.2
 split = { rule = 'random', valid = 100, test = 500 }
 [model]
@@ -19,12 +19,12 @@ kind = 'column-net'
 aggregation = 'attention'
 heads = 3
 hidden = 8
-height = 3
+depth = 3
 dropout = 0.3
 input_dropout = 0.3
 [train]
 epochs = 6
-rate = 0.01
+learning_rate = 0.01
 l2 = 5e-4
 ";
 
@@ -61,7 +61,7 @@ fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     same(&folder.path().join("whole"), &folder.path().join("killed"));
 }
 
-/// Two rings of papers, each with words of its own; the last of each is without a class.
+/// Two rings of papers, each with words of its own; the last paper of each has no class.
 fn own_graph(folder: &Path) {
     let (mut nodes, mut edges) = ("id,w0,w1,w2,class\n".to_owned(), String::new());
     for ring in ["a", "b"] {
@@ -78,7 +78,7 @@ fn own_graph(folder: &Path) {
 }
 
 #[test]
-fn your_own_graph_from_an_edge_list_to_answers() {
+fn your_own_graph_from_an_edge_list_to_predictions() {
     let folder = folder();
     own_graph(folder.path());
     let config = "
@@ -91,7 +91,7 @@ kind = 'gcn'
 hidden = [8]
 [train]
 epochs = 60
-rate = 0.05
+learning_rate = 0.05
 patience = 30
 ";
     std::fs::write(folder.path().join("mine.toml"), config).unwrap();
@@ -110,14 +110,17 @@ patience = 30
     }
     let (code, out, err) = run(folder.path(), &["eval", "x"]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("on the test part of mine/nodes.csv") && out.contains("(0 of 10 wrong)"), "{out}");
+    assert!(
+        out.contains("on the test split of mine/nodes.csv") && out.contains("error 0.00 % (0 of 10)"),
+        "{out}"
+    );
     let (code, out, err) = run(folder.path(), &["eval", "x", "--data", "mine"]);
     assert!(code == 0 && out.contains("over 38 examples"), "{out}{err}");
     let apart = ["eval", "x", "--data", "mine/nodes.csv", "--edges", "mine/edges.csv"];
     assert_eq!(run(folder.path(), &apart).1.replace("mine/nodes.csv", "mine"), out);
     let (code, out, _) = run(folder.path(), &["inspect", "x"]);
     assert!(
-        code == 0 && out.contains("gcn (matrix form) on mine/nodes.csv, 3 features per node in"),
+        code == 0 && out.contains("gcn (matrix form) on mine/nodes.csv, input 3 features per node"),
         "{out}"
     );
     let (code, _, err) = run(folder.path(), &["report", "x"]);
@@ -126,13 +129,13 @@ patience = 30
         assert!(folder.path().join("x").join(file).exists(), "{file}");
     }
     let page = std::fs::read_to_string(folder.path().join("x/report.html")).unwrap();
-    assert!(page.contains("Hidden states") && page.contains("Confusions on the test part"));
+    assert!(page.contains("Hidden states") && page.contains("Confusion matrix, test split"));
 }
 
 /// Everybody is of the class of the leader whom they follow. All pay both leaders, and each is followed by the other one, so that
 /// only the relation and its direction together tell the classes.
 #[test]
-fn relations_and_directions_are_learnt_from() {
+fn relations_and_directions_are_used() {
     let folder = folder();
     let (mut nodes, mut edges) = ("id,one,two,class\n".to_owned(), "who,whom,how\n".to_owned());
     for at in 0..40 {
@@ -154,10 +157,10 @@ split = { valid = 5, test = 10 }
 [model]
 kind = 'column-net'
 hidden = 6
-height = 1
+depth = 1
 [train]
 epochs = 80
-rate = 0.05
+learning_rate = 0.05
 ";
     std::fs::write(folder.path().join("town.toml"), config).unwrap();
     let (code, out, err) = run(folder.path(), &["train", "town.toml", "-q", "--out", "t"]);
@@ -169,21 +172,24 @@ rate = 0.05
     assert!(code == 0 && out.contains("follows  80") && out.contains("pays     80"), "{out}");
 
     // Another town, whose relations stand in another order, one of them missing; then one with an unknown relation, one with none.
-    let answers = |edges: &str| {
+    let predictions = |edges: &str| {
         std::fs::create_dir_all(folder.path().join("other")).unwrap();
         std::fs::write(folder.path().join("other/nodes.csv"), &nodes).unwrap();
         std::fs::write(folder.path().join("other/edges.csv"), edges).unwrap();
         run(folder.path(), &["predict", "t", "--input", "other", "--output", "-", "-q"])
     };
-    let (code, out, err) = answers("n0,leader1,follows\nn1,leader0,follows\n");
+    let (code, out, err) = predictions("n0,leader1,follows\nn1,leader0,follows\n");
     assert_eq!(code, 0, "{err}");
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[1].starts_with("n0,b,") && lines[2].starts_with("n1,a,"), "{out}");
-    let (code, _, err) = answers("n0,leader1,likes\n");
-    assert!(code == 1 && err.contains("the net knows no relation `likes`, only follows, pays"), "{err}");
-    let (code, _, err) = answers("n0,leader1\n");
+    let (code, _, err) = predictions("n0,leader1,likes\n");
     assert!(
-        code == 1 && err.contains("the net tells relations apart (follows, pays), this graph names none"),
+        code == 1 && err.contains("other: the net knows no relation `likes`, only follows, pays"),
+        "{err}"
+    );
+    let (code, _, err) = predictions("n0,leader1\n");
+    assert!(
+        code == 1 && err.contains("the net distinguishes relations (follows, pays), this graph names none"),
         "{err}"
     );
 }
@@ -195,38 +201,44 @@ fn every_mistake_gets_one_clear_error() {
     for (change, said) in [
         ("model.kind=gnc", "model.kind: gnc; did you mean `gcn`?"),
         ("model.head=3", "model.head: no such key; did you mean `heads`?"),
-        ("model.classes=3", "model.classes: 3; the data have 7; leave it out"),
-        ("model.features=3", "model.features: 3; the data have"),
-        ("model.relations=2", "model.relations: 2; the data have 1; leave it out"),
-        ("data.directed=1", "data.directed: true, false, or a list of names of relations"),
-        ("data.directed=['likes']", "data.directed: no relation is called `likes`; the edges are all of one"),
-        ("model.depth=0", "model.depth: 0"),
+        ("model.num_classes=3", "model.num_classes: 3; the data have 7; leave it out"),
+        ("model.num_features=3", "model.num_features: 3; the data have 1433; leave it out"),
+        ("model.num_relations=2", "model.num_relations: 2; the data have 1; leave it out"),
+        ("data.directed=1", "data.directed: 1; true, false, or a list of names of relations, expected"),
+        (
+            "data.directed=['likes']",
+            "data.directed: no relation is called `likes`; all edges are of one relation, which has no name",
+        ),
+        ("model.depth=0", "model.depth: 0; must lie between 1 and"),
         ("data.limit=3", "data.limit: no such key"),
-        ("data.normalize=columns", "data.normalize: unknown variant `columns`"),
+        ("data.normalize=columns", "data.normalize: columns; one of none, rows expected"),
         ("data.num_neighbors=0", "data.num_neighbors: 0; must be at least 1"),
         ("data.edge_dropout=1.0", "data.edge_dropout: 1; must be at least 0 and below 1"),
-        ("data.source=digits", "data.source: `digits` holds no graph"),
-        ("data.source=citation", "data.source: `citation` is neither a dataset nor a file; did you mean"),
-        ("data.edges=none.csv", "data.source: `citations`: there is no such file"),
-        ("data.split.rule=publik", "data.split.rule: unknown variant `publik`"),
+        ("data.source=digits", "data.source: `digits` holds no graph, which is what this kind of net takes"),
+        (
+            "data.source=citation",
+            "data.source: `citation` is neither a dataset nor a file; did you mean `citations`?",
+        ),
+        ("data.edges=none.csv", "data.source: there is no file `citations`"),
+        ("data.split.rule=publik", "data.split.rule: publik; did you mean `public`?"),
         ("data.split.per_class=5", "data.split.per_class: 5; only the rule per-class uses it"),
         (
             "data.split.test=5000",
             "data.split: 100 validation and 5000 test of 2708 leave nothing to train on",
         ),
         ("data.split.valid=1.5", "data.split.valid: 1.5; a fraction below 1"),
-        ("train.loss=mse", "train.loss: mse; classes are learnt with \"cross-entropy\""),
+        ("train.loss=mse", "train.loss: mse; classes are trained with \"cross-entropy\""),
         ("train.batch_size=0", "train.batch_size: 0; must be at least 1"),
-        ("train.regularize_only=top", ""),
-        ("train.regularize_only=tip", "train.regularize_only: tip; no map of the net begins so"),
+        ("train.regularize_only=head", ""),
+        ("train.regularize_only=tip", "train.regularize_only: tip; no weight starts so; there are "),
         ("train.learning_rate_multipliers.neighbour_map=0.3", ""),
         (
             "train.learning_rate_multipliers.tip=0.3",
-            "train.learning_rate_multipliers.tip: 0.3; no parameter has a name with this in it",
+            "train.learning_rate_multipliers.tip: 0.3; no parameter has this in its name; there are ",
         ),
         (
-            "train.learning_rate_multipliers.top=-1",
-            "train.learning_rate_multipliers.top: -1; must be a number of at least 0",
+            "train.learning_rate_multipliers.head=-1",
+            "train.learning_rate_multipliers.head: -1; must be a number of at least 0",
         ),
     ] {
         let (code, out, err) = run(
@@ -245,8 +257,12 @@ fn every_mistake_gets_one_clear_error() {
     }
     let public = ["train", "papers.toml", "--set", "data.source=mine", "--set", "data.split.rule=public"];
     let (code, _, err) = run(folder.path(), &public);
-    assert!(code == 2 && err.contains("mine comes without a split of its own"), "{err}");
-    // A net meets a graph that it was not made for.
+    assert!(
+        code == 2
+            && err.contains("data.split.rule: public; mine comes without a split; \"random\" draws one"),
+        "{err}"
+    );
+    // Graphs that do not fit the net.
     assert_eq!(
         run(folder.path(), &["train", "papers.toml", "-q", "--out", "x", "--set", "train.epochs=1"]).0,
         0
@@ -254,18 +270,17 @@ fn every_mistake_gets_one_clear_error() {
     for (args, said) in [
         (
             &["predict", "x", "--input", "mine", "--output", "-"][..],
-            "mine: the net takes 1433 features of a node, this graph has 3",
+            "mine: the net takes 1433 features per node, this graph has 3",
         ),
-        (&["predict", "x", "--input", "gone", "--output", "-"], "`gone` is neither a dataset nor a file"),
         (
-            &["predict", "x", "--input", "mine", "--output", "-", "--batch", "3"],
-            "--batch: a graph is answered for as a whole",
+            &["predict", "x", "--input", "gone", "--output", "-"],
+            "error: `gone` is neither a dataset nor a file",
+        ),
+        (
+            &["predict", "x", "--input", "mine", "--output", "-", "--batch-size", "3"],
+            "a batch size was given; a graph is predicted as a whole",
         ),
         (&["eval", "x", "--data", "mine"], "--data: the net takes 1433 features"),
-        (
-            &["reproduce", "citation"],
-            "`citation`: no such experiment; there are digits, faces, moving-mnist, eeg, citations, memory and all",
-        ),
     ] {
         let (code, _, err) = run(folder.path(), args);
         assert!(code != 0 && err.contains(said), "{args:?}: {err}");
@@ -273,7 +288,7 @@ fn every_mistake_gets_one_clear_error() {
 }
 
 #[test]
-fn what_is_asked_for_goes_before_what_a_variant_says() {
+fn the_command_line_takes_precedence_over_a_variant() {
     let folder = folder();
     let config = format!("{CONFIG}\n[variant.wide]\nmodel.hidden = 9\n");
     std::fs::write(folder.path().join("wide.toml"), config).unwrap();

@@ -1,21 +1,20 @@
-//! `matnet eval` and `matnet predict`: the run's own numbers, the same bytes however inputs come, and what is said when
-//! something is wrong.
+//! `matnet eval` and `matnet predict`: the scores of the run, the same bytes for every batch size and file format, clear errors.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use assert_cmd::cargo::cargo_bin;
-use matnet_data::Array;
+use matnet_data::catalog::{self, Cache, LoadOptions};
 use matnet_data::format::{npy, npz};
-use matnet_data::own::{self, Loaded};
+use matnet_data::{Array, Samples, local};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
 [data]
 source = 'digits'
 limit = 300
-scale = 'standardise'
+scale = 'standardize'
 permute = true
 split = { valid = 60, test = 80 }
 [model]
@@ -24,11 +23,11 @@ hidden = [6, 6]
 depth = 2
 [train]
 epochs = 2
-batch = 20
-rate = 0.01
+batch_size = 20
+learning_rate = 0.01
 ";
 
-/// A folder with a trained run, `run`, and its config, `digits.toml`; nothing in it is changed.
+/// A folder with a trained run, `run`, and its config, `digits.toml`; no test changes it.
 fn trained() -> &'static Path {
     static TRAINED: OnceLock<TempDir> = OnceLock::new();
     let folder = TRAINED.get_or_init(|| {
@@ -54,15 +53,23 @@ fn copy() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let run = folder.path().join("run");
     std::fs::create_dir(&run).unwrap();
-    for name in ["config.toml", "best.safetensors", "last.safetensors", "result.json"] {
+    let names =
+        ["config.toml", "split.json", "metrics.csv", "best.safetensors", "last.safetensors", "result.json"];
+    for name in names {
         std::fs::copy(trained().join("run").join(name), run.join(name)).unwrap();
     }
     (folder, run)
 }
 
-/// The first digits that ship with us.
+/// The dataset `digits`.
+fn samples() -> Samples {
+    let cache = Cache::standard().unwrap();
+    catalog::load("digits", &cache, LoadOptions::default()).unwrap().into_samples().unwrap()
+}
+
+/// The first digits.
 fn digits(count: usize) -> Array {
-    let digits = matnet_data::shipped::digits().unwrap().inputs;
+    let digits = samples().inputs;
     let size = digits.sample(0).len();
     Array::new([count, 28, 28], digits.data()[..count * size].to_vec()).unwrap()
 }
@@ -80,7 +87,7 @@ fn predict(folder: &Path, input: &str, output: &str, more: &[&str]) -> (i32, Str
     matnet(folder, &args, &[&run])
 }
 
-/// What is left in a folder.
+/// The names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
@@ -89,7 +96,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The lines of a JSON object that hold numbers of a score.
+/// The lines of a JSON object that hold a score.
 fn score(json: &str) -> Vec<&str> {
     let wanted = ["\"loss\"", "\"error\"", "\"examples\""];
     let lines = json.lines().map(|line| line.trim().trim_end_matches(','));
@@ -97,28 +104,32 @@ fn score(json: &str) -> Vec<&str> {
 }
 
 #[test]
-fn eval_gives_the_numbers_of_the_run() {
+fn eval_gives_the_scores_of_the_run() {
     let result = std::fs::read_to_string(trained().join("run/result.json")).unwrap();
-    for part in ["train", "valid", "test"] {
-        let (code, out, err) = matnet(trained(), &["eval", "run", "--part", part, "--json"], &[]);
+    for split in ["train", "valid", "test"] {
+        let (code, out, err) = matnet(trained(), &["eval", "run", "--split", split, "--json"], &[]);
         assert_eq!((code, err.as_str()), (0, ""));
-        let of_run = result.split(&format!("\"{part}\"")).nth(1).unwrap();
-        assert_eq!(score(&out), score(of_run), "{part}");
-        assert!(out.contains(&format!("\"part\": \"{part}\"")), "{out}");
+        let of_run = result.split(&format!("\"{split}\"")).nth(1).unwrap();
+        assert_eq!(score(&out).len(), 3, "{out}");
+        assert_eq!(score(&out), score(of_run), "{split}");
+        assert!(out.contains(&format!("\"split\": \"{split}\"")), "{out}");
     }
 }
 
 #[test]
-fn eval_counts_every_answer() {
+fn eval_counts_every_prediction() {
     let (code, out, err) = matnet(trained(), &["eval", "run"], &[]);
     assert_eq!((code, err.as_str()), (0, ""));
     let lines: Vec<&str> = out.lines().collect();
     let epoch = lines[0].strip_prefix("run: best weights, of epoch ").unwrap();
-    assert!(epoch.ends_with(", on the test part of digits"), "{out}");
+    assert!(epoch.ends_with(", on the test split of digits"), "{out}");
     assert!(lines[1].starts_with("loss ") && lines[1].contains(" over 80 examples, error "), "{out}");
     let titles: Vec<&str> = lines[3].split_whitespace().collect();
-    assert_eq!(titles.join(" "), "class examples right found answers right of them");
-    let matrix = lines.iter().position(|line| *line == "rows: the right class, columns: the answer").unwrap();
+    assert_eq!(titles.join(" "), "class support correct recall predicted precision");
+    let matrix = lines
+        .iter()
+        .position(|line| *line == "confusion matrix: rows are the targets, columns the predictions")
+        .unwrap();
     let counts = lines[matrix + 2..].iter().flat_map(|line| line.split_whitespace().skip(1));
     assert_eq!(counts.filter_map(|count| count.parse::<u32>().ok()).sum::<u32>(), 80);
     let table = lines[4..14].iter().map(|line| line.split_whitespace().nth(1).unwrap());
@@ -129,15 +140,15 @@ fn eval_counts_every_answer() {
 }
 
 #[test]
-fn eval_takes_other_data_whole() {
+fn eval_takes_all_of_other_data() {
     let (code, out, err) = matnet(trained(), &["eval", "run", "--data", "digits"], &[]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.contains(", on all of digits\n") && out.contains(" over 5,000 examples, "), "{out}");
 
-    // Some of the classes only: they are numbered otherwise, but known by name.
+    // Only some of the classes: their numbers differ, their names are known.
     let folder = TempDir::new().unwrap();
     let classes = folder.path().join("by class");
-    let samples = matnet_data::shipped::digits().unwrap();
+    let samples = samples();
     let matnet_data::Target::Classes { labels, .. } = &samples.target else { panic!("classes expected") };
     for (at, label) in labels.iter().enumerate().step_by(97).filter(|(_, label)| **label > 2) {
         let class = classes.join(label.to_string());
@@ -147,13 +158,13 @@ fn eval_takes_other_data_whole() {
     let run = trained().join("run");
     let (code, out, err) = matnet(folder.path(), &["eval", "--data", "by class"], &[&run]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    let (_, answers, _) = predict(folder.path(), "by class", "-", &[]);
-    let answers: Vec<&str> = answers.lines().skip(1).collect();
-    // A line begins with FOLDER/FILE,CLASS, and the folder is the right class.
+    let (_, predictions, _) = predict(folder.path(), "by class", "-", &[]);
+    let predictions: Vec<&str> = predictions.lines().skip(1).collect();
+    // A line starts with FOLDER/FILE,CLASS, and the folder is the target.
     let right = |line: &&&str| line.split(',').nth(1) == line.get(..1);
-    let wrong = answers.len() - answers.iter().filter(right).count();
-    assert!(wrong < answers.len(), "some are right");
-    assert!(out.contains(&format!("({wrong} of {} wrong)", answers.len())), "{out}");
+    let wrong = predictions.len() - predictions.iter().filter(right).count();
+    assert!(wrong < predictions.len(), "some are right");
+    assert!(out.contains(&format!(" % ({wrong} of {})", predictions.len())), "{out}");
     std::fs::rename(classes.join("7"), classes.join("seven")).unwrap();
     let (code, _, err) = matnet(folder.path(), &["eval", "--data", "by class"], &[&run]);
     let wanted = "error: --data: the data have a class `seven`, the net knows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9\n";
@@ -167,11 +178,12 @@ fn eval_says_what_is_wrong() {
         let (found, out, err) = matnet(here, &[&["eval"], args].concat(), &[]);
         assert_eq!((found, out.as_str(), err.as_str()), (code, "", wanted), "{args:?}");
     };
-    wrong(&["nowhere"], 1, "error: nowhere: there is no run here (no config.toml)\n");
+    let missing = std::io::Error::from_raw_os_error(2);
+    wrong(&["nowhere"], 1, &format!("error: nowhere: {missing}\n"));
     wrong(
         &["run", "--data", "faces"],
         1,
-        "error: --data: faces cannot be prepared as the run's data were: permutation of 28×28 matrices, these are 25×25\n",
+        "error: --data: faces cannot be transformed as the run's data: permutation of 28×28 matrices, these are 25×25\n",
     );
     wrong(
         &["run", "--data", "digit"],
@@ -183,25 +195,29 @@ fn eval_says_what_is_wrong() {
         2,
         "error: --device abacus: no such device; there are flex, wgpu, cuda, rocm\n",
     );
-    let (code, _, err) = matnet(here, &["eval", "run", "--part", "half"], &[]);
+    let (code, _, err) = matnet(here, &["eval", "run", "--split", "half"], &[]);
     assert!(code == 2 && err.contains("[possible values: train, valid, test]"), "{err}");
-    let (code, _, err) = matnet(here, &["eval", "run", "--part", "test", "--data", "digits"], &[]);
+    let (code, _, err) = matnet(here, &["eval", "run", "--split", "test", "--data", "digits"], &[]);
     assert!(code == 2 && err.contains("cannot be used with"), "{err}");
 }
 
 #[test]
-fn eval_knows_a_run_that_is_not_whole() {
+fn eval_notices_damaged_and_unfinished_runs() {
     let (folder, run) = copy();
-    // Another seed deals the digits out anew: other data than those of the run.
-    let config = std::fs::read_to_string(run.join("config.toml")).unwrap();
-    std::fs::write(run.join("config.toml"), config.replace("limit = 300", "limit = 299")).unwrap();
-    let (code, _, err) = matnet(folder.path(), &["eval", "run"], &[]);
-    let wanted = "warning: digits is not what the run was trained on (its checksum differs); these are not the run's results\n";
-    assert_eq!((code, err.as_str()), (0, wanted));
-    std::fs::write(run.join("config.toml"), config.replace("test = 80", "test = 0")).unwrap();
-    let (code, _, err) = matnet(folder.path(), &["eval", "run"], &[]);
-    assert_eq!((code, err.as_str()), (2, "error: --part test: this part of the run's data is empty\n"));
-    std::fs::write(run.join("config.toml"), &config).unwrap();
+    for (name, what) in [
+        (
+            "config.toml",
+            "is damaged or was edited: it is not the config of these weights, whose checksum they hold",
+        ),
+        ("metrics.csv", "is missing, damaged or was edited: its checksum is not the one in result.json"),
+    ] {
+        let text = std::fs::read_to_string(run.join(name)).unwrap();
+        std::fs::write(run.join(name), text.replace('3', "4")).unwrap();
+        let (code, out, err) = matnet(folder.path(), &["eval", "run"], &[]);
+        let wanted = format!("error: {}: {what}\n", Path::new("run").join(name).display());
+        assert_eq!((code, out.as_str(), err), (1, "", wanted));
+        std::fs::write(run.join(name), text).unwrap();
+    }
 
     std::fs::remove_file(run.join("result.json")).unwrap();
     let (code, out, err) = matnet(folder.path(), &["eval", "run", "--weights", "last"], &[]);
@@ -215,27 +231,81 @@ fn eval_knows_a_run_that_is_not_whole() {
     std::fs::write(&path, &bytes).unwrap();
     let (code, _, err) = matnet(folder.path(), &["eval", "run"], &[]);
     let damaged = format!(
-        "error: {}: damaged: its checksum does not fit what it holds\n",
+        "error: {}: damaged: the checksum does not match\n",
         Path::new("run").join("best.safetensors").display()
     );
     assert_eq!((code, err), (1, damaged));
     std::fs::remove_file(&path).unwrap();
-    for verb in [&["eval", "run"][..], &["predict", "run", "-i", "x.npy", "-o", "y.npy"]] {
-        let (code, _, err) = matnet(folder.path(), verb, &[]);
-        let wanted = "error: run: has no best.safetensors yet; `matnet train` goes on with the run\n";
+    for args in [&["eval", "run"][..], &["predict", "run", "-i", "x.npy", "-o", "y.npy"]] {
+        let (code, _, err) = matnet(folder.path(), args, &[]);
+        let wanted = "error: run: has no best.safetensors yet; `matnet train` resumes the run\n";
         assert_eq!((code, err.as_str()), (1, wanted));
     }
 }
 
 #[test]
-fn predict_writes_the_same_bytes_in_any_parts() {
+fn eval_warns_if_the_data_have_changed() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let write = |shift: f32| {
+        let mut zip = npz::NpzWriter::new(Vec::new());
+        let numbers: Vec<f32> = (0..60 * 9).map(|at| ((at * 7919) % 101) as f32 / 101.0 + shift).collect();
+        let classes: Vec<f32> = (0..60).map(|at| (at % 2) as f32).collect();
+        zip.add("x", |mut out| npy::write_f32(&mut out, &[60, 3, 3], &numbers)).unwrap();
+        zip.add("y", |mut out| npy::write_f32(&mut out, &[60], &classes)).unwrap();
+        std::fs::write(here.join("mine.npz"), zip.finish().unwrap()).unwrap();
+    };
+    write(0.0);
+    let config =
+        "[data]\nsource = 'mine.npz'\n[model]\nkind = 'feedforward'\nhidden = [4, 4]\n[train]\nepochs = 1\n";
+    std::fs::write(here.join("mine.toml"), config).unwrap();
+    let (code, _, err) = matnet(here, &["train", "mine.toml", "--out", "run", "-q"], &[]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = matnet(here, &["eval", "run"], &[]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    write(0.5);
+    let (code, _, err) = matnet(here, &["eval", "run"], &[]);
+    let wanted = "warning: mine.npz is not what the run was trained on (its checksum differs); these are not the run's results\n";
+    assert_eq!((code, err.as_str()), (0, wanted));
+}
+
+#[test]
+fn eval_takes_a_folder_of_several_seeds() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    std::fs::write(here.join("digits.toml"), CONFIG).unwrap();
+    let args = ["train", "digits.toml", "--out", "s", "-q", "--seeds", "2", "--set", "train.epochs=1"];
+    let (code, _, err) = matnet(here, &args, &[]);
+    assert_eq!(code, 0, "{err}");
+    let eval = |args: &[&str]| {
+        let (code, out, err) = matnet(here, &[&["eval"], args].concat(), &[]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        out
+    };
+    let [first, second] =
+        ["seed-1", "seed-2"].map(|seed| eval(&[Path::new("s").join(seed).to_str().unwrap()]));
+    assert_ne!(first.lines().nth(1), second.lines().nth(1));
+    assert_eq!(eval(&["s"]), format!("{first}\n{second}"));
+    let json: serde_json::Value = serde_json::from_str(&eval(&["s", "--json"])).unwrap();
+    let seeds: Vec<&str> = json.as_array().unwrap().iter().map(|one| one["run"].as_str().unwrap()).collect();
+    assert_eq!(seeds, ["seed-1", "seed-2"].map(|seed| Path::new("s").join(seed).display().to_string()));
+    // A folder whose seeds are not all finished has no mean to look at.
+    std::fs::remove_file(here.join("s/seed-2/result.json")).unwrap();
+    let (code, out, err) = matnet(here, &["eval", "s"], &[]);
+    let run = Path::new("s").join("seed-2");
+    let wanted = format!("error: {}: is not finished; `matnet train` resumes it\n", run.display());
+    assert_eq!((code, out.as_str(), err), (1, "", wanted));
+}
+
+#[test]
+fn predict_writes_the_same_bytes_with_any_batch_size() {
     let folder = TempDir::new().unwrap();
     let here = folder.path();
     save(&here.join("x.npy"), &digits(23));
     let mut found = Vec::new();
-    for batch in ["1", "7", "23", "1000"] {
+    for batch_size in ["1", "7", "23", "1000"] {
         for output in ["y.npy", "y.csv"] {
-            let (code, out, err) = predict(here, "x.npy", output, &["--batch", batch]);
+            let (code, out, err) = predict(here, "x.npy", output, &["--batch-size", batch_size]);
             assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""));
         }
         found.push((std::fs::read(here.join("y.npy")).unwrap(), std::fs::read(here.join("y.csv")).unwrap()));
@@ -245,10 +315,10 @@ fn predict_writes_the_same_bytes_in_any_parts() {
     assert!(found.iter().all(|bytes| *bytes == found[0]));
     assert_eq!(names(here), ["x.npy", "y.csv", "y.npy"]);
 
-    // Both hold the same numbers, and the class of each line is its most probable.
+    // Both hold the same numbers, and the class of a line is the most probable one.
     let path = here.join("y.npy");
-    let shares = npy::read(&path).unwrap().into_array(&path).unwrap();
-    assert_eq!(shares.shape(), [23, 10]);
+    let probabilities = npy::read(&path).unwrap().into_array(&path).unwrap();
+    assert_eq!(probabilities.shape(), [23, 10]);
     let text = String::from_utf8(found[0].1.clone()).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next().unwrap(), "sample,class,p_0,p_1,p_2,p_3,p_4,p_5,p_6,p_7,p_8,p_9");
@@ -256,23 +326,23 @@ fn predict_writes_the_same_bytes_in_any_parts() {
         let fields: Vec<&str> = line.split(',').collect();
         assert_eq!(fields[0], at.to_string());
         let numbers: Vec<f32> = fields[2..].iter().map(|field| field.parse().unwrap()).collect();
-        assert_eq!(numbers, shares.sample(at));
+        assert_eq!(numbers, probabilities.sample(at));
         assert!((numbers.iter().sum::<f32>() - 1.0).abs() < 1e-5);
         let class: usize = fields[1].parse().unwrap();
-        assert!(numbers.iter().all(|&share| share <= numbers[class]));
+        assert!(numbers.iter().all(|&number| number <= numbers[class]));
     }
     let (code, out, _) = predict(here, "x.npy", "-", &[]);
     assert_eq!((code, out), (0, text));
 }
 
-/// Grey levels that are whole 255ths.
+/// Writes grey levels that are multiples of 1/255.
 fn write_picture(path: &Path, levels: &[f32]) {
     let level = |x: u32, y: u32| image::Luma([(levels[(y * 28 + x) as usize] * 255.0).round() as u8]);
     image::GrayImage::from_fn(28, 28, level).save(path).unwrap();
 }
 
 #[test]
-fn predict_answers_pictures_as_the_same_numbers() {
+fn predict_gives_the_same_for_pictures_and_arrays() {
     let folder = TempDir::new().unwrap();
     let here = folder.path();
     let scans = here.join("scans");
@@ -283,21 +353,21 @@ fn predict_answers_pictures_as_the_same_numbers() {
         std::fs::create_dir_all(&class).unwrap();
         write_picture(&class.join(format!("{at}.png")), x.sample(at));
     }
-    // What the pictures hold, as they are read.
-    let Loaded::Samples(samples) = own::load(&scans).unwrap() else { panic!("samples expected") };
+    // The pictures, as they are read.
+    let samples = local::load(&scans).unwrap().into_samples().unwrap();
     save(&here.join("x.npy"), &samples.inputs);
-    let mut zip = npz::Writer::new(Vec::new());
+    let mut zip = npz::NpzWriter::new(Vec::new());
     let (shape, numbers) = (samples.inputs.shape(), samples.inputs.data());
     zip.add("x", |mut out| npy::write_f32(&mut out, shape, numbers)).unwrap();
     std::fs::write(here.join("x.npz"), zip.finish().unwrap()).unwrap();
     for input in ["scans", "x.npy", "x.npz"] {
-        let (code, _, err) = predict(here, input, &format!("{input}-y.npy"), &["--batch", "4"]);
+        let (code, _, err) = predict(here, input, &format!("{input}-y.npy"), &["--batch-size", "4"]);
         assert_eq!(code, 0, "{err}");
     }
-    let answers = std::fs::read(here.join("x.npy-y.npy")).unwrap();
-    assert_eq!(std::fs::read(here.join("scans-y.npy")).unwrap(), answers);
-    assert_eq!(std::fs::read(here.join("x.npz-y.npy")).unwrap(), answers);
-    let (_, out, _) = predict(here, "scans", "-", &["--batch", "2"]);
+    let predictions = std::fs::read(here.join("x.npy-y.npy")).unwrap();
+    assert_eq!(std::fs::read(here.join("scans-y.npy")).unwrap(), predictions);
+    assert_eq!(std::fs::read(here.join("x.npz-y.npy")).unwrap(), predictions);
+    let (_, out, _) = predict(here, "scans", "-", &["--batch-size", "2"]);
     let files: Vec<&str> = out.lines().map(|line| line.split(',').next().unwrap()).collect();
     let name = |class: &str, at: usize| Path::new(class).join(format!("{at}.png")).display().to_string();
     let wanted: Vec<String> = (0..9).map(|at| name(if at < 4 { "a" } else { "b" }, at)).collect();
@@ -320,7 +390,7 @@ fn predict_answers_pictures_as_the_same_numbers() {
 }
 
 #[test]
-fn predict_gives_matrices_too() {
+fn predict_writes_matrices() {
     let folder = TempDir::new().unwrap();
     let here = folder.path();
     std::fs::write(here.join("c.toml"), CONFIG).unwrap();
@@ -330,7 +400,7 @@ fn predict_gives_matrices_too() {
     save(&here.join("x.npy"), &digits(3));
     for output in ["y.npy", "y.csv"] {
         let (code, _, err) = matnet(here, &["predict", "run", "-i", "x.npy", "-o", output], &[]);
-        assert_eq!((code, err), (0, format!("{output}: 3 answers\n")));
+        assert_eq!((code, err), (0, format!("{output}: 3 predictions\n")));
     }
     let path = here.join("y.npy");
     let matrices = npy::read(&path).unwrap().into_array(&path).unwrap();
@@ -354,9 +424,9 @@ fn predict_says_what_is_wrong_and_leaves_nothing() {
     save(&here.join("flat.npy"), &Array::new([5, 784], x.data().to_vec()).unwrap());
     save(&here.join("other.npy"), &Array::new([5, 14, 56], x.data().to_vec()).unwrap());
     save(&here.join("four.npy"), &Array::new([1, 5, 28, 28], x.data().to_vec()).unwrap());
-    let mut holed = x.clone();
-    holed.data_mut()[3 * 784 + 5] = f32::NAN;
-    save(&here.join("holed.npy"), &holed);
+    let mut with_nan = x.clone();
+    with_nan.data_mut()[3 * 784 + 5] = f32::NAN;
+    save(&here.join("nan.npy"), &with_nan);
     let whole = std::fs::read(here.join("x.npy")).unwrap();
     std::fs::write(here.join("cut.npy"), &whole[..whole.len() - 100]).unwrap();
     std::fs::write(here.join("text.npy"), "hello").unwrap();
@@ -366,7 +436,7 @@ fn predict_says_what_is_wrong_and_leaves_nothing() {
     std::fs::write(here.join("old.npy"), "old").unwrap();
     let before = names(here);
     let wrong = |input: &str, output: &str, code: i32, wanted: &str| {
-        let (found, out, err) = predict(here, input, output, &["--batch", "2"]);
+        let (found, out, err) = predict(here, input, output, &["--batch-size", "2"]);
         assert_eq!((found, out.as_str(), err.as_str()), (code, "", format!("error: {wanted}\n").as_str()));
     };
     wrong("none.npy", "y.npy", 1, "none.npy: there is no such file or folder");
@@ -380,15 +450,15 @@ fn predict_says_what_is_wrong_and_leaves_nothing() {
     wrong("four.npy", "y.npy", 1, "four.npy: the net takes [n, 28, 28], these inputs are [1, 5, 28, 28]");
     wrong("cut.npy", "old.npy", 1, "cut.npy: says 15680 bytes follow, but only 15580 do");
     wrong("text.npy", "y.npy", 1, "text.npy: ends too early: 6 bytes expected, 5 found");
-    wrong("empty", "y.npy", 1, "empty: holds no pictures and no .csv, neither in it nor in folders in it");
+    wrong("empty", "y.npy", 1, "empty: holds no images and no .csv, neither in it nor in folders in it");
     wrong(
         "x.doc",
         "y.npy",
         1,
-        "x.doc: is of no known kind; .npy, .npz, pictures, .csv or a folder of them expected",
+        "x.doc: is of no known kind; .npy, .npz, an image, .csv or a folder of them expected",
     );
-    // Two parts are answered before the third is found to be bad.
-    wrong("holed.npy", "old.npy", 1, "holed.npy: sample 3 holds NaN; finite numbers expected");
+    // The first batch is predicted before the NaN of the second is found.
+    wrong("nan.npy", "old.npy", 1, "nan.npy: sample 3 holds NaN; finite numbers expected");
     wrong("x.npy", "no/y.npy", 1, &format!("no/y.npy: {}", std::io::Error::from_raw_os_error(2)));
     wrong("x.npy", "folder.npy", 1, "folder.npy: is a directory");
     wrong(
@@ -401,29 +471,29 @@ fn predict_says_what_is_wrong_and_leaves_nothing() {
     assert_eq!(std::fs::read(here.join("old.npy")).unwrap(), b"old");
     let (code, _, err) = matnet(here, &["predict", "nowhere", "-i", "x.npy", "-o", "y.npy"], &[]);
     assert_eq!((code, err.as_str()), (1, "error: nowhere: there is no run here (no config.toml)\n"));
-    let (code, _, err) = predict(here, "x.npy", "y.npy", &["--batch", "0"]);
+    let (code, _, err) = predict(here, "x.npy", "y.npy", &["--batch-size", "0"]);
     assert!(code == 2 && err.contains("0 is not in 1.."), "{err}");
     let (code, _, err) = matnet(here, &["predict", "nowhere", "--input", "x.npy"], &[]);
     assert!(code == 2 && err.contains("--output <PATH>"), "{err}");
 
     let (code, _, err) = predict(here, "x.npy", "old.npy", &[]);
-    assert_eq!((code, err.as_str()), (0, ""), "an output that is there is written over");
+    assert_eq!((code, err.as_str()), (0, ""), "an existing output is overwritten");
     assert_ne!(std::fs::read(here.join("old.npy")).unwrap(), b"old");
 }
 
-/// A pipe that never ends in the place of the inputs: predicting waits for it, and is interrupted.
+/// A pipe that never ends as input: predict waits for it, and is interrupted.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_nothing_behind() {
     use std::io::Write;
     let folder = TempDir::new().unwrap();
     let here = folder.path();
-    // A thousand million samples are promised; they come until the process is asked to stop.
+    // The header promises a thousand million samples; they come until the process is interrupted.
     let made = Command::new("mkfifo").arg(here.join("x.npy")).status().unwrap();
     assert!(made.success());
     let child = Command::new(cargo_bin!("matnet"))
         .current_dir(here)
-        .args(["predict", "--input", "x.npy", "--output", "y.npy", "--batch", "10"])
+        .args(["predict", "--input", "x.npy", "--output", "y.npy", "--batch-size", "10"])
         .arg(trained().join("run"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -435,14 +505,14 @@ fn an_interrupt_leaves_nothing_behind() {
     for _ in 0..50 {
         pipe.write_all(&some).unwrap();
     }
-    let begun = std::time::Instant::now();
-    while names(here).len() < 2 && begun.elapsed().as_secs() < 20 {
+    let start = std::time::Instant::now();
+    while names(here).len() < 2 && start.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert_eq!(names(here).len(), 2, "an unfinished file beside the pipe");
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
-    // It stops between two parts; until then, or until it is gone, it is fed.
+    // It stops between two batches; until then it must not wait for input.
     while pipe.write_all(&some).is_ok() {}
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -452,7 +522,7 @@ fn an_interrupt_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_closed_pipe_is_success() {
     let folder = TempDir::new().unwrap();
     save(&folder.path().join("x.npy"), &digits(2000));
     let mut child = Command::new(cargo_bin!("matnet"))
@@ -470,8 +540,8 @@ fn a_reader_that_leaves_is_no_error() {
 
 #[test]
 fn every_help_has_an_example() {
-    for verb in ["eval", "predict"] {
-        let (code, out, _) = matnet(trained(), &[verb, "--help"], &[]);
-        assert!(code == 0 && out.contains(&format!("\nExamples:\n  matnet {verb} ")), "{out}");
+    for command in ["eval", "predict"] {
+        let (code, out, _) = matnet(trained(), &[command, "--help"], &[]);
+        assert!(code == 0 && out.contains(&format!("\nExamples:\n  matnet {command} ")), "{out}");
     }
 }

@@ -1,4 +1,4 @@
-//! Reports: what is on the page, and that a real browser shows it.
+//! Reports: what is on the page, and whether a real browser shows it.
 
 mod common;
 
@@ -18,7 +18,7 @@ hidden = [8, 8]
 depth = 2
 [train]
 epochs = 2
-watch_test = true
+log_test = true
 [variant.matrix]
 [variant.vector]
 model.form = 'vector'
@@ -35,8 +35,8 @@ fn compared() -> TempDir {
     folder
 }
 
-/// What a page may not have: anything from outside.
-fn check_alone(html: &str) {
+/// Fails if a page loads anything from outside.
+fn check_self_contained(html: &str) {
     for outside in ["http://", "https://", "src=\"/", "src=\"file", "<link", "@import"] {
         let found = html.match_indices(outside).filter(|(at, _)| !html[..*at].ends_with("xmlns=\""));
         assert_eq!(found.count(), 0, "{outside}");
@@ -44,31 +44,31 @@ fn check_alone(html: &str) {
 }
 
 #[test]
-fn a_run_and_a_comparison_have_all_that_belongs_to_them() {
+fn the_reports_of_a_run_and_a_comparison_are_complete() {
     let folder = compared();
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     let matrix = read("runs/twins/matrix/report.html");
     for part in [
         "<h1>matrix</h1>",
-        ">Learning<",
-        "Confusions on the test part",
-        "Wrong answers",
-        "taken for",
+        ">Training<",
+        "Confusion matrix, test split",
+        ">Misclassified<",
+        ", predicted ",
         ">Parameters<",
-        "layer.0: U (from rows to rows)",
+        "layer.0: U (rows to rows)",
         "config.toml",
         "data:image/png;base64,",
     ] {
         assert!(matrix.contains(part), "{part} is missing");
     }
     let both = read("runs/twins/report.html");
-    for part in ["matrix and vector", "In the test", "On the validation part", "parameters"] {
+    for part in ["matrix and vector", "Test error rate", ">Test split<", ">Validation split<", "parameters"] {
         assert!(both.contains(part), "{part} is missing");
     }
-    check_alone(&matrix);
-    check_alone(&both);
+    check_self_contained(&matrix);
+    check_self_contained(&both);
 
-    // Made again, it is the same; made elsewhere, too.
+    // Written again, here or elsewhere, it is the same.
     let (code, out, err) = run(folder.path(), &["report", "runs/twins/matrix", "--out", "again.html"]);
     assert_eq!((code, out.as_str()), (0, "again.html\n"), "{err}");
     assert_eq!(read("again.html"), matrix);
@@ -102,7 +102,7 @@ fn browser() -> Option<PathBuf> {
 }
 
 #[test]
-fn a_browser_shows_the_page_and_runs_its_script_without_a_complaint() {
+fn a_browser_shows_the_page_without_errors() {
     let Some(browser) = browser() else {
         eprintln!("SKIPPED: no Chromium on the path");
         return;
@@ -130,10 +130,11 @@ fn a_browser_shows_the_page_and_runs_its_script_without_a_complaint() {
     assert!(!log.contains("CONSOLE"), "the page complains: {log}");
     let image = image::open(&shot).unwrap().to_rgb8();
     assert_eq!(image.dimensions(), (1000, 3000));
-    // Ink in every third of the page: text, curves, pictures.
+    // Dark pixels in every third of the page: text, curves, pictures.
     for third in 0..3 {
-        let ink = (0..1000).flat_map(|x| (1000 * third..1000 * (third + 1)).map(move |y| (x, y)));
-        let dark = ink.filter(|&(x, y)| image.get_pixel(x, y).0.iter().all(|&channel| channel < 120)).count();
+        let pixels = (0..1000).flat_map(|x| (1000 * third..1000 * (third + 1)).map(move |y| (x, y)));
+        let dark =
+            pixels.filter(|&(x, y)| image.get_pixel(x, y).0.iter().all(|&channel| channel < 120)).count();
         assert!(dark > 500, "third {third} of the page is empty: {dark} dark pixels");
     }
 }

@@ -1,4 +1,4 @@
-//! `matnet train`: that a run is exact whatever happens to it, and what is said when something is wrong.
+//! `matnet train`: runs that give the same bytes whatever happens to them, and clear errors.
 
 mod common;
 
@@ -22,9 +22,9 @@ depth = 3
 dropout = 0.1
 [train]
 epochs = 6
-batch = 20
+batch_size = 20
 schedule = 'cosine'
-clip = 5.0
+grad_clip_norm = 5.0
 l2 = 1e-5
 ";
 
@@ -53,7 +53,7 @@ fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     let (folder, _) = folder();
     let long = ["train", "digits.toml", "-q", "--set", "train.epochs=60", "--set", "train.ema_decay=0.9"];
     assert_eq!(run(folder.path(), &[&long[..], &["--out", "whole"]].concat()).0, 0);
-    // Saving after every step makes most kills hit a save.
+    // With a checkpoint after every step most kills hit one that is being written.
     let args = [&long[..], &["--out", "killed", "--save-every", "0"]].concat();
     let kills = kill_until_done(folder.path(), &args, 25);
     assert!(kills >= 3, "killed only {kills} times");
@@ -81,8 +81,8 @@ fn control_c_saves_and_exits_130() {
     let ended = child.wait().unwrap();
     assert!(asked.elapsed() < Duration::from_secs(5), "took {:?}", asked.elapsed());
     assert_eq!(ended.code(), Some(130));
-    assert!(folder.path().join("x/last.state").exists());
-    // It goes on from there: with the same config only.
+    assert!(folder.path().join("x/last.ckpt").exists());
+    // It resumes only with the same config.
     let (code, _, err) =
         run(folder.path(), &["train", "digits.toml", "--out", "x", "--set", "train.epochs=6"]);
     assert_eq!(code, 1);
@@ -90,7 +90,7 @@ fn control_c_saves_and_exits_130() {
 }
 
 #[test]
-fn a_finished_run_says_so_and_is_left_alone() {
+fn a_finished_run_is_left_as_it_is() {
     let (folder, _) = folder();
     assert_eq!(run(folder.path(), &["train", "digits.toml", "-q"]).0, 0);
     let run_folder = folder.path().join("runs/digits");
@@ -100,7 +100,7 @@ fn a_finished_run_says_so_and_is_left_alone() {
     assert!(err.contains("finished before; --fresh starts it again"), "{err}");
     assert!(out.contains("runs/digits: test error"), "{out}");
     assert!(before == bytes(&run_folder));
-    // Its config is a config like any other, and leads to the same net.
+    // Its config gives the same run again.
     let config = run_folder.join("config.toml");
     let (code, _, err) = run(folder.path(), &["train", config.to_str().unwrap(), "--out", "again", "-q"]);
     assert_eq!(code, 0, "{err}");
@@ -108,28 +108,28 @@ fn a_finished_run_says_so_and_is_left_alone() {
 }
 
 #[test]
-fn a_damaged_state_is_noticed_and_the_one_before_it_is_good() {
+fn a_damaged_checkpoint_is_noticed_and_the_one_before_it_resumes() {
     let (folder, _) = folder();
     let args = ["train", "digits.toml", "--out", "x", "-q", "--save-every", "0"];
     let mut child = matnet(folder.path(), &args).stdout(Stdio::null()).spawn().unwrap();
-    while !folder.path().join("x/previous.state").exists() {
+    while !folder.path().join("x/previous.ckpt").exists() {
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let state = folder.path().join("x/last.state");
-    if !state.exists() {
-        // Killed between two names.
-        std::fs::copy(folder.path().join("x/previous.state"), &state).unwrap();
+    let checkpoint = folder.path().join("x/last.ckpt");
+    if !checkpoint.exists() {
+        // Killed between two renames.
+        std::fs::copy(folder.path().join("x/previous.ckpt"), &checkpoint).unwrap();
     }
-    let mut damaged = std::fs::read(&state).unwrap();
+    let mut damaged = std::fs::read(&checkpoint).unwrap();
     let middle = damaged.len() / 2;
     damaged[middle] ^= 4;
-    std::fs::write(&state, damaged).unwrap();
+    std::fs::write(&checkpoint, damaged).unwrap();
     let (code, _, err) = run(folder.path(), &args);
     assert_eq!(code, 1);
-    let said = "x/last.state: damaged: its checksum does not fit what it holds; the state before it is good: \
-                --from previous goes on from there";
+    let said = "x/last.ckpt: damaged: the checksum does not match; the checkpoint before it is intact: \
+                --from previous resumes from there";
     assert!(err.contains(said), "{err}");
     let (code, _, err) = run(folder.path(), &[&args[..], &["--from", "previous"]].concat());
     assert_eq!(code, 0, "{err}");
@@ -139,7 +139,7 @@ fn a_damaged_state_is_noticed_and_the_one_before_it_is_good() {
 
 #[cfg(unix)]
 #[test]
-fn a_disk_that_is_full_costs_nothing_that_was_saved() {
+fn a_full_disk_costs_nothing_that_was_saved() {
     let (folder, _) = folder();
     let wide = ["--set", "model.hidden=[60,60]", "--set", "train.epochs=2"];
     let saved = [&["train", "digits.toml", "--out", "x", "-q"][..], &wide].concat();
@@ -177,7 +177,7 @@ fn two_processes_do_not_train_in_one_folder() {
 }
 
 #[test]
-fn a_loss_that_is_no_number_stops_the_run_and_names_the_layer() {
+fn divergence_stops_the_run_and_names_the_layer() {
     let (folder, _) = folder();
     let args = [
         "train",
@@ -195,24 +195,24 @@ fn a_loss_that_is_no_number_stops_the_run_and_names_the_layer() {
         &[&args[..], &["--set", "train.learning_rate=1e30", "--set", "train.l2=0"]].concat(),
     );
     assert_eq!(code, 1);
-    assert!(err.contains("epoch 1, step 2: the loss is"), "{err}");
+    assert!(err.contains("training diverged in epoch 1, step 2: the loss is"), "{err}");
     assert!(err.contains("layer."), "{err}");
-    assert!(err.contains("a smaller train.learning_rate or train.grad_clip_norm would help"), "{err}");
-    assert!(!folder.path().join("x/last.state").exists());
-    // A state that was saved before stays, and is named.
-    let slow =
+    assert!(err.contains("a lower train.learning_rate or a train.grad_clip_norm would help"), "{err}");
+    assert!(!folder.path().join("x/last.ckpt").exists());
+    // A checkpoint that was saved before stays, and is named.
+    let more =
         ["--set", "train.learning_rate=1e30", "--set", "train.l2=0", "--save-every", "0", "--out", "y"];
     let args =
         ["train", "digits.toml", "-q", "--set", "train.optimizer=sgd", "--set", "train.grad_clip_norm=1e30"];
-    let (code, _, err) = run(folder.path(), &[&args[..], &slow].concat());
+    let (code, _, err) = run(folder.path(), &[&args[..], &more].concat());
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("the last good state is y/last.state"), "{err}");
+    assert!(err.contains("the last good checkpoint is y/last.ckpt"), "{err}");
 }
 
 #[test]
-fn patience_ends_a_run_that_no_longer_gets_better() {
+fn patience_stops_a_run_early() {
     let (folder, _) = folder();
-    // A rate that moves nothing: the first epoch stays the best.
+    // A learning rate that changes nothing: the first epoch stays the best.
     let still = [
         "--set",
         "train.learning_rate=1e-30",
@@ -224,7 +224,27 @@ fn patience_ends_a_run_that_no_longer_gets_better() {
     let args = ["train", "digits.toml", "-q", "--set", "train.patience=3", "--set", "model.dropout=0.0"];
     let (code, out, err) = run(folder.path(), &[&args[..], &still].concat());
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("after epoch 1, the best of 4 epochs"), "{out}");
+    assert!(out.contains("after epoch 1, the best of 4\n"), "{out}");
+}
+
+#[test]
+fn the_result_line_names_the_split_of_its_score() {
+    let (folder, _) = folder();
+    for (sizes, split) in [
+        (["data.split.valid=60", "data.split.test=60"], "test"),
+        (["data.split.valid=60", "data.split.test=0"], "valid"),
+        (["data.split.valid=0", "data.split.test=0"], "train"),
+    ] {
+        let args = ["train", "digits.toml", "-q", "--out", split, "--set", "train.epochs=1"];
+        let (code, out, err) =
+            run(folder.path(), &[&args[..], &["--set", sizes[0], "--set", sizes[1]]].concat());
+        assert_eq!(code, 0, "{err}");
+        assert!(out.starts_with(&format!("{split}: {split} error ")), "{out}");
+        assert!(out.ends_with(" after epoch 1, the best of 1\n"), "{out}");
+    }
+    let (code, out, err) = run(folder.path(), &["eval", "valid"]);
+    let wanted = "error: --split test: this split of the run's data is empty\n";
+    assert_eq!((code, out.as_str(), err.as_str()), (2, "", wanted));
 }
 
 #[test]
@@ -242,16 +262,18 @@ fn seeds_and_variants_become_a_table() {
         run(folder.path(), &["compare", "digits.toml", "--seeds", "2", "-q", "--set", "train.epochs=2"]);
     assert_eq!(code, 0, "{err}");
     let lines: Vec<&str> = out.lines().collect();
-    assert!(lines[0].starts_with("| net ") && lines[0].contains("test %"), "{out}");
+    assert!(lines[0].starts_with("| net ") && lines[0].contains(" test error (%) "), "{out}");
     assert!(
-        lines[2].starts_with("| matrix | ") && lines[2].contains("±") && lines[0].contains("best %"),
+        lines[2].starts_with("| matrix | ")
+            && lines[2].contains("±")
+            && lines[0].contains(" best error (%) "),
         "{out}"
     );
     assert!(lines[3].starts_with("| vector | "), "{out}");
-    // Runs that are there are compared as well as ones to be trained.
+    // Finished runs give the same table.
     let (code, again, _) = run(folder.path(), &["compare", "runs/digits/matrix", "runs/digits/vector"]);
     assert_eq!(code, 0);
-    assert_eq!(again.lines().nth(2).unwrap().split('|').nth(2), lines[2].split('|').nth(2));
+    assert_eq!(again.lines().nth(2).unwrap().split('|').nth(6), lines[2].split('|').nth(6));
     let (code, out, _) = run(
         folder.path(),
         &["train", "digits.toml", "--variant", "vector", "-q", "--out", "v", "--set", "train.epochs=2"],
@@ -260,7 +282,7 @@ fn seeds_and_variants_become_a_table() {
     assert!(out.starts_with("v/vector: test error"), "{out}");
 }
 
-/// What is wrong, what is said about it, and the exit code.
+/// The arguments, the exit code, and a part of the error message.
 #[test]
 fn every_mistake_gets_one_clear_error() {
     let cases: &[(&[&str], i32, &str)] = &[
@@ -279,27 +301,27 @@ fn every_mistake_gets_one_clear_error() {
         (
             &["train", "digits.toml", "--set", "hidden"],
             2,
-            "--set `hidden`: key=value expected, like model.hidden=[50,50]",
+            "--set: `hidden`: key=value expected, like model.hidden=[50,50]",
         ),
         (
             &["train", "digits.toml", "--set", "train.epochs=soon"],
             2,
-            "train.epochs: string \"soon\", a whole number expected",
+            "train.epochs: \"soon\"; a whole number expected",
         ),
         (
             &["train", "digits.toml", "--set", "model.hidden=wide"],
             2,
-            "model.hidden: sides expected, like [50, 50] or [200]",
+            "model.hidden: \"wide\"; sides expected, like [50, 50] or [200], or a list of such",
         ),
         (
             &["train", "digits.toml", "--set", "model.batch_norm=1"],
             2,
-            "model.batch_norm: integer `1`, true or false expected",
+            "model.batch_norm: 1; true or false expected",
         ),
         (
             &["train", "digits.toml", "--set", "train.optimizer=adamm"],
             2,
-            "train.optimizer: unknown variant `adamm`, expected one of `adam`",
+            "train.optimizer: adamm; did you mean `adam`?",
         ),
         (&["train", "digits.toml", "--set", "train.epochs=0"], 2, "train.epochs: 0; must be at least 1"),
         (
@@ -312,16 +334,20 @@ fn every_mistake_gets_one_clear_error() {
             2,
             "train.ema_decay: 1; must be above 0 and less than 1",
         ),
-        (&["train", "digits.toml", "--set", "train.momentum=0.9"], 2, "train.momentum: 0.9; only sgd use it"),
+        (
+            &["train", "digits.toml", "--set", "train.momentum=0.9"],
+            2,
+            "train.momentum: 0.9; only sgd uses it",
+        ),
         (
             &["train", "digits.toml", "--set", "train.gamma=0.9"],
             2,
-            "train.gamma: 0.9; only step schedules use it",
+            "train.gamma: 0.9; only the step schedule uses it",
         ),
         (
             &["train", "digits.toml", "--set", "train.loss=mse"],
             2,
-            "train.loss: mse; classes are learnt with \"cross-entropy\"",
+            "train.loss: mse; classes are trained with \"cross-entropy\"",
         ),
         (
             &["train", "digits.toml", "--set", "model.kind=feedfoward"],
@@ -331,7 +357,7 @@ fn every_mistake_gets_one_clear_error() {
         (
             &["train", "digits.toml", "--set", "model.kind=seq2seq"],
             2,
-            "model.kind: seq2seq; these data are single matrices, which feedforward and autoencoder take",
+            "model.kind: seq2seq; the data are single matrices with a class per sample, which feedforward or autoencoder can learn from",
         ),
         (
             &["train", "digits.toml", "--set", "model.hidden=[5]"],
@@ -356,7 +382,7 @@ fn every_mistake_gets_one_clear_error() {
         (
             &["train", "digits.toml", "--set", "data.source=citations"],
             2,
-            "data.source: `citations` holds no matrices or sequences",
+            "data.source: `citations` holds no matrices or sequences, which is what this kind of net takes",
         ),
         (
             &["train", "digits.toml", "--set", "data.split.valid=1.5"],
@@ -371,7 +397,7 @@ fn every_mistake_gets_one_clear_error() {
         (
             &["train", "digits.toml", "--set", "data.split.rule=official"],
             2,
-            "data.split: digits comes without a test half of its own",
+            "data.split.rule: official; digits has no official test split; \"random\" draws one",
         ),
         (
             &["train", "digits.toml", "--set", "data.split.rule=within-groups"],
@@ -381,7 +407,7 @@ fn every_mistake_gets_one_clear_error() {
         (
             &["train", "digits.toml", "--set", "data.split.valid=0", "--set", "train.patience=3"],
             2,
-            "train.patience: needs a validation part to look at",
+            "train.patience: 3; needs a validation split; data.split.valid is 0",
         ),
         (
             &["train", "digits.toml", "--device", "tpu"],
@@ -389,20 +415,18 @@ fn every_mistake_gets_one_clear_error() {
             "--device tpu: no such device; there are flex, wgpu, cuda, rocm",
         ),
         (&["train", "digits.toml", "--device", "cuda"], 2, "--device cuda: this build has no cuda"),
-        (
-            &["train", "digits.toml", "--variant", "x"],
-            2,
-            "variant `x`: no such variant; this config has none",
-        ),
+        (&["train", "digits.toml", "--variant", "x"], 2, "variant.x: no such variant; this config has none"),
         (&["train", "digits.toml", "--out", "digits.toml/x"], 1, "digits.toml/x: Not a directory"),
         (&["train", "broken.toml"], 2, "broken.toml: line 2: "),
-        (&["train", "empty.toml"], 2, "[data] is missing"),
+        (&["train", "empty.toml"], 2, "model.kind: is missing; one of feedforward, autoencoder, "),
+        (&["train", "model.toml"], 2, "[data] is missing"),
         (&["compare", "digits.toml", "other"], 2, "give one config, or the folders of runs, not both"),
-        (&["compare", "other"], 2, "other: there is no run here"),
+        (&["compare", "other"], 1, "other: there is no run here"),
     ];
     let (folder, _) = folder();
     std::fs::write(folder.path().join("broken.toml"), "[data]\nsource = digits\n").unwrap();
     std::fs::write(folder.path().join("empty.toml"), "").unwrap();
+    std::fs::write(folder.path().join("model.toml"), "[model]\nkind = 'feedforward'\n").unwrap();
     std::fs::create_dir(folder.path().join("other")).unwrap();
     for (args, code, said) in cases {
         let (ended, out, err) = run(folder.path(), args);

@@ -1,42 +1,42 @@
-//! The one error type of this crate: what is wrong, where, and what would be right.
+//! The error type of this crate. Messages say what is wrong, where, and what is expected.
 
 use std::path::{Path, PathBuf};
 
-/// What went wrong while finding, fetching, reading or preparing data.
+/// An error while locating, fetching, reading or preparing data.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused to open, read or write a file.
+    /// A file could not be opened, read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file or folder concerned.
+        /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A file's content breaks its format.
+    /// The contents of a file violate its format.
     #[error("{}: {what}", path.display())]
     Format {
-        /// The file concerned.
+        /// The file.
         path: PathBuf,
-        /// What is wrong, where in the file, and what would be right.
+        /// What is wrong, where in the file, and what is expected.
         what: String,
     },
-    /// A request that no data can satisfy: sizes, fractions, names.
+    /// An invalid argument: a size, a fraction, a name.
     #[error("{0}")]
     Invalid(String),
-    /// A file is not where it was looked for; the text says how to get it.
+    /// A file was not found; the message says how to get it.
     #[error("{0}")]
     Missing(String),
-    /// A download failed; the text says what to fetch by hand and where to put it.
+    /// A download failed; the message says what to download by hand and where to put it.
     #[error("{0}")]
     Fetch(String),
-    /// The caller stopped the work; what was done so far is kept.
+    /// The caller stopped the operation; a partial download is kept.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// The result of anything in this crate that can fail.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
@@ -45,7 +45,7 @@ impl Error {
         Self::Io { path: path.as_ref().to_owned(), source }
     }
 
-    /// A breach of format in the file `path`.
+    /// A format error in the file `path`.
     pub fn format(path: impl AsRef<Path>, what: impl Into<String>) -> Self {
         Self::Format { path: path.as_ref().to_owned(), what: what.into() }
     }

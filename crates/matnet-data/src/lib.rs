@@ -20,7 +20,7 @@
 //! | [`split`] | training, validation and test indices |
 //! | [`transform`] | spectrograms, scaling, permutation, occlusion |
 //! | [`generate`] | seeded generators: simulated EEG, stories, moving digits, algorithmic sequences |
-//! | [`format`] | one reader per file format; memory is bounded by the size of the file |
+//! | [`mod@format`] | one reader per file format; memory is bounded by the size of the file |
 //!
 //! The cargo feature `research-formats` adds readers that few programs need: pickle (Planetoid's graphs), MATLAB (Frey faces) and
 //! the raw text of UCI's EEG database.

@@ -1,4 +1,4 @@
-//! The raw EEG loader on trees in UCI's layout, written here: loose, packed, nested, broken and repeated.
+//! The EEG reader on folders in UCI's layout, generated here: plain, compressed, nested, broken and duplicate trials.
 
 #[allow(dead_code)]
 mod seeds;
@@ -17,7 +17,7 @@ fn write(root: &Path, name: &str, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Two subjects, two sound trials each per half; trial 1 of `A` stands in both halves; three files are broken.
+/// Two subjects, two valid trials each per half; trial 1 of `A` is in both halves; five files are broken.
 fn tree() -> Vec<(String, Vec<u8>)> {
     let name = |half: &str, subject: &str, number: u32| {
         format!("SMNI_CMI_{half}/{subject}/{subject}.rd.{number:03}.gz")
@@ -29,11 +29,11 @@ fn tree() -> Vec<(String, Vec<u8>)> {
         (name("TRAIN", A, 0), gzip(&text(A, "S1 obj ,", 0, 1))),
         (name("TRAIN", A, 1), gzip(&text(A, "S2 match ,", 1, 2))),
         (name("TRAIN", C, 0), gzip(&text(C, "S2 nomatch,", 0, 3))),
-        // not packed, as some copies are
+        // not compressed, as in some copies
         (format!("SMNI_CMI_TRAIN/{C}/{C}.rd.002"), text(C, "S1 obj ,", 2, 4)),
         (name("TEST", A, 1), gzip(&text(A, "S2 match ,", 1, 2))),
         (name("TEST", C, 1), gzip(&text(C, "S2 nomatch err,", 1, 5))),
-        // empty, empty but packed, cut short, cut packed, and nonsense
+        // empty, empty but compressed, truncated, truncated and compressed, and nonsense
         (name("TEST", C, 3), Vec::new()),
         (name("TEST", C, 4), gzip(b"")),
         (name("TEST", C, 5), gzip(format!("# {C}.rd\n# 120 trials, 64 chans\n").as_bytes())),
@@ -89,7 +89,7 @@ fn loose_files() {
 fn archives_inside_archives() {
     let dir = tempfile::tempdir().unwrap();
     let files = tree();
-    // a tar.gz per half in a zip, as UCI serves it, beside the full set that is not asked for
+    // a tar.gz per half in a zip, as UCI publishes it, beside the full set, which is not selected
     let half = |half: &str| {
         let of: Vec<(&str, &[u8])> = files
             .iter()
@@ -137,7 +137,7 @@ fn what_was_parsed_is_kept() {
     write(dir.path(), &format!("SMNI_CMI_TEST/{A}/{A}.rd.009"), trial(A, "S1 obj ,", 9, 33).as_bytes());
     let more = eeg::load_cached(dir.path(), EegSelection::Official, cache.path()).unwrap();
     assert_eq!((more.trials.len(), files().len()), (6, 2));
-    // a cache that cannot be written is told, and the data is there
+    // a cache that cannot be written is reported, and the data are loaded
     let blocked = eeg::load_cached(dir.path(), EegSelection::Official, file.join("below")).unwrap();
     assert!(blocked.report.cache.is_some() && blocked.trials == more.trials);
 }
@@ -147,5 +147,5 @@ fn nothing_to_load_is_said() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "notes.txt", b"hello");
     let error = eeg::load(dir.path(), EegSelection::Official).unwrap_err().to_string();
-    assert!(error.contains("no sound trial"), "{error}");
+    assert!(error.contains("no valid trial"), "{error}");
 }

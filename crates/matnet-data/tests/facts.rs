@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use matnet_data::catalog::readers::{babi, eeg, frey, linqs, mnist, planetoid};
 use matnet_data::{Contents, GraphData, Samples, Story, Target, local};
 
-/// The folder of a dataset, or a loud word that it is not there.
+/// The folder of a dataset; a missing one is reported.
 fn data(folder: &str) -> Option<PathBuf> {
     let found = std::env::var_os("MATNET_DATA").map(|root| PathBuf::from(root).join(folder));
     let found = found.filter(|path| path.is_dir());
     if found.is_none() {
-        // written to the stream itself, in one go: the test harness would swallow what is printed
+        // written to stderr directly: the test harness captures what is printed
         let text =
             format!("\nSKIPPED: set MATNET_DATA to a folder that holds {folder}/ to test the real data\n");
         let _ = std::io::stderr().write_all(text.as_bytes());
@@ -230,7 +230,7 @@ fn babi_has_its_questions() {
     }
 }
 
-/// Writes every file of an archive below `to`, without the folders it stands in.
+/// Writes every file of an archive to `to`, without its folders.
 fn unpack(archive: PathBuf, to: &std::path::Path) {
     matnet_data::format::archive::each(archive, &mut |mut entry| {
         let name = entry.name.rsplit('/').next().unwrap().to_owned();
@@ -241,7 +241,7 @@ fn unpack(archive: PathBuf, to: &std::path::Path) {
 }
 
 #[test]
-fn loose_files_are_the_same_as_packed_ones() {
+fn plain_files_equal_compressed_ones() {
     let dir = tempfile::tempdir().unwrap();
     if let Some(packed) = data("planetoid") {
         let graph = planetoid::PlanetoidGraph::Citeseer;

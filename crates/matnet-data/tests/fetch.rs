@@ -1,4 +1,4 @@
-//! Fetching from servers that truncate, stall, lie, redirect, refuse and change their mind.
+//! Fetching from servers that truncate, stall, send wrong lengths, redirect, refuse, or change the file.
 
 mod server;
 
@@ -74,7 +74,7 @@ fn a_good_server_needs_one_request() {
 }
 
 #[test]
-fn a_truncated_answer_is_continued() {
+fn a_truncated_response_is_resumed() {
     let (result, server, left) = run(vec![truncated(&content(), 70_000, "a"), rest(&content(), 70_000, "a")]);
     assert_eq!(result.unwrap(), content());
     let second = &server.requests()[1];
@@ -83,7 +83,7 @@ fn a_truncated_answer_is_continued() {
 }
 
 #[test]
-fn a_part_of_an_earlier_run_is_continued() {
+fn a_partial_download_of_an_earlier_run_is_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(vec![truncated(&content(), 50_000, "a"), rest(&content(), 50_000, "a")]);
     let once = FetchOptions { attempts: 1, ..QUICK };
@@ -109,7 +109,7 @@ fn a_file_that_changed_meanwhile_is_not_joined() {
     let (result, ..) = run(vec![truncated(&old, 70_000, "old"), whole(&content(), "new")]);
     assert_eq!(result.unwrap(), content());
 
-    // The server lies: same tag, other content. The check finds out, and the whole file is fetched anew.
+    // The server sends the same tag with other contents. The check fails, and the whole file is fetched again.
     let (result, server, _) =
         run(vec![truncated(&old, 70_000, "a"), rest(&content(), 70_000, "a"), whole(&content(), "a")]);
     assert_eq!(result.unwrap(), content());
@@ -117,7 +117,7 @@ fn a_file_that_changed_meanwhile_is_not_joined() {
 }
 
 #[test]
-fn a_server_that_continues_elsewhere_is_not_believed() {
+fn a_response_with_the_wrong_range_is_rejected() {
     let (result, ..) =
         run(vec![truncated(&content(), 70_000, "a"), rest(&content(), 60_000, "a"), whole(&content(), "a")]);
     assert_eq!(result.unwrap(), content());
@@ -171,7 +171,7 @@ fn wrong_content_is_removed_and_said() {
 }
 
 #[test]
-fn lies_about_length_are_found_out() {
+fn wrong_lengths_are_detected() {
     // Too short a promise: the body is cut there.
     let (result, _, left) = run(vec![send("200 OK\ncontent-length: 1000", content())]);
     assert!(result.unwrap_err().to_string().contains("the download is 1000 bytes, not 200000"));
@@ -213,7 +213,7 @@ fn a_404_sends_to_the_mirror_at_once_and_a_503_is_tried_again() {
 #[test]
 fn without_a_network_the_error_says_what_to_do_by_hand() {
     let folder = tempfile::tempdir().unwrap();
-    // A port nobody listens on.
+    // A port without a server.
     let url = Server::start(vec![]).url;
     std::thread::sleep(Duration::from_millis(50));
     let error = get(&wanted(&[&url]), folder.path()).unwrap_err();

@@ -1,5 +1,5 @@
-//! Damaged and lying files: every reader gives an answer or a clear error, and never takes more memory than
-//! twice the file plus 1 MiB. Packed files count by what they unpack to.
+//! Damaged and malicious files: every reader returns a value or a clear error, and never takes more memory than twice the file plus
+//! 1 MiB. Compressed files count by their decompressed size.
 
 mod seeds;
 
@@ -48,7 +48,7 @@ impl Numbers {
 }
 
 #[test]
-fn sound_files_are_read() {
+fn valid_files_are_read() {
     for seed in seeds::all() {
         run(seed.target, &seed.bytes).unwrap_or_else(|e| panic!("{} {}: {e}", seed.target, seed.name));
     }
@@ -87,7 +87,7 @@ fn files_with_flipped_bits() {
     }
 }
 
-/// What a sound file of the kind unpacks to, where it is packed.
+/// The decompressed size of a valid file, where it is compressed.
 fn unpacked(target: &str) -> usize {
     if target == "eeg" { 300 << 10 } else { 0 }
 }
@@ -108,7 +108,7 @@ fn plain_trials_are_cut_and_flipped_too() {
 }
 
 #[test]
-fn sizes_that_lie_take_no_memory() {
+fn wrong_sizes_take_no_memory() {
     let _alone = ALONE.lock();
     let mut lies: Vec<(&str, Vec<u8>)> = vec![
         ("idx", idx_file(0x08, &[u32::MAX, u32::MAX], &[0; 16])),
@@ -186,7 +186,7 @@ fn large_files_stay_within_twice_their_size() {
 }
 
 #[test]
-fn inputs_are_read_a_part_at_a_time() {
+fn samples_are_read_in_chunks() {
     let _alone = ALONE.lock();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.npy");
@@ -261,7 +261,7 @@ fn bombs_are_refused() {
         let error = run(target, &bytes).unwrap_err().to_string();
         assert!(error.contains("times its size"), "{target}: {error}");
     }
-    // a gzip inside a gzip draws on the outer one's budget
+    // nested gzip shares the budget of the outer one
     let twice = gzip(&gzip(&vec![0; 64 << 20]));
     assert!(twice.len() < 4 << 10);
     let bomb = zip_file(&[("inner.tar.gz", &twice)], true);

@@ -83,10 +83,7 @@ fn errors_name_file_key_value_and_what_would_be_right() {
         error(&[x(), ("y", "<i8", "(1,)", i8s(&[1]))]),
         "/y: shape [1] beside 2 samples in x; as many expected"
     );
-    assert_eq!(
-        error(&[x(), ("y", "<f4", "(2,)", f4(&[0.0, 0.5]))]),
-        "/y: 0.5 stands where a whole number was expected"
-    );
+    assert_eq!(error(&[x(), ("y", "<f4", "(2,)", f4(&[0.0, 0.5]))]), "/y: 0.5 where an integer was expected");
     assert_eq!(
         error(&[x(), ("y", "<i8", "(2,)", i8s(&[0, -7]))]),
         "/y: class -7; integers from 0 expected, or -1 for unknown"

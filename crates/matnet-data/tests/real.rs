@@ -1,4 +1,4 @@
-//! The catalogue against the real files, found through `MATNET_DATA`.
+//! The catalog against the real files, found through `MATNET_DATA`.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use matnet_data::catalog::{self, Cache, FetchOptions, FetchProgress, LoadOptions, Verdict, fetch, load};
 use matnet_data::{Samples, Target};
 
-/// The cache with real data, or a loud word that there is none.
+/// The cache with real data; a missing one is reported.
 fn real(test: &str) -> Option<Cache> {
     match std::env::var_os("MATNET_DATA") {
         Some(root) => Some(Cache::new(root)),
@@ -36,8 +36,8 @@ fn every_file_that_is_there_passes_its_check() {
 }
 
 #[test]
-fn what_is_there_is_not_fetched_again() {
-    let Some(cache) = real("what_is_there_is_not_fetched_again") else { return };
+fn present_files_are_not_fetched_again() {
+    let Some(cache) = real("present_files_are_not_fetched_again") else { return };
     for name in ["mnist", "frey-face", "uci-eeg", "cora", "linqs-cora", "babi"] {
         let dataset = catalog::get(name).unwrap();
         if cache.locate(dataset).is_none() {

@@ -20,7 +20,7 @@ fn main() {
     let (transposed, _) = graph.transpose();
     let mut list = |count: usize| -> Vec<f32> { (0..count).map(|_| next() as f32 / 2e9 - 0.5).collect() };
     let (query, bias, keys) = (list(nodes * width * heads), list(width * heads), list(nodes * width));
-    let (own, heard, gates) = (list(2 * nodes * width), list(2 * nodes * width), list(2 * width));
+    let (own, aggregated, gates) = (list(2 * nodes * width), list(2 * nodes * width), list(2 * width));
     let gradient = list(nodes * width * heads);
     let level = Level::best();
     let attention = Attention {
@@ -32,8 +32,14 @@ fn main() {
         bias: &bias,
         keys: &keys,
     };
-    let highway =
-        Highway { width, own: &own, heard: &heard, bias: &gates, state: &keys, activation: Activation::Relu };
+    let highway = Highway {
+        width,
+        own: &own,
+        aggregated: &aggregated,
+        bias: &gates,
+        state: &keys,
+        activation: Activation::Relu,
+    };
     println!("{nodes} nodes of degree {degree}, width {width}, {heads} heads, {level:?}");
     let (output, kept) = attention.forward(level);
     time("sparse product", || drop(sparse_product(level, &graph, None, &keys, width)));

@@ -206,7 +206,7 @@ macro_rules! tile {
 
 /// Cuts `length` into so many pieces, as even as can be: a last piece of 1 would leave most registers idle.
 #[inline(always)]
-fn even(count: usize, length: usize) -> impl Iterator<Item = [usize; 2]> {
+pub(crate) fn even(count: usize, length: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..count).map(move |at| [at * length / count, (at + 1) * length / count])
 }
 

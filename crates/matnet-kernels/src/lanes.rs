@@ -1,7 +1,10 @@
 //! Elementwise work on blocks.
 
+use rayon::prelude::*;
+
 use crate::Activation;
 use crate::block::Layout;
+use crate::parallel::at_least;
 use crate::simd::{Element, Kernel, Level, Simd};
 
 /// `to` += `from`
@@ -41,6 +44,39 @@ pub(crate) fn through<E: Element>(level: Level, activation: Activation, y: &[E],
     if activation != Activation::Identity {
         level.run(Through(activation, y, g));
     }
+}
+
+/// g · f′ for numbers in any layout; `y` are f's values.
+pub(crate) fn through_all<E: Element>(level: Level, activation: Activation, y: &[E], g: &[E]) -> Vec<E> {
+    struct ThroughAll<'a, E>(Activation, &'a [E], &'a [E], &'a mut [E]);
+    impl<E: Element> Kernel<E> for ThroughAll<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd<Elem = E>>(self, s: S) {
+            let Self(activation, y, g, to) = self;
+            let whole = to.len() - to.len() % S::LANES;
+            for at in (0..whole).step_by(S::LANES) {
+                // SAFETY: `LANES` numbers of each begin here.
+                unsafe {
+                    let (y, g) = (s.load(y.as_ptr().add(at)), s.load(g.as_ptr().add(at)));
+                    s.store(to.as_mut_ptr().add(at), activation.backward(s, y, g));
+                }
+            }
+            let rest = to.len() - whole;
+            // SAFETY: `rest` numbers of each are left.
+            unsafe {
+                let y = s.load_first(y.as_ptr().add(whole), rest);
+                let g = s.load_first(g.as_ptr().add(whole), rest);
+                s.store_first(to.as_mut_ptr().add(whole), activation.backward(s, y, g), rest);
+            }
+        }
+    }
+    const AT_ONCE: usize = 1 << 15;
+    assert_eq!(y.len(), g.len());
+    let mut all = vec![E::ZERO; g.len()];
+    let parts = all.par_chunks_mut(AT_ONCE).zip(y.par_chunks(AT_ONCE)).zip(g.par_chunks(AT_ONCE));
+    parts.with_min_len(at_least()).for_each(|((to, y), g)| level.run(ThroughAll(activation, y, g, to)));
+    all
 }
 
 /// `sums[r, c]` += the sum over the lanes of entry (r, c).

@@ -1,4 +1,4 @@
-//! CPU kernels of matnet on plain slices: the only home of `unsafe` and SIMD.
+//! CPU kernels of matnet on plain slices: the only crate with `unsafe` and SIMD. The README describes how they work.
 
 mod activation;
 mod adam;
@@ -14,6 +14,7 @@ mod memory;
 mod pair;
 mod parallel;
 mod pool;
+mod product;
 mod recurrent;
 mod simd;
 
@@ -28,5 +29,6 @@ pub use map::{Map, MapGradients, Term, TermGradients};
 pub use memory::{MemoryGradients, MemorySize, MemoryStep};
 pub use pair::MapSize;
 pub use pool::Buffer;
+pub use product::{BatchedProduct, Linear, LinearGradients, MatrixView, product};
 pub use recurrent::{Cell, Kept, Reads, Recurrent, RecurrentGradients};
 pub use simd::{Element, Level};

@@ -208,11 +208,11 @@ fn mapped_attention_agrees_on_every_level() {
             }
         }
         let plain = Attention { graph, transposed, width, heads, query: &query, bias, keys: state };
-        let heard = plain.forward(Level::PORTABLE).0;
-        for (got, heard) in want[0].chunks(output).zip(heard.chunks(size)) {
+        let aggregated = plain.forward(Level::PORTABLE).0;
+        for (got, aggregated) in want[0].chunks(output).zip(aggregated.chunks(size)) {
             for (at, got) in got.iter().enumerate() {
                 let sum: f64 =
-                    heard.iter().zip(out_map.chunks(output)).map(|(x, weights)| x * weights[at]).sum();
+                    aggregated.iter().zip(out_map.chunks(output)).map(|(x, weights)| x * weights[at]).sum();
                 assert!((got - sum).abs() < 1e-12 * (1.0 + sum.abs()), "case {case}: {got} is not {sum}");
             }
         }
@@ -318,12 +318,12 @@ fn highways_agree_on_every_level() {
         let lists = [2 * nodes * width, 2 * nodes * width, 2 * width, nodes * width, nodes * width]
             .map(|count| numbers.list(count));
         let activation = [Activation::Identity, Activation::Tanh, Activation::Sigmoid][case % 3];
-        let [own, heard, bias, state, gradient] = &lists;
-        let double = Highway { width, own, heard, bias, state, activation };
+        let [own, aggregated, bias, state, gradient] = &lists;
+        let double = Highway { width, own, aggregated, bias, state, activation };
         let want = highway(&double, Level::PORTABLE, gradient);
         let lists = lists.each_ref().map(|list| single(list));
-        let [own, heard, bias, state, gradient] = &lists;
-        let single = Highway { width, own, heard, bias, state, activation };
+        let [own, aggregated, bias, state, gradient] = &lists;
+        let single = Highway { width, own, aggregated, bias, state, activation };
         for level in Level::available() {
             for (at, (got, want)) in highway(&single, level, gradient).iter().zip(&want).enumerate() {
                 close(&format!("{level:?} width {width} tensor {at}"), got, want);
@@ -342,7 +342,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let bias = single(&numbers.list(width * heads));
     let gradient = single(&numbers.list(nodes * width * heads));
     let weights = single(&numbers.list(graph.entries()));
-    let [own, heard] = [0, 1].map(|_| single(&numbers.list(2 * nodes * width)));
+    let [own, aggregated] = [0, 1].map(|_| single(&numbers.list(2 * nodes * width)));
     let attention = Attention {
         graph: &graph,
         transposed: &transposed,
@@ -355,7 +355,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let gates = Highway {
         width,
         own: &own,
-        heard: &heard,
+        aggregated: &aggregated,
         bias: &bias[..2 * width],
         state: &keys,
         activation: Activation::Relu,

@@ -70,6 +70,11 @@ impl ColorRole {
         }
     }
 
+    /// The colour in the light theme, as red, green and blue.
+    pub fn rgb(self) -> [u8; 3] {
+        [1, 3, 5].map(|at| u8::from_str_radix(&self.light()[at..at + 2], 16).unwrap_or(0))
+    }
+
     fn index(self) -> usize {
         match self {
             Self::Text | Self::Series(_) => 0,

@@ -6,9 +6,6 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// A drawing could not be parsed for rendering; this would be a bug in this crate.
-    #[error("cannot render the drawing: {0}")]
-    Svg(#[from] resvg::usvg::Error),
     /// The picture would have no pixels or too many.
     #[error(
         "cannot create a picture of {width}×{height} pixels: a picture has at least 1 pixel and at most 2^28"

@@ -30,6 +30,7 @@
 
 pub mod chart;
 mod color;
+mod encode;
 mod error;
 mod escape;
 mod layout;

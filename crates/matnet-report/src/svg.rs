@@ -10,11 +10,21 @@ use crate::text::coordinate as c;
 /// A finished drawing.
 ///
 /// Only this crate creates drawings, so a page can embed them unescaped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Svg {
     text: String,
     width: u32,
     height: u32,
+    /// The same content for rendering.
+    pub(crate) shapes: Vec<Shape>,
+}
+
+/// An element of a drawing. Paths use the SVG commands `M`, `L`, `H`, `l`, `h`, `v`, `z`, and `a` for half circles.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    Fill { path: String, color: [u8; 3], opacity: f64, is_crisp: bool },
+    Stroke { path: String, color: [u8; 3], width: f64, dashes: &'static str },
+    Text(Label),
 }
 
 impl Svg {
@@ -45,6 +55,7 @@ pub(crate) struct Drawing {
     text: String,
     width: u32,
     height: u32,
+    shapes: Vec<Shape>,
 }
 
 impl Drawing {
@@ -64,11 +75,11 @@ impl Drawing {
              font-family=\"system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif\">\n",
             markup(label)
         );
-        Self { text, width, height }
+        Self { text, width, height, shapes: Vec::new() }
     }
 
     /// Strokes a path.
-    pub fn stroke(&mut self, path: &str, role: ColorRole, thickness: f64, dashes: &str) {
+    pub fn stroke(&mut self, path: &str, role: ColorRole, thickness: f64, dashes: &'static str) {
         if path.is_empty() {
             return;
         }
@@ -83,6 +94,7 @@ impl Drawing {
             let _ = write!(self.text, " stroke-dasharray=\"{dashes}\"");
         }
         self.text.push_str(" stroke-linejoin=\"round\"/>\n");
+        self.shapes.push(Shape::Stroke { path: path.into(), color: role.rgb(), width: thickness, dashes });
     }
 
     /// Fills a path.
@@ -93,11 +105,13 @@ impl Drawing {
         let _ = write!(self.text, "<path d=\"{path}\"");
         self.filled(role, opacity);
         self.text.push_str("/>\n");
+        self.push_fill(path.into(), role.rgb(), opacity, false);
     }
 
     /// Fills a path with a colour that is the same in both themes, its edges on whole pixels.
     pub fn paint(&mut self, path: &str, [r, g, b]: [u8; 3]) {
         if !path.is_empty() {
+            self.push_fill(path.into(), [r, g, b], 1.0, true);
             let _ = writeln!(
                 self.text,
                 "<path d=\"{path}\" fill=\"#{r:02x}{g:02x}{b:02x}\" shape-rendering=\"crispEdges\"/>"
@@ -110,6 +124,8 @@ impl Drawing {
         self.open_rect([x, y, width, height]);
         self.filled(role, opacity);
         self.close_rect(tooltip);
+        let path = format!("M{} {}h{}v{}H{}z", c(x), c(y), c(width.max(0.0)), c(height.max(0.0)), c(x));
+        self.push_fill(path, role.rgb(), opacity, false);
     }
 
     /// An invisible rectangle with a tooltip about the data at `x`.
@@ -137,6 +153,10 @@ impl Drawing {
         } else {
             let _ = writeln!(self.text, "><title>{}</title></rect>", markup(tooltip));
         }
+    }
+
+    fn push_fill(&mut self, path: String, color: [u8; 3], opacity: f64, is_crisp: bool) {
+        self.shapes.push(Shape::Fill { path, color, opacity, is_crisp });
     }
 
     fn filled(&mut self, role: ColorRole, opacity: f64) {
@@ -168,40 +188,41 @@ impl Drawing {
             let _ = write!(self.text, " transform=\"rotate({} {x} {y})\"", c(label.rotation));
         }
         self.filled(label.role, 1.0);
-        let _ = writeln!(self.text, ">{}</text>", markup(&label.text.replace('\n', " ")));
+        let _ = writeln!(self.text, ">{}</text>", markup(&label.text));
+        self.shapes.push(Shape::Text(label.clone()));
     }
 
     /// The finished drawing.
     pub fn finish(mut self) -> Svg {
         self.text.push_str("</svg>\n");
-        Svg { text: self.text, width: self.width, height: self.height }
+        Svg { text: self.text, width: self.width, height: self.height, shapes: self.shapes }
     }
 }
 
-#[derive(Clone, Copy)]
-enum Anchor {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
 }
 
 /// A line of text with its position and style.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Label {
-    x: f64,
-    y: f64,
-    text: String,
-    size: f64,
-    anchor: Anchor,
-    bold: bool,
-    rotation: f64,
-    role: ColorRole,
+    pub x: f64,
+    pub y: f64,
+    pub text: String,
+    pub size: f64,
+    pub anchor: Anchor,
+    pub bold: bool,
+    pub rotation: f64,
+    pub role: ColorRole,
 }
 
 impl Label {
     /// Text that starts at `x` on the baseline `y`.
     pub fn new(x: f64, y: f64, text: impl Into<String>) -> Self {
-        let text = text.into();
+        let text = text.into().replace('\n', " ");
         Self {
             x,
             y,

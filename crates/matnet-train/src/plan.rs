@@ -75,7 +75,9 @@ impl<T: Task> Plan for Planned<T> {
         let net = self.blank()?;
         self.check_names(&net)?;
         let ExampleShape { steps, per_epoch, .. } = self.task.example();
-        let each: u64 = net.summary(steps).iter().map(|layer| layer.flops).sum();
+        let layers = net.summary(steps);
+        self.check_memory(&layers)?;
+        let each: u64 = layers.iter().map(|layer| layer.flops).sum();
         Ok(3.0 * each as f64 * per_epoch as f64 * self.train.epochs as f64)
     }
 

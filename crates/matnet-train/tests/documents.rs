@@ -1,13 +1,154 @@
-//! The Rust code that the documents show compiles and runs: it stands here word for word.
+//! What the documents say is true: links lead somewhere, key tables name the keys that configs have, and the Rust code compiles
+//! and runs as it stands there.
 
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use matnet::net::*;
+use matnet_data::transform::stft::Stft;
+use matnet_train::config::{TrainConfig, keys_of};
+use matnet_train::registry::NETS;
+use matnet_train::tasks::algorithms::AlgorithmDataConfig;
+use matnet_train::tasks::graph::{GraphDataConfig, GraphSplitConfig};
+use matnet_train::tasks::samples::{SampleDataConfig, SampleSplitConfig};
+use matnet_train::tasks::stories::{StoryDataConfig, StorySplitConfig};
 
 /// This file.
 const SOURCE: &str = include_str!("documents.rs");
 
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Every Markdown file that users read.
+fn documents() -> Vec<PathBuf> {
+    let mut found =
+        vec![root().join("README.md"), root().join("CONTRIBUTING.md"), root().join("CHANGELOG.md")];
+    let mut folders = vec![root().join("docs"), root().join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            match path.is_dir() {
+                true if !path.ends_with("target") => folders.push(path),
+                false if path.extension().is_some_and(|ending| ending == "md") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The lines of a document outside of code blocks.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        !code && !fence
+    })
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut checked = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for line in prose(&text) {
+            let targets = line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+            let pictures = line.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
+            for target in targets.chain(pictures) {
+                let path = target.split('#').next().unwrap_or_default();
+                if path.is_empty() || path.starts_with("http") {
+                    continue;
+                }
+                let place = document.parent().unwrap().join(path);
+                assert!(place.exists(), "{}: {target} leads nowhere", document.display());
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 100, "{checked} links found");
+}
+
+/// The keys of a table, with those of tables inside it in their place.
+fn nested(keys: &[&str], inner: &[(&str, &'static [&'static str])]) -> Vec<String> {
+    let one = |key: &&str| match inner.iter().find(|(name, _)| name == key) {
+        Some((name, keys)) => keys.iter().map(|key| format!("{name}.{key}")).collect(),
+        None => vec![(*key).to_owned()],
+    };
+    keys.iter().flat_map(one).collect()
+}
+
+/// The keys of every table of a config, by the heading that documents them.
+fn tables() -> BTreeMap<String, Vec<String>> {
+    let mut tables = BTreeMap::from([
+        ("`[train]`".to_owned(), nested(keys_of::<TrainConfig>(), &[])),
+        (
+            "`[data]` of samples".to_owned(),
+            nested(
+                keys_of::<SampleDataConfig>(),
+                &[("split", keys_of::<SampleSplitConfig>()), ("spectrogram", keys_of::<Stft>())],
+            ),
+        ),
+        (
+            "`[data]` of graphs".to_owned(),
+            nested(keys_of::<GraphDataConfig>(), &[("split", keys_of::<GraphSplitConfig>())]),
+        ),
+        (
+            "`[data]` of stories".to_owned(),
+            nested(keys_of::<StoryDataConfig>(), &[("split", keys_of::<StorySplitConfig>())]),
+        ),
+        ("`[data]` of algorithms".to_owned(), nested(keys_of::<AlgorithmDataConfig>(), &[])),
+    ]);
+    let nets = [
+        ("feedforward", keys_of::<FeedForwardConfig<usize>>()),
+        ("autoencoder", keys_of::<AutoEncoderConfig>()),
+        ("sequence-classifier", keys_of::<SequenceClassifierConfig>()),
+        ("sequence-labeller", keys_of::<SequenceLabellerConfig<usize>>()),
+        ("seq2seq", keys_of::<Seq2SeqConfig>()),
+        ("column-net", keys_of::<ColumnNetConfig>()),
+        ("gcn", keys_of::<GcnConfig>()),
+        ("chebyshev", keys_of::<ChebyshevNetConfig>()),
+        ("turing-machine", keys_of::<TuringMachineConfig>()),
+        ("memory-network", keys_of::<MemoryNetworkConfig>()),
+        ("end-to-end-memory", keys_of::<EndToEndConfig>()),
+    ];
+    assert_eq!(nets.map(|(kind, _)| kind).to_vec(), NETS.iter().map(|net| net.name).collect::<Vec<_>>());
+    for (kind, keys) in nets {
+        tables.insert(format!("`[model]` of `{kind}`"), nested(keys, &[]));
+    }
+    tables
+}
+
+#[test]
+fn key_tables_name_the_keys_that_configs_have() {
+    let mut documented: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for document in documents().into_iter().filter(|path| path.starts_with(root().join("docs"))) {
+        let text = std::fs::read_to_string(&document).unwrap();
+        let mut table = None;
+        for line in prose(&text) {
+            if let Some(heading) = line.strip_prefix('#') {
+                table = Some(heading.trim_start_matches('#').trim().to_owned());
+            }
+            let Some(key) = line.strip_prefix("| `").and_then(|rest| rest.split_once("` |")) else {
+                continue;
+            };
+            documented.entry(table.clone().unwrap_or_default()).or_default().push(key.0.to_owned());
+        }
+    }
+    for (heading, keys) in tables() {
+        let found = documented.get(&heading).cloned().unwrap_or_default();
+        let (mut found, mut keys) = (found, keys);
+        found.sort();
+        keys.sort();
+        assert_eq!(found, keys, "{heading}");
+    }
+}
+
 /// Whether the code of a document, between its fences, stands in this file, all lines moved to the right alike.
-fn check(document: &str) {
+fn shows_tested_code(document: &str) {
     let text = std::fs::read_to_string(root().join(document)).unwrap();
     let shown: Vec<&str> = text
         .lines()
@@ -21,13 +162,10 @@ fn check(document: &str) {
     assert!(SOURCE.contains(&here), "{document} shows other code than is tested here");
 }
 
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
 #[test]
+#[rustfmt::skip]
 fn a_net() -> Result<(), Box<dyn Error>> {
-    check("README.md");
+    shows_tested_code("README.md");
 
     use burn::tensor::{Device, Tensor};
     use matnet::prelude::*;
@@ -43,29 +181,35 @@ fn a_net() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
+#[rustfmt::skip]
 fn a_run() -> Result<(), Box<dyn Error>> {
-    check("docs/training.md");
+    shows_tested_code("docs/training.md");
     let folder = tempfile::tempdir()?;
-    std::fs::create_dir(folder.path().join("experiments"))?;
-    std::fs::copy(root().join("experiments/twins.toml"), folder.path().join("experiments/twins.toml"))?;
     std::env::set_current_dir(folder.path())?;
 
     use burn::tensor::Device;
-    use matnet_data::cache::Cache;
-    use matnet_train::config::Document;
-    use matnet_train::run::Plan;
-    use matnet_train::{Options, Run, train};
+    use matnet_data::catalog::{self, Cache, LoadOptions};
+    use matnet_train::{Document, Options, Planner, Run};
 
-    let config = std::fs::read_to_string("experiments/twins.toml")?;
-    let mut document = Document::parse(&config)?.variant("matrix")?;
+    let config = "
+        [data]
+        source = 'optdigits'
+        [model]
+        kind = 'feedforward'
+        hidden = [10, 10]
+    ";
+    let mut document = Document::parse(config)?; // Document::read opens a file
     document.set("train.epochs=1")?;
-    let plan = Plan::new(&document, &Cache::standard()?)?;
+
+    let cache = Cache::standard()?;
+    let plan = Planner::default().plan(&document, &cache)?;
     let run = Run::at("runs/from-rust");
-    let outcome = train(&plan, &run, &Options::default(), &mut ())?;
+    let outcome = plan.train(&run, &Options::default(), &mut ())?;
     println!("test error {:?}", outcome.result.test.and_then(|test| test.error));
 
-    let trained = run.trained("best.safetensors", &Device::flex())?;
-    let answers = trained.answer(matnet_data::shipped::digits()?.inputs)?;
-    println!("{:?}", &answers.classes[..10]);
+    let net = run.load("best.safetensors", &Device::flex())?;
+    let digits = catalog::load("optdigits", &cache, LoadOptions::default())?.into_samples()?;
+    let predictions = net.predict(digits.inputs)?;
+    println!("{:?}", &predictions.classes[..10]);
     Ok(())
 }

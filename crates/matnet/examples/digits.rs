@@ -1,11 +1,11 @@
-//! Trains a deep matrix net and its vector twin on the digits that ship with matnet, and compares them.
+//! Trains a deep feed-forward net of matrices and its vector twin on the digits that ship with matnet, and compares them.
 //!
 //! ```text
 //! cargo run --release --example digits
-//! cargo run --release --example digits first-values
+//! cargo run --release --example digits initialisation
 //! ```
 //!
-//! The second compares ways to draw the first values; its tables stand in the docs of `matnet::init`.
+//! The second compares initialisations; its tables are in the docs of `matnet::init`.
 
 use std::error::Error;
 use std::time::Instant;
@@ -13,13 +13,12 @@ use std::time::Instant;
 use burn::nn::loss::CrossEntropyLossConfig;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use matnet::net::Classifier;
-use matnet::optim::AdamConfig;
 use matnet::prelude::*;
-use matnet_data::{Array, Samples, Target, shipped};
+use matnet_data::catalog::{self, Cache, LoadOptions};
+use matnet_data::{Array, Samples, Target};
 use rand::seq::SliceRandom;
 
-// Tensors come and go by the hundred a step, and fresh pages cost more than many of the products.
+// A step allocates hundreds of tensors, and fresh pages cost more than many of the products.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -31,17 +30,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let digits = Digits::load()?;
     match std::env::args().nth(1).as_deref() {
         None => compare_forms(&digits),
-        Some("first-values") => compare_first_values(&digits),
-        Some(other) => {
-            Err(format!("`{other}` is none of the things to do; say `first-values` or nothing").into())
-        }
+        Some("initialisation") => compare_initialisations(&digits),
+        Some(other) => Err(format!("{other}: unknown argument; `initialisation`, or none").into()),
     }
 }
 
 /// A matrix net and its vector twin.
 fn compare_forms(digits: &Digits) -> Result<(), Box<dyn Error>> {
     println!(
-        "{} digits of 28×28 to learn from, {} to be tested on, {DEPTH} layers\n",
+        "{} training images of 28×28, {} test images, {DEPTH} layers\n",
         digits.train.len(),
         digits.test.len()
     );
@@ -51,7 +48,7 @@ fn compare_forms(digits: &Digits) -> Result<(), Box<dyn Error>> {
     {
         let config = FeedForwardConfig::new([28, 28], hidden, 10).with_form(form).with_depth(Some(DEPTH));
         let start = Instant::now();
-        let net = learn(name, &config, digits, 30)?;
+        let net = train(name, &config, digits, 30)?;
         rows.push((name, net.num_params(), error(&net, digits), start.elapsed().as_secs_f64()));
     }
     println!("\n| net          | parameters | test error | seconds |");
@@ -62,8 +59,8 @@ fn compare_forms(digits: &Digits) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Deep nets from different first values.
-fn compare_first_values(digits: &Digits) -> Result<(), Box<dyn Error>> {
+/// Deep nets with different initialisations.
+fn compare_initialisations(digits: &Digits) -> Result<(), Box<dyn Error>> {
     const SHORT: usize = 8;
     let mut table = format!("test error after {SHORT} epochs, {DEPTH} layers without batch norm\n\n");
     table += "| net | orthogonal | normal | Glorot |\n|---|---|---|---|\n";
@@ -76,18 +73,18 @@ fn compare_first_values(digits: &Digits) -> Result<(), Box<dyn Error>> {
                 .with_form(form)
                 .with_depth(Some(DEPTH))
                 .with_init(init);
-            let net = learn(&format!("{name}, {init:?}"), &config, digits, SHORT)?;
+            let net = train(&format!("{name}, {init:?}"), &config, digits, SHORT)?;
             table += &format!(" {:.1} % |", 100.0 * error(&net, digits));
         }
         table += "\n";
     }
-    table += "\nwith batch norm, its shift starting at\n\n| net | 0 | 1 | 2 |\n|---|---|---|---|\n| matrix 20×20, 50 layers |";
+    table += "\nwith batch norm, by its initial shift\n\n| net | 0 | 1 | 2 |\n|---|---|---|---|\n| matrix 20×20, 50 layers |";
     for shift in [0.0, 1.0, 2.0] {
         let config = FeedForwardConfig::new([28, 28], [20, 20], 10)
             .with_depth(Some(50))
             .with_batch_norm(true)
             .with_batch_norm_bias_init(Some(shift));
-        let net = learn(&format!("batch norm from {shift}"), &config, digits, SHORT)?;
+        let net = train(&format!("batch norm from {shift}"), &config, digits, SHORT)?;
         table += &format!(" {:.1} % |", 100.0 * error(&net, digits));
     }
     println!("\n{table}");
@@ -104,9 +101,10 @@ struct Digits {
 
 impl Digits {
     fn load() -> Result<Self, Box<dyn Error>> {
-        let Samples { inputs: images, target: Target::Classes { labels, .. }, .. } = shipped::digits()?
+        let Samples { inputs: images, target: Target::Classes { labels, .. }, .. } =
+            catalog::load("digits", &Cache::standard()?, LoadOptions::default())?.into_samples()?
         else {
-            return Err("the digits have lost their classes".into());
+            return Err("the digits have no classes".into());
         };
         let mut train: Vec<usize> = (0..labels.len()).collect();
         train.shuffle(&mut SeededRng::new(1, "split"));
@@ -114,7 +112,7 @@ impl Digits {
         Ok(Self { images, labels, train, test })
     }
 
-    /// Some of them as tensors.
+    /// A batch as tensors.
     fn take(&self, batch: &[usize], device: &Device) -> (Tensor<3>, Tensor<1, Int>) {
         let pixels: Vec<f32> = batch.iter().flat_map(|&at| self.images.sample(at)).copied().collect();
         let classes: Vec<i64> = batch.iter().map(|&at| i64::from(self.labels[at])).collect();
@@ -126,8 +124,8 @@ impl Digits {
     }
 }
 
-/// Trains a net, telling how it goes after each epoch.
-fn learn(
+/// Trains a net, and prints the loss of each epoch.
+fn train(
     name: &str,
     config: &FeedForwardConfig<usize>,
     digits: &Digits,
@@ -155,14 +153,14 @@ fn learn(
     Ok(net)
 }
 
-/// The share of wrong answers in the test.
+/// The error rate on the test images.
 fn error(net: &Classifier, digits: &Digits) -> f64 {
     let net = net.valid();
     let mut wrong = 0;
     for batch in digits.test.chunks(500) {
         let (input, target) = digits.take(batch, &Device::flex());
-        let answers = net.forward(input, &mut Mode::Eval).argmax(1).squeeze_dim::<1>(1);
-        wrong += answers.not_equal(target).int().sum().into_scalar::<i64>();
+        let predicted = net.forward(input, &mut Mode::Eval).argmax(1).squeeze_dim::<1>(1);
+        wrong += predicted.not_equal(target).int().sum().into_scalar::<i64>();
     }
     wrong as f64 / digits.test.len() as f64
 }

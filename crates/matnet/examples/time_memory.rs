@@ -25,7 +25,7 @@ fn main() -> Result<(), ConfigError> {
         let input = Tensor::<4>::ones([BATCH, TIME, 1, 10], &device);
         let forward = || net.forward(input.clone(), &mut Mode::Eval).square().mean();
         println!(
-            "{name}: {:.2} ms forward, {:.2} ms with the way back",
+            "{name}: {:.2} ms forward, {:.2} ms with the backward pass",
             milliseconds(|| drop(forward().into_data())),
             milliseconds(|| drop(forward().backward()))
         );

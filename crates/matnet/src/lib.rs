@@ -73,6 +73,11 @@ pub use mode::Mode;
 pub use net::Net;
 pub use regularize::Regularizer;
 
+/// The SIMD level at which the kernels run on this CPU: portable, avx2 or avx512.
+pub fn simd_level() -> String {
+    format!("{:?}", matnet_kernels::Level::best()).to_lowercase()
+}
+
 /// The types and traits that most programs need.
 pub mod prelude {
     pub use crate::graph::{Features, Graph, GraphInput, Linking, Links, Sampler};

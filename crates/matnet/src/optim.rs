@@ -1,4 +1,4 @@
-//! Adam in one pass over the numbers of each parameter.
+//! Adam in one pass over each parameter.
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Backend, Dispatch, Flex, backend_extension, tensor::FloatTensor};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{ConfigError, check_finite, check_rate};
 
-/// The config of [`Adam`]; the defaults are those of the method's own paper.
+/// The config of [`Adam`]; the defaults are those of its paper.
 ///
 /// ```
 /// use burn::module::Module;
@@ -35,11 +35,11 @@ use crate::error::{ConfigError, check_finite, check_rate};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdamConfig {
-    /// How much of the first moment a step keeps. Default: 0.9.
+    /// The decay of the first moment. Default: 0.9.
     pub beta_1: f64,
-    /// How much of the second moment a step keeps. Default: 0.999.
+    /// The decay of the second moment. Default: 0.999.
     pub beta_2: f64,
-    /// What keeps the quotient of the two finite. Default: 1e-8.
+    /// Added to the denominator. Default: 1e-8.
     pub epsilon: f64,
 }
 
@@ -67,7 +67,7 @@ impl AdamConfig {
     }
 }
 
-/// Adam, made with [`AdamConfig`].
+/// Adam ([Kingma & Ba](https://arxiv.org/abs/1412.6980)), made with [`AdamConfig`].
 ///
 /// m = β₁m + (1−β₁)g and v = β₂v + (1−β₂)g², then w −= rate · m̂ / (√v̂ + ε) with m̂ = m / (1−β₁ᵗ) and
 /// v̂ = v / (1−β₂ᵗ). On the CPU in `f32` this is one pass over the memory; elsewhere, ordinary operations.
@@ -128,7 +128,7 @@ impl Optimizer for Adam {
 /// The step of Adam that has a CPU kernel.
 #[backend_extension(Flex)]
 trait FusedAdam: Backend {
-    /// Weights and moments after a step.
+    /// The weights and moments after a step.
     fn adam(
         weights: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
@@ -149,7 +149,7 @@ impl FusedAdam for Flex {
         let [mut weights, gradient, mut first, mut second] =
             [weights, gradient, first, second].map(|tensor| tensor.to_contiguous());
         let numbers = gradient.as_slice().expect("contiguous numbers of the checked kind");
-        // Numbers that nobody else holds are changed in place.
+        // Tensors that are not shared are changed in place.
         step.run(Level::best(), weights.storage_mut(), numbers, first.storage_mut(), second.storage_mut());
         (weights, first, second)
     }
@@ -162,7 +162,7 @@ mod tests {
     use burn::tensor::TensorData;
 
     #[test]
-    fn the_kernel_does_what_ordinary_operations_do() {
+    fn the_kernel_agrees_with_tensor_operations() {
         let mut rng = SeededRng::new(1, "adam");
         let (device, adam) = (Device::flex(), Adam(AdamConfig::default()));
         for shape in [[1, 1], [7, 3], [300, 200]] {

@@ -107,7 +107,7 @@ pub fn count<N: Net>(net: &N) -> usize {
     net.summary(1).iter().map(|layer| layer.parameters).sum()
 }
 
-/// The parameters as the bytes of a safetensors file.
+/// The parameters as a safetensors file.
 pub fn to_safetensors<M: Module>(module: &M) -> Result<Vec<u8>, WeightsError> {
     let named = named(module);
     let mut views = Vec::new();

@@ -71,7 +71,7 @@ fn nets_give_the_same_with_and_without_kernels() {
 
 #[test]
 fn nets_on_graphs_give_the_same_with_and_without_kernels() {
-    // Two nodes hear the same, one hears itself, the last hears nobody.
+    // Two nodes have the same neighbour, one has a self loop, the last has no neighbours.
     let graph = Graph::new(7, &[(0, 1), (1, 2), (0, 2), (3, 3), (4, 0), (5, 0), (4, 5)], false).unwrap();
     fn run<N: Net<Input = GraphInput, Output = Tensor<2>>>(
         net: &N,

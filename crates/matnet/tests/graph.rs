@@ -176,9 +176,9 @@ fn everything_on_graphs_is_mat1_with_a_special_u() {
         assert!(distance(sparse_product(&mean, x.clone()), want.clone()) < 1e-9);
 
         // Equal scores make attention the mean, in every head.
-        let heard = only(Linking::Adjacency, &graph);
+        let adjacency = only(Linking::Adjacency, &graph);
         let zeros = tensor(vec![0.0; 9 * 4 * 3], [9, 4, 3]);
-        let uniform = edge_attention(&heard, zeros, tensor(vec![0.0; 12], [4, 3]), x.clone());
+        let uniform = edge_attention(&adjacency, zeros, tensor(vec![0.0; 12], [4, 3]), x.clone());
         for head in 0..3 {
             let head = uniform.clone().narrow(2, head, 1).squeeze_dim::<2>(2);
             assert!(distance(head, want.clone()) < 1e-7, "f32 weights against exact shares");
@@ -187,15 +187,15 @@ fn everything_on_graphs_is_mat1_with_a_special_u() {
         // Attention: Uᵀ = Λ, V = I.
         let layer = EdgeAttentionConfig::new(4, 2).init(&mut rng, &device()).unwrap();
         let layer = shaken(layer, &mut rng, 0.5);
-        let got = layer.forward(&heard, x.clone());
+        let got = layer.forward(&adjacency, x.clone());
         for head in 0..2 {
             let w = layer.score_map.val().narrow(0, head, 1).squeeze_dim::<2>(0);
             let b = layer.score_bias.val().narrow(0, head, 1);
             let scores = x.clone().matmul(w).matmul(x.clone().transpose()) + b.matmul(x.clone().transpose());
-            let linked = double(&heard);
+            let linked = double(&adjacency);
             let exponents = scores.exp() * linked;
             let total = exponents.clone().sum_dim(1);
-            // A node that hears nobody shares nothing.
+            // A node without neighbours has no weights.
             let shares = exponents / total.clamp_min(1e-300);
             let want = mat1_of(shares.transpose(), x.clone(), eye(4));
             assert!(distance(got.clone().narrow(1, head * 4, 4), want) < 1e-9);
@@ -232,11 +232,11 @@ fn a_mean_layer_is_a_highway_of_mat2() {
     let layer = shaken(layer, &mut rng, 0.3);
     let h = random(&mut rng, [9, 4]);
     let mean = only(Linking::Mean, &graph);
-    let heard = double(&mean).matmul(h.clone());
+    let aggregated = double(&mean).matmul(h.clone());
     let part = |index: usize| {
         let pick = |map: &Tensor<3>| map.clone().narrow(0, index, 1).squeeze_dim::<2>(0);
         let (own, neighbour) = (pick(&layer.own_map.val()), pick(&layer.neighbour_map.val()));
-        h.clone().matmul(own) + heard.clone().matmul(neighbour) + layer.bias.val().narrow(0, index, 1)
+        h.clone().matmul(own) + aggregated.clone().matmul(neighbour) + layer.bias.val().narrow(0, index, 1)
     };
     let gate = burn::tensor::activation::sigmoid(part(0));
     let want = h.clone() * (gate.clone().neg() + 1.0) + gate * burn::tensor::activation::relu(part(1));
@@ -244,7 +244,7 @@ fn a_mean_layer_is_a_highway_of_mat2() {
 }
 
 #[test]
-fn a_node_alone_hears_nothing() {
+fn a_node_without_neighbours_aggregates_zero() {
     let mut rng = SeededRng::new(1, "alone");
     let lonely = Graph::new(3, &[], false).unwrap();
     for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
@@ -271,7 +271,7 @@ fn parameters_are_counted() {
     let (ends, own) = (1433 * 20 + 20 + 20 * 7 + 7, 2 * (20 * 20 + 20));
     assert_eq!(count(cora.clone()), ends + 5 * (own + 2 * 20 * 20));
     assert_eq!(count(cora.clone().with_tied(true)), ends + own + 2 * 20 * 20);
-    // Ten heads: W and b each, and ten times as much to hear.
+    // Ten heads: W and b each, and ten times as many aggregates.
     let attention = cora.clone().with_aggregation(Aggregation::Attention);
     assert_eq!(count(attention), ends + 5 * (own + 2 * 200 * 20 + 10 * (20 * 20 + 20)));
     let vector = cora.with_aggregation(Aggregation::Concat).with_num_relations(2);
@@ -378,7 +378,7 @@ fn names_can_be_guessed_and_sizes_are_printed() {
     ];
     assert_eq!(names(weights::named(&net)), expected);
     let printed = net.to_string();
-    for part in ["width: 5", "heard: 50", "aggregation: Attention", "input: 6"] {
+    for part in ["width: 5", "aggregated: 50", "aggregation: Attention", "input: 6"] {
         assert!(printed.contains(part), "{part} is missing in {printed}");
     }
     let net = GcnConfig::new(6, [5], 3).init(&mut rng, &device).unwrap();
@@ -425,7 +425,7 @@ fn save_and_load_give_the_same_bits() {
 }
 
 #[test]
-fn dropout_draws_from_the_stream_for_dense_and_sparse_features() {
+fn dropout_draws_from_the_generator_for_dense_and_sparse_features() {
     let device = Device::flex();
     let net = GcnConfig::new(50, [5], 3).with_input_dropout(0.5).with_dropout(0.5);
     let net = net.init(&mut rng(), &device).unwrap();

@@ -162,10 +162,10 @@ fn highways() {
         let inputs = [2 * nodes * width, 2 * nodes * width, 2 * width, nodes * width];
         let inputs = inputs.map(|n| values(rng, n));
         check_function(label, &inputs, |leaves| {
-            let [own, heard, bias, state] = [0, 1, 2, 3].map(|at| leaves[at].clone());
-            let (own, heard) = (own.reshape([nodes, 2 * width]), heard.reshape([nodes, 2 * width]));
+            let [own, aggregated, bias, state] = [0, 1, 2, 3].map(|at| leaves[at].clone());
+            let (own, aggregated) = (own.reshape([nodes, 2 * width]), aggregated.reshape([nodes, 2 * width]));
             let (bias, state) = (bias.reshape([2, width]), state.reshape([nodes, width]));
-            weigh(highway(own, heard, bias, state, activation(index)))
+            weigh(highway(own, aggregated, bias, state, activation(index)))
         });
     });
 }
@@ -181,17 +181,17 @@ fn fused_operations_do_what_composed_ones_do() {
         let keys = random(&mut rng, [cols, width]).cast(DType::F32);
         let query = random(&mut rng, [rows, width, heads]).cast(DType::F32) / width as f32;
         let bias = random(&mut rng, [width, heads]).cast(DType::F32);
-        let [own, heard] = [0, 1].map(|_| random(&mut rng, [cols, 2 * width]).cast(DType::F32));
+        let [own, aggregated] = [0, 1].map(|_| random(&mut rng, [cols, 2 * width]).cast(DType::F32));
         let gates = random(&mut rng, [2, width]).cast(DType::F32);
         let run = |fused: bool| {
-            let [keys, own, heard, gates, bias] =
-                [&keys, &own, &heard, &gates, &bias].map(|tensor| tensor.clone().detach().require_grad());
+            let [keys, own, aggregated, gates, bias] = [&keys, &own, &aggregated, &gates, &bias]
+                .map(|tensor| tensor.clone().detach().require_grad());
             let query = query.clone().detach().require_grad();
             let (product, attention, mixed) = if fused {
                 (
                     sparse_product(&matrix, keys.clone()),
                     edge_attention(&matrix, query.clone(), bias.clone(), keys.clone()),
-                    highway(own.clone(), heard.clone(), gates.clone(), keys.clone(), activation(index)),
+                    highway(own.clone(), aggregated.clone(), gates.clone(), keys.clone(), activation(index)),
                 )
             } else {
                 (
@@ -199,7 +199,7 @@ fn fused_operations_do_what_composed_ones_do() {
                     composed::edge_attention(&matrix, query.clone(), bias.clone(), keys.clone()),
                     composed::highway(
                         own.clone(),
-                        heard.clone(),
+                        aggregated.clone(),
                         gates.clone(),
                         keys.clone(),
                         activation(index),
@@ -215,7 +215,7 @@ fn fused_operations_do_what_composed_ones_do() {
             all.extend([query
                 .grad(&gradients)
                 .map_or(Tensor::zeros([1], &device()), |g| g.flatten::<1>(0, 2))]);
-            for leaf in [keys, own, heard, gates, bias] {
+            for leaf in [keys, own, aggregated, gates, bias] {
                 all.extend(leaf.grad(&gradients).map(|gradient| gradient.flatten::<1>(0, 1)));
             }
             all

@@ -1,4 +1,4 @@
-//! Graphs: whom a step hears, drawn for all nodes or for batches of them.
+//! Neighbour sampling, for all nodes or for mini-batches.
 
 mod common;
 
@@ -9,23 +9,23 @@ use matnet::graph::{Features, Graph, GraphInput, LambdaMax, Linking, Sampler};
 use matnet::layer::Aggregation;
 use matnet::prelude::*;
 
-/// One node that hears 40 others, each of which hears only it.
+/// A star: one node with 40 neighbours, each of which has only that one.
 fn star() -> Graph {
     let edges: Vec<(u32, u32)> = (1..41).map(|leaf| (0, leaf)).collect();
     Graph::new(41, &edges, false).unwrap()
 }
 
-/// How often the middle of the star hears each leaf in 2,000 draws, and how many of them at once.
-fn heard_in_the_middle(sampler: &Sampler) -> ([usize; 41], Vec<usize>) {
+/// How often each leaf is sampled for the middle of the star in 2,000 draws, and how many leaves at once.
+fn sampled_for_the_middle(sampler: &Sampler) -> ([usize; 41], Vec<usize>) {
     let mut rng = SeededRng::new(5, "sample");
     let (mut counts, mut lengths) = ([0; 41], Vec::new());
     for _ in 0..2000 {
         let links = sampler.whole(&mut rng).unwrap();
-        let heard = links.hop(0)[0].row(0).0;
-        assert!(heard.is_sorted());
+        let sampled = links.hop(0)[0].row(0).0;
+        assert!(sampled.is_sorted());
         assert_eq!(links.hop(0)[0].row(1).0, [0], "nobody is made lonely");
-        heard.iter().for_each(|&leaf| counts[leaf as usize] += 1);
-        lengths.push(heard.len());
+        sampled.iter().for_each(|&leaf| counts[leaf as usize] += 1);
+        lengths.push(sampled.len());
     }
     (counts, lengths)
 }
@@ -33,7 +33,7 @@ fn heard_in_the_middle(sampler: &Sampler) -> ([usize; 41], Vec<usize>) {
 #[test]
 fn samples_are_bounded_seeded_and_even() {
     let sampler = |most| Sampler::new(&star(), Linking::Adjacency, 1, Some(most)).unwrap();
-    let (counts, lengths) = heard_in_the_middle(&sampler(10));
+    let (counts, lengths) = sampled_for_the_middle(&sampler(10));
     assert!(lengths.iter().all(|&length| length == 10));
     assert!(counts[1..].iter().all(|&count| (400..600).contains(&count)), "{counts:?}");
     let draw = |most, seed| sampler(most).whole(&mut SeededRng::new(seed, "sample")).unwrap();
@@ -45,12 +45,12 @@ fn samples_are_bounded_seeded_and_even() {
 #[test]
 fn dropout_leaves_out_each_neighbour_alike() {
     let sampler = |most| Sampler::new(&star(), Linking::Adjacency, 1, most).unwrap();
-    let (counts, lengths) = heard_in_the_middle(&sampler(None).with_dropout(0.7).unwrap());
+    let (counts, lengths) = sampled_for_the_middle(&sampler(None).with_dropout(0.7).unwrap());
     // 2,000 draws of 0.3 are 600 ± 20.5.
     assert!(counts[1..].iter().all(|&count| (500..700).contains(&count)), "{counts:?}");
     assert!(lengths.iter().any(|&length| length > 12));
     // Of those who are left, at most so many.
-    let (counts, lengths) = heard_in_the_middle(&sampler(Some(12)).with_dropout(0.7).unwrap());
+    let (counts, lengths) = sampled_for_the_middle(&sampler(Some(12)).with_dropout(0.7).unwrap());
     assert!(lengths.contains(&12) && lengths.iter().all(|&length| length <= 12));
     assert!(counts[1..].iter().all(|&count| (400..650).contains(&count)), "{counts:?}");
     for rate in [1.0, -0.1, f64::NAN] {

@@ -1,34 +1,31 @@
 //! `matnet compare`
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
-use matnet_train::Run;
-use matnet_train::compare::{self, Series};
+use matnet_report::text::{count, number};
+use matnet_train::compare::{RunSeries, Spread};
+use matnet_train::plan::run_specs;
+use matnet_train::report::{results_table, series_page, write_page};
 
-use super::{report, table, train};
+use super::train;
 use crate::cli::Compare;
 use crate::failure::{Failure, Outcome};
 
-/// Trains the variants of a config, or takes runs that are there, and puts them side by side.
+/// Trains the variants of a config, or takes finished runs, and puts them side by side.
 pub fn run(args: Compare) -> Outcome {
     let runs = args.what.iter().filter(|path| path.is_dir()).count();
-    // Runs that are there are compared on the spot, unless a place for a report is named.
-    let mut place = args.out.clone();
+    // Finished runs are compared on the spot, unless a place for a report is given.
+    let mut report = args.out.clone();
     let series = match &args.what[..] {
         [config] if runs == 0 => {
-            let document = train::read(config, &args.changes)?;
+            let document = train::read(config, &args.overrides)?;
             let folder = args.out.clone().unwrap_or_else(|| train::standard_folder(config));
-            let jobs = compare::jobs(&document, &folder, args.how.seeds)?;
-            place = Some(folder.join("report.html"));
-            train::work(&jobs, &args.how)?
+            let specs = run_specs(&document, &folder, args.how.seeds)?;
+            report = Some(folder.join("report.html"));
+            train::train_all(&specs, &args.how)?
         }
         folders if runs == folders.len() => {
-            let mut series = Vec::new();
-            for folder in folders {
-                series.push(finished(folder)?);
-            }
-            series
+            folders.iter().map(|folder| RunSeries::read(folder)).collect::<Result<_, _>>()?
         }
         _ => {
             let what = "give one config, or the folders of runs, not both";
@@ -36,70 +33,39 @@ pub fn run(args: Compare) -> Outcome {
         }
     };
     let mut out = io::stdout().lock();
-    write!(out, "{}", table::results(&series).markdown())?;
-    if let Some(path) = place {
-        let report = report::about_several(&series, path)?;
-        writeln!(out, "\n{}", report.display())?;
+    write!(out, "{}", results_table(&series)?.markdown())?;
+    if let Some(sentence) = summary(&series) {
+        writeln!(out, "\n{sentence}")?;
+    }
+    if let Some(path) = report {
+        write_page(&path, &series_page(&series)?)?;
+        writeln!(out, "\n{}", path.display())?;
     }
     Ok(())
 }
 
-/// The runs below a folder, a series for each variant.
-pub fn below(folder: &Path) -> Result<Vec<Series>, Failure> {
-    let mut variants: Vec<PathBuf> = std::fs::read_dir(folder)
-        .map_err(|error| Failure::Failed(format!("{}: {error}", folder.display())))?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect();
-    variants.sort();
-    // Folders of seeds are the runs of one net, not nets of their own.
-    let seeds =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seed-"));
-    if variants.iter().any(seeds) {
-        return Ok(vec![finished(folder)?]);
-    }
-    let mut found = Vec::new();
-    for path in variants {
-        let mut series = finished(&path)?;
-        if let Some(name) = path.file_name() {
-            series.label = name.to_string_lossy().into_owned();
-        }
-        found.push(series);
-    }
-    if found.is_empty() {
-        return Err(Failure::Usage(format!("{}: there is no run here", folder.display())));
-    }
-    Ok(found)
-}
-
-/// The runs in a folder: the run it is, or the runs of several seeds below it.
-pub fn finished(folder: &Path) -> Result<Series, Failure> {
-    let label = folder.display().to_string();
-    let mut runs = Vec::new();
-    let single = Run::at(folder);
-    let below: Vec<Run> = match single.exists() {
-        true => vec![single],
-        false => {
-            let mut found: Vec<_> = std::fs::read_dir(folder)
-                .map_err(|error| Failure::Failed(format!("{label}: {error}")))?
-                .flatten()
-                .map(|entry| Run::at(entry.path()))
-                .filter(Run::exists)
-                .collect();
-            found.sort_by(|a, b| a.folder().cmp(b.folder()));
-            found
-        }
+/// What the comparison shows, in a sentence: the best net against the next one.
+fn summary(series: &[RunSeries]) -> Option<String> {
+    let errors = series.iter().all(|series| series.test_error().is_some());
+    let test = |series: &RunSeries| if errors { series.test_error() } else { series.test_loss() };
+    let mut order: Vec<(&RunSeries, Spread)> =
+        series.iter().filter_map(|one| Some((one, test(one)?))).collect();
+    order.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+    let [(best, first), (next, second), ..] = order[..] else { return None };
+    let metric = if errors { "error" } else { "loss" };
+    let show = |mean: f64| if errors { format!("{:.2} %", 100.0 * mean) } else { number(mean) };
+    let parameters = |series: &RunSeries| Some(count(series.runs.first()?.1.parameters));
+    let seeds = match first.count.min(second.count) {
+        1 => "one seed, which settles little: --seeds 5 shows the spread".to_owned(),
+        seeds => format!("mean of {seeds} seeds"),
     };
-    for run in below {
-        let Some(result) = run.result()? else {
-            let what = "is not finished; `matnet train` goes on with it";
-            return Err(Failure::Failed(format!("{}: {what}", run.folder().display())));
-        };
-        runs.push((run, result));
-    }
-    if runs.is_empty() {
-        return Err(Failure::Usage(format!("{label}: there is no run here")));
-    }
-    Ok(Series { label, runs })
+    Some(format!(
+        "{}: test {metric} {} with {} parameters; {}: {} with {} ({seeds})",
+        best.label,
+        show(first.mean),
+        parameters(best)?,
+        next.label,
+        show(second.mean),
+        parameters(next)?,
+    ))
 }

@@ -14,7 +14,9 @@ use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph}
 use ratatui::{DefaultTerminal, Frame};
 
 use crate::failure::Failure;
-use crate::{interrupt, text};
+use matnet_report::text;
+
+use crate::{interrupt, say};
 
 /// Between two pictures.
 const PERIOD: Duration = Duration::from_millis(100);

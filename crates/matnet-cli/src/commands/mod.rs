@@ -1,32 +1,21 @@
-//! One module per verb.
+//! One module per command.
 
-mod bench;
 mod compare;
 #[cfg(feature = "dashboard")]
 mod dashboard;
 mod data;
 mod eval;
 mod inspect;
-mod machine;
 mod manual;
 mod new;
 mod predict;
-mod program;
-mod progress;
 mod report;
-mod reproduce;
-mod table;
 mod train;
-
-pub use data::Degrees;
 
 use crate::cli::Command;
 use crate::failure::Outcome;
 
-/// What `--edges` is told where it makes no sense.
-const NO_EDGES: &str = "--edges: only nets on graphs have edges to hear along";
-
-/// Does what was asked.
+/// Runs a command.
 pub fn run(command: Command) -> Outcome {
     match command {
         Command::Train(command) => train::run(command),
@@ -38,8 +27,6 @@ pub fn run(command: Command) -> Outcome {
         Command::New(command) => new::run(command),
         Command::Completions(command) => manual::completions(command),
         Command::Man(command) => manual::man(command),
-        Command::Reproduce(command) => reproduce::run(command),
         Command::Data(command) => data::run(command),
-        Command::Bench(command) => bench::run(command),
     }
 }

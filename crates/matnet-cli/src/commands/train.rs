@@ -4,31 +4,31 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use matnet_data::catalog::{self, Source};
-use matnet_train::compare::{self, Job, Planner, Series};
-use matnet_train::config::Document;
-use matnet_train::run::RunResult;
-use matnet_train::{Observer, Options, Run, train};
+use matnet_data::catalog::{self, Origin};
+use matnet_report::text;
+use matnet_train::compare::{RunSeries, Spread};
+use matnet_train::plan::{RunSpec, run_specs};
+use matnet_train::run::{RunResult, Score};
+use matnet_train::{Document, Observer, Options, Plan, Planner, Run, Split};
 
-use super::progress::Teller;
-use super::{data, machine, table};
 use crate::cli::{ConfigArgs, Train, TrainArgs};
 use crate::failure::{Failure, Outcome};
-use crate::{interrupt, text};
+use crate::progress::ProgressReporter;
+use crate::{interrupt, say};
 
 /// Trains a net, from one seed or several.
 pub fn run(args: Train) -> Outcome {
-    let mut document = read(&args.config, &args.changes)?;
+    let mut document = read(&args.config, &args.overrides)?;
     let mut folder = args.out.unwrap_or_else(|| standard_folder(&args.config));
     if let Some(variant) = &args.variant {
-        document = chosen(&document, variant, &args.changes)?;
+        document = variant_of(&document, variant, &args.overrides)?;
         folder = folder.join(variant);
     }
-    let jobs = match args.how.seeds {
-        None => vec![Job { label: String::new(), document, folder: folder.clone() }],
-        Some(_) => compare::jobs(&document, &folder, args.how.seeds)?,
+    let specs = match args.how.seeds {
+        None => vec![RunSpec { label: String::new(), document, folder }],
+        seeds => run_specs(&document, &folder, seeds)?,
     };
-    let series = work(&jobs, &args.how)?;
+    let series = train_all(&specs, &args.how)?;
     let mut out = io::stdout().lock();
     for (run, result) in series.iter().flat_map(|series| &series.runs) {
         writeln!(out, "{}: {}", run.folder().display(), sentence(result))?;
@@ -38,14 +38,15 @@ pub fn run(args: Train) -> Outcome {
     {
         let (error, loss) = (series.test_error(), series.test_loss());
         if let Some(spread) = error.or(loss) {
-            writeln!(out, "{} seeds: test {}", spread.count, table::spread(spread, error.is_some()))?;
+            let name = if error.is_some() { "error" } else { "loss" };
+            writeln!(out, "{} seeds: test {name} {}", spread.count, spread_text(spread, error.is_some()))?;
         }
     }
     Ok(())
 }
 
-/// A config with the changes asked for.
-pub fn read(path: &Path, changes: &ConfigArgs) -> Result<Document, Failure> {
+/// A config with the overrides asked for.
+pub fn read(path: &Path, overrides: &ConfigArgs) -> Result<Document, Failure> {
     if path.is_dir() {
         let what = "is a folder; a config is a TOML file (`matnet new` writes one)";
         return Err(Failure::Usage(format!("{}: {what}", path.display())));
@@ -55,86 +56,89 @@ pub fn read(path: &Path, changes: &ConfigArgs) -> Result<Document, Failure> {
         return Err(Failure::Usage(format!("{}: {what}", path.display())));
     }
     let mut document = Document::read(path)?;
-    for change in &changes.set {
-        document.set(change).map_err(|error| Failure::Usage(format!("--set {error}")))?;
+    for assignment in &overrides.set {
+        document.set(assignment).map_err(|error| error.within("--set"))?;
     }
     Ok(document)
 }
 
-/// One variant of a config; what was asked for on the command line goes before what the variant says.
-pub fn chosen(document: &Document, variant: &str, changes: &ConfigArgs) -> Result<Document, Failure> {
+/// One variant of a config; the command line takes precedence over the variant.
+pub fn variant_of(document: &Document, variant: &str, overrides: &ConfigArgs) -> Result<Document, Failure> {
     let mut document = document.variant(variant)?;
-    for change in changes.set.iter().filter(|change| !change.trim_start().starts_with("variant.")) {
-        document.set(change)?;
+    for assignment in overrides.set.iter().filter(|set| !set.trim_start().starts_with("variant.")) {
+        document.set(assignment)?;
     }
     Ok(document)
 }
 
-/// runs/NAME for NAME.toml.
+/// runs/NAME for NAME.toml, and for the config.toml of a run NAME.
 pub fn standard_folder(config: &Path) -> PathBuf {
-    Path::new("runs").join(config.file_stem().unwrap_or(config.as_os_str()))
+    let run = config.parent().and_then(Path::file_name).filter(|_| config.ends_with("config.toml"));
+    Path::new("runs").join(run.or(config.file_stem()).unwrap_or(config.as_os_str()))
 }
 
-/// Trains all jobs, or goes on with them.
-pub fn work(jobs: &[Job], how: &TrainArgs) -> Result<Vec<Series>, Failure> {
-    let cache = data::cache(&how.cache)?;
-    let options = Options {
-        device: machine::set_up(&how.machine)?,
-        save_every: Duration::from_secs(how.save_every),
-        from_previous: how.from.is_some(),
-    };
+/// Trains all runs, or resumes them.
+pub fn train_all(specs: &[RunSpec], how: &TrainArgs) -> Result<Vec<RunSeries>, Failure> {
+    let cache = how.cache.cache()?;
+    let options = Options::default()
+        .with_device(how.machine.device()?)
+        .with_save_every(Duration::from_secs(how.save_every))
+        .with_from_previous(how.from.is_some());
     let mut planner = Planner::default();
-    // Whatever is wrong with the last config should be known before a folder is made for the first.
+    // Whatever is wrong with the last config should be known before a folder is made for the first. Plans whose dataset is
+    // shared are kept; the others would fill the memory, and are made again when their turn comes.
+    let mut plans: Vec<Option<Box<dyn Plan>>> = Vec::new();
     let mut loading = None;
-    for job in jobs {
-        let source = job.document.source();
+    for spec in specs {
+        let source = spec.document.source();
         if let Some(source) =
             source.filter(|source| !how.quiet && loading != Some(*source) && takes_time(source))
         {
-            eprintln!("loading {source}");
+            say!("loading {source}");
         }
         loading = source;
-        planner.check(&job.document, &cache).map_err(|error| {
-            match jobs.iter().any(|other| other.label != job.label) {
-                true => error.about(&format!("variant {}", job.label)),
-                false => error,
-            }
+        let plan = planner.plan(&spec.document, &cache).and_then(|plan| plan.check().map(|_| plan));
+        let plan = plan.map_err(|error| match specs.iter().any(|other| other.label != spec.label) {
+            true => error.within(format!("variant {}", spec.label)),
+            false => error,
         })?;
+        let first = plans.first().and_then(Option::as_deref);
+        let keep = first.is_none_or(|first| plan.shares_data_with(first));
+        plans.push(keep.then_some(plan));
     }
     let mut observer = observer(how)?;
-    let mut series: Vec<Series> = Vec::new();
-    for job in jobs {
-        let plan = planner.plan(&job.document, &cache)?;
-        let run = Run::at(&job.folder);
+    let mut series = Vec::new();
+    for (spec, plan) in specs.iter().zip(plans) {
+        let plan = match plan {
+            Some(plan) => plan,
+            None => planner.plan(&spec.document, &cache)?,
+        };
+        let run = Run::at(&spec.folder);
         if how.fresh {
             run.clear()?;
         }
         interrupt::watch();
-        let outcome = train(&plan, &run, &options, observer.as_mut())?;
+        let outcome = plan.train(&run, &options, observer.as_mut())?;
         if outcome.was_finished && !how.quiet {
-            eprintln!("{}: finished before; --fresh starts it again", run.folder().display());
+            say!("{}: finished before; --fresh starts it again", run.folder().display());
         }
-        super::report::write(&run, &plan, &options.device)?;
-        match series.iter_mut().find(|series| series.label == job.label) {
-            Some(series) => series.runs.push((run, outcome.result)),
-            None => series.push(Series { label: job.label.clone(), runs: vec![(run, outcome.result)] }),
-        }
+        RunSeries::add(&mut series, &spec.label, run, outcome.result);
     }
     Ok(series)
 }
 
-/// What is built in is there at once.
+/// Whether a source takes a while to load.
 fn takes_time(source: &str) -> bool {
     match catalog::get(source) {
-        Ok(dataset) => !matches!(dataset.source, Source::BuiltIn),
+        Ok(dataset) => dataset.origin == Origin::Download,
         Err(_) => Path::new(source).exists(),
     }
 }
 
-/// Who tells how it goes.
+/// Who receives the events.
 fn observer(how: &TrainArgs) -> Result<Box<dyn Observer>, Failure> {
     if !how.dashboard {
-        return Ok(Box::new(Teller::new(how.quiet)));
+        return Ok(Box::new(ProgressReporter::new(how.quiet)));
     }
     #[cfg(feature = "dashboard")]
     return Ok(Box::new(super::dashboard::Dashboard::new()?));
@@ -147,11 +151,31 @@ fn observer(how: &TrainArgs) -> Result<Box<dyn Observer>, Failure> {
 
 /// How a run ended, in words.
 fn sentence(result: &RunResult) -> String {
-    let RunResult { epochs, best_epoch, .. } = result;
-    let score = match (result.test, result.valid.or(result.train)) {
-        (Some(test), _) => format!("test {}", table::score(test)),
-        (None, Some(score)) => table::score(score),
-        (None, None) => "nothing measured".to_owned(),
+    let scores = [(Split::Test, result.test), (Split::Valid, result.valid), (Split::Train, result.train)];
+    let score = scores.into_iter().find_map(|(split, score)| Some((split, score?)));
+    let score = match score {
+        Some((split, score)) => format!("{} {}", split.name(), score_text(score)),
+        None => "nothing evaluated".to_owned(),
     };
-    format!("{score} after epoch {best_epoch}, the best of {}", text::counted(*epochs, "epoch"))
+    format!("{score} after epoch {}, the best of {}", result.best_epoch, result.epochs)
+}
+
+/// A score in words.
+pub fn score_text(score: Score) -> String {
+    match score.error {
+        Some(error) => format!("error {:.2} % (loss {})", 100.0 * error, text::number(score.loss)),
+        None => format!("loss {}", text::number(score.loss)),
+    }
+}
+
+/// Mean ± standard deviation, and the best; as percentages for error rates.
+fn spread_text(spread: Spread, percent: bool) -> String {
+    let show = |x: f64| if percent { format!("{:.2}", 100.0 * x) } else { text::number(x) };
+    let unit = if percent { " %" } else { "" };
+    match spread.deviation {
+        Some(deviation) => {
+            format!("{} ± {}{unit}, best {}{unit}", show(spread.mean), show(deviation), show(spread.best))
+        }
+        None => format!("{}{unit}", show(spread.mean)),
+    }
 }

@@ -5,18 +5,18 @@
 
 use image::RgbImage;
 use matnet_data::{Array, Samples, Target};
-use matnet_report::picture::{Colours, Grid, Range, Tile};
+use matnet_report::picture::{ColorRange, Colormap, Grid, Tile};
 
 use crate::failure::Failure;
 
 /// Rows of a sheet at most.
-const MOST_ROWS: usize = 20;
+pub const MAX_ROWS: usize = 20;
 /// Rows of a sheet without classes.
 const PLAIN_ROWS: usize = 6;
 /// Rows and columns of a small picture at most.
-const MOST_SIDE: usize = 512;
+const MAX_SIDE: usize = 512;
 /// A sheet is about so wide at most; longer rows are wrapped.
-const MOST_WIDTH: u32 = 1200;
+const MAX_WIDTH: u32 = 1200;
 /// Matrices of at most so many entries are drawn as a column of their sequence.
 const FEW_ENTRIES: usize = 16;
 
@@ -30,13 +30,17 @@ struct Row {
 pub fn sheet(samples: &Samples, per_row: usize) -> Result<RgbImage, Failure> {
     let rows = rows(samples, per_row).into_iter();
     let grid = rows.fold(grid(samples), |grid, row| grid.with_row(row.label, row.tiles));
-    Ok(grid.with_most_width(MOST_WIDTH).draw()?)
+    Ok(grid.with_max_width(MAX_WIDTH).draw()?)
 }
 
 /// Numbers between 0 and 1 are drawn as they are; others are stretched so that all but the most extreme fit.
 fn grid(samples: &Samples) -> Grid {
     let as_they_are = samples.inputs.data().iter().all(|x| (0.0..=1.0).contains(x));
-    Grid::new(Colours::Grey).with_range(if as_they_are { Range::Fixed(0.0, 1.0) } else { Range::Each })
+    Grid::new(Colormap::Gray).with_range(if as_they_are {
+        ColorRange::Fixed(0.0, 1.0)
+    } else {
+        ColorRange::PerTile
+    })
 }
 
 /// Ten small pictures at most, five in a row, for a quick look.
@@ -72,8 +76,8 @@ fn rows(samples: &Samples, per_row: usize) -> Vec<Row> {
     let &[_, .., height, width] = inputs.shape() else { return Vec::new() };
     let frame = height * width;
     let tile = |pixels: &[f32], height, width| match Tile::new(height, width, pixels) {
-        Ok(tile) => tile.thinned(MOST_SIDE),
-        Err(_) => Tile::outer(&[], &[]),
+        Ok(tile) => tile.subsampled(MAX_SIDE),
+        Err(_) => Tile::empty(),
     };
     let (strips, picture): (bool, Box<dyn Fn(usize) -> Tile>) = match inputs.shape() {
         &[_, time, ..] if inputs.shape().len() == 4 && is_flat(inputs) => (
@@ -107,7 +111,7 @@ fn rows(samples: &Samples, per_row: usize) -> Vec<Row> {
                     members.push(sample);
                 }
             }
-            let shown = names.iter().zip(&members).filter(|(_, members)| !members.is_empty()).take(MOST_ROWS);
+            let shown = names.iter().zip(&members).filter(|(_, members)| !members.is_empty()).take(MAX_ROWS);
             shown.map(|(name, members)| Row { label: name.clone(), tiles: pictures(members) }).collect()
         }
         _ => {

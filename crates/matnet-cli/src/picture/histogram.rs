@@ -3,9 +3,9 @@
 use image::RgbImage;
 use matnet_report::chart::{BarChart, Bars};
 
-use crate::commands::Degrees;
+use crate::degrees::Degrees;
 use crate::failure::Failure;
-use crate::text::count;
+use matnet_report::text::count;
 
 /// Bars for bins of degrees that double, with the number of nodes on top and the degrees below.
 pub fn degrees(title: &str, degrees: &Degrees) -> Result<RgbImage, Failure> {
@@ -17,7 +17,6 @@ pub fn degrees(title: &str, degrees: &Degrees) -> Result<RgbImage, Failure> {
     let chart = BarChart::new(title, names)
         .with_axes("distinct neighbours of a node (bins double)", "nodes")
         .with_decimals(0)
-        .with_bars(Bars::new("nodes", nodes))
-        .with_size(200 + 64 * bins.len().clamp(5, 24) as u32, 420);
+        .with_bars(Bars::new("nodes", nodes));
     Ok(chart.svg().to_image(1.5)?)
 }

@@ -6,7 +6,6 @@ pub mod histogram;
 use std::path::Path;
 
 use image::RgbImage;
-use matnet_report::ReportError;
 use matnet_report::picture::png;
 
 use crate::failure::Failure;
@@ -15,11 +14,4 @@ use crate::failure::Failure;
 pub fn save(image: &RgbImage, path: &Path) -> Result<(), Failure> {
     let png = png(image).map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
     Ok(matnet_train::write_file(path, &png)?)
-}
-
-/// A picture that cannot be made.
-impl From<ReportError> for Failure {
-    fn from(error: ReportError) -> Self {
-        Self::Failed(error.to_string())
-    }
 }

@@ -57,6 +57,10 @@ impl PartialFile {
     pub fn open(target: &Path) -> Result<Self> {
         let path = with_end(target, ".part");
         let io = |e| Error::io(&path, e);
+        if path.is_symlink() {
+            let what = "is a symbolic link; a download needs a file of its own: remove it";
+            return Err(Error::Fetch(format!("{}: {what}", path.display())));
+        }
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
         if let Err(e) = file.try_lock() {

@@ -1,7 +1,7 @@
-//! Archives: tar (plain, gzip or xz) and zip, entry by entry, never unpacked to disk.
+//! Archives: tar (plain, gzip or xz) and zip, read entry by entry, never unpacked to disk.
 //!
-//! Names with `..`, absolute names and links are refused, as is anything that unpacks to far more than its
-//! size; an archive inside an archive draws on the budget of the outermost.
+//! Names with `..`, absolute names and links are refused, and so are decompression bombs; nested archives share the budget of the
+//! outermost one.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -14,29 +14,29 @@ use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipLocator};
 use crate::format::bounded::{Budget, Input};
 use crate::{Error, Result};
 
-/// A list of files longer than this is no dataset.
+/// The maximum number of entries.
 const MOST_ENTRIES: usize = 1 << 20;
-/// The longest name of an entry.
+/// The maximum length of a name.
 const LONGEST_NAME: usize = 4096;
 
 /// One file of an archive.
 pub struct ArchiveEntry<'a> {
-    /// Its name inside the archive, parts joined by `/`.
+    /// The path in the archive, separated by `/`.
     pub name: String,
-    /// Its bytes, as they stand: an entry that is itself packed is not unpacked yet.
+    /// The bytes; an entry that is itself compressed is not decompressed.
     pub input: Input<'a>,
 }
 
-/// What [`each`] does with every entry.
+/// The callback of [`each`].
 pub type Visit<'v> = &'v mut dyn FnMut(ArchiveEntry) -> Result<()>;
 
-/// Whether a name is that of an archive [`each`] can read.
+/// Whether the name is that of an archive that [`each`] can read.
 pub fn is_archive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".tar", ".tar.gz", ".tgz", ".tar.xz", ".zip"].iter().any(|end| name.ends_with(end))
 }
 
-/// Hands every file of the archive at `path` to `visit`, in order.
+/// Passes every file of the archive at `path` to `visit`, in order.
 pub fn each(path: impl AsRef<Path>, visit: Visit) -> Result<()> {
     let path = path.as_ref();
     let mut input = Input::open_packed(path)?;
@@ -49,7 +49,7 @@ pub fn each(path: impl AsRef<Path>, visit: Visit) -> Result<()> {
     zip(path, rawzip::FileReader::from(file), size, &budget, visit)
 }
 
-/// Hands every file of an archive that comes as a stream to `visit`, in order.
+/// Passes every file of an archive in a stream to `visit`, in order.
 pub fn each_in(mut input: Input, visit: Visit) -> Result<()> {
     let head = input.peek(6)?;
     if head.starts_with(b"PK") {
@@ -59,7 +59,7 @@ pub fn each_in(mut input: Input, visit: Visit) -> Result<()> {
         return zip(&name, bytes, size, &budget, visit);
     }
     if head.starts_with(b"\xfd7zXZ\0") {
-        // the dictionary is allocated at once, by what the head claims
+        // the dictionary is allocated at once, with the size that the header claims
         let most = input.left().unwrap_or(0).saturating_mul(8).saturating_add(512 << 10) >> 10;
         let most = u32::try_from(most).unwrap_or(u32::MAX - 1);
         return tar(input.unpack(|packed| XzReader::new_mem_limit(packed, false, most)), visit);
@@ -67,7 +67,7 @@ pub fn each_in(mut input: Input, visit: Visit) -> Result<()> {
     tar(input.gunzip()?, visit)
 }
 
-/// Hands every file of an archive that is in memory to `visit`, in order.
+/// Passes every file of an archive in memory to `visit`, in order.
 pub fn each_bytes(name: impl AsRef<Path>, bytes: &[u8], visit: Visit) -> Result<()> {
     let input = Input::bytes_packed(&name, bytes);
     if bytes.starts_with(b"PK") {
@@ -76,7 +76,7 @@ pub fn each_bytes(name: impl AsRef<Path>, bytes: &[u8], visit: Visit) -> Result<
     each_in(input, visit)
 }
 
-/// The parts of a name that is safe to use, or what is wrong with it.
+/// The normalized name, or why it is refused.
 fn checked_name(name: &[u8]) -> Result<String, String> {
     let shown = || String::from_utf8_lossy(&name[..name.len().min(200)]).into_owned();
     if name.len() > LONGEST_NAME {
@@ -88,7 +88,7 @@ fn checked_name(name: &[u8]) -> Result<String, String> {
         return Err(format!("entry {text:?} has an absolute name"));
     }
     if text.contains('\0') {
-        return Err(format!("entry {text:?} has a zero in its name"));
+        return Err(format!("entry {text:?} has a zero byte in its name"));
     }
     let mut parts = Vec::new();
     for part in text.split(['/', '\\']) {
@@ -101,7 +101,7 @@ fn checked_name(name: &[u8]) -> Result<String, String> {
     Ok(parts.join("/"))
 }
 
-/// The name errors use for an entry: the archive's own, then the entry's.
+/// The name of an entry in errors: the path of the archive, then that of the entry.
 fn inner_name(archive: &Path, entry: &str) -> PathBuf {
     archive.join(entry)
 }
@@ -111,7 +111,7 @@ fn tar(input: Input, visit: Visit) -> Result<()> {
     let budget = input.budget().clone();
     let bad = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::UnexpectedEof => Error::format(&archive_name, "ends in the middle of an entry"),
-        _ => Error::format(&archive_name, format!("not a sound tar archive: {e}")),
+        _ => Error::format(&archive_name, format!("not a valid tar archive: {e}")),
     };
     let mut archive = tar::Archive::new(input);
     let mut count = 0usize;
@@ -137,14 +137,14 @@ fn tar(input: Input, visit: Visit) -> Result<()> {
         visit(ArchiveEntry { name, input })?;
     }
     if count == 0 {
-        return Err(Error::format(&archive_name, "holds no entry; a tar or zip archive was expected"));
+        return Err(Error::format(&archive_name, "has no entries; a tar or zip archive expected"));
     }
     Ok(())
 }
 
 fn zip(name: &Path, source: impl ReaderAt, size: u64, budget: &Budget, visit: Visit) -> Result<()> {
-    let bad = |e: rawzip::Error| Error::format(name, format!("not a sound zip archive: {e}"));
-    // its own buffer: the list of entries is read through it while entries are visited
+    let bad = |e: rawzip::Error| Error::format(name, format!("not a valid zip archive: {e}"));
+    // a separate buffer: the central directory is read through it while entries are visited
     let mut buffer = vec![0; 128 << 10];
     let archive: ZipArchive<_> =
         ZipLocator::new().locate_in_reader(source, &mut buffer, size).map_err(|(_, e)| bad(e))?;
@@ -170,7 +170,7 @@ fn zip(name: &Path, source: impl ReaderAt, size: u64, budget: &Budget, visit: Vi
         let entry = archive.get_entry(place).map_err(bad)?;
         let shown = inner_name(name, &entry_name);
         let claimed = place.uncompressed_size_hint();
-        // entries may not share their bytes: a small archive could hold one large file a thousand times
+        // entries that share bytes would let a small archive hold one large file many times
         let (start, end) = entry.compressed_data_range();
         packed = packed.saturating_add(end.saturating_sub(start));
         if packed > size {
@@ -178,9 +178,9 @@ fn zip(name: &Path, source: impl ReaderAt, size: u64, budget: &Budget, visit: Vi
         }
         let input = match method {
             CompressionMethod::STORE => {
-                // stored bytes are really there, so the size is more than a claim
+                // stored bytes are in the file, so their size can be trusted
                 if end.saturating_sub(start) != claimed {
-                    return Err(Error::format(shown, "says two sizes for bytes stored as they are"));
+                    return Err(Error::format(shown, "has two sizes for stored bytes"));
                 }
                 let reader = entry.verifying_reader(BufReader::new(entry.reader()));
                 Input::paid(shown, reader, Some(claimed), budget.clone())
@@ -191,7 +191,8 @@ fn zip(name: &Path, source: impl ReaderAt, size: u64, budget: &Budget, visit: Vi
                 Input::paid(shown, reader, None, budget.clone())
             }
             other => {
-                let what = format!("entry {entry_name:?} is packed by {other}; only deflate is read");
+                let what =
+                    format!("entry {entry_name:?} is compressed by {other}; only deflate is supported");
                 return Err(Error::format(name, what));
             }
         };

@@ -1,9 +1,8 @@
-//! Reading that cannot be talked into taking memory.
+//! Reading with bounded memory.
 //!
-//! A file may claim any size; only bytes that are really there count. [`Input`] hands out memory as bytes
-//! arrive, so that a reader never holds more than twice the file plus 1 MiB. Packed files count by what they
-//! really unpack to, and unpacking itself is limited by a [`Budget`], so that a bomb is refused. Readers give
-//! numbers in the file's own width; turning them into `f32` afterwards takes four bytes for each.
+//! A header may claim any size. [`Input`] allocates as bytes arrive, so that a reader never holds more than twice the file plus 1 MiB.
+//! Compressed files count by their decompressed size, which a [`Budget`] limits, so that decompression bombs are refused. Readers return
+//! numbers in the width of the file; converting them to `f32` takes four more bytes each.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -15,14 +14,14 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::{Error, Result};
 
-/// Deflate can pack at most 1032 to 1, and only a constant comes near; numbers worth learning from do not.
-const MOST_RATIO: u64 = 500;
+/// Deflate compresses at most 1032 to 1, and only constants come near; numbers worth learning from do not.
+const MOST_RATIO: u64 = 100;
 /// What a file of any size may unpack to.
-const FREE_BYTES: u64 = 1 << 20;
+const FREE_BYTES: u64 = 16 << 20;
 /// How much is read at once, and the smallest step in which memory grows.
 const STEP: usize = 64 << 10;
 
-/// How many more bytes a file, with everything packed inside it, may unpack to.
+/// The number of bytes that a file, with everything nested in it, may still decompress to.
 #[derive(Clone, Debug)]
 pub struct Budget(Arc<AtomicU64>);
 
@@ -32,18 +31,18 @@ impl Budget {
         Self(Arc::new(AtomicU64::new(size.saturating_mul(MOST_RATIO).saturating_add(FREE_BYTES))))
     }
 
-    /// Pays for `bytes` unpacked bytes; fails when that is more than what is left.
+    /// Charges `bytes` decompressed bytes; fails if the budget is exhausted.
     fn spend(&self, bytes: u64) -> io::Result<()> {
         let paid = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
         paid.map(drop).map_err(|_| {
             let what =
-                format!("unpacks to more than {MOST_RATIO} times its size; if it is sound, unpack it first");
+                format!("unpacks to more than {MOST_RATIO} times its size; if it is valid, unpack it first");
             io::Error::new(io::ErrorKind::InvalidData, what)
         })
     }
 }
 
-/// A reader whose bytes are paid for from a budget.
+/// A reader whose bytes are charged to a budget.
 struct Paid<R> {
     inner: R,
     budget: Budget,
@@ -57,7 +56,7 @@ impl<R: Read> Read for Paid<R> {
     }
 }
 
-/// A stream of bytes that knows its name (for errors) and, where it can, how many bytes it still holds.
+/// A stream of bytes with a name for errors and, where it is known, the number of remaining bytes.
 pub struct Input<'a> {
     name: PathBuf,
     reader: Box<dyn Read + 'a>,
@@ -66,31 +65,35 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Opens a file; one that starts as gzip does is unpacked on the way.
+    /// Opens a file; gzip is detected and decompressed.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_packed(path)?.gunzip()
     }
 
-    /// Opens a file as it stands, without unpacking.
+    /// Opens a file without decompression.
     pub fn open_packed(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        // Opening a pipe would wait for whoever writes to it, and a device has no end.
+        let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+        if !meta.is_file() && !meta.is_dir() {
+            return Err(Error::format(path, "is a device or a pipe where a file was expected"));
+        }
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let meta = file.metadata().map_err(|e| Error::io(path, e))?;
         if meta.is_dir() {
             return Err(Error::format(path, "is a folder where a file was expected"));
         }
         let size = meta.len();
-        let left = meta.is_file().then_some(size);
+        let left = Some(size);
         let reader = Box::new(BufReader::with_capacity(STEP, file));
         Ok(Self { name: path.to_owned(), reader, left, budget: Budget::for_size(size) })
     }
 
-    /// Reads from memory under the name `name`; bytes that start as gzip does are unpacked on the way.
+    /// Reads from memory, with `name` for errors; gzip is detected and decompressed.
     pub fn bytes(name: impl AsRef<Path>, bytes: &'a [u8]) -> Result<Self> {
         Self::bytes_packed(name, bytes).gunzip()
     }
 
-    /// Reads from memory under the name `name`, as it stands.
+    /// Reads from memory without decompression, with `name` for errors.
     pub fn bytes_packed(name: impl AsRef<Path>, bytes: &'a [u8]) -> Self {
         let size = bytes.len() as u64;
         Self {
@@ -101,17 +104,17 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Wraps a reader that stands inside another file and shares its budget.
+    /// Wraps a reader that is nested in another file and shares its budget.
     pub(crate) fn inside(name: PathBuf, reader: impl Read + 'a, left: Option<u64>, budget: Budget) -> Self {
         Self { name, reader: Box::new(reader), left, budget }
     }
 
-    /// Like [`Input::inside`], with each byte paid for.
+    /// Like [`Input::inside`], with each byte charged to the budget.
     pub(crate) fn paid(name: PathBuf, inner: impl Read + 'a, left: Option<u64>, budget: Budget) -> Self {
         Self::inside(name, Paid { inner, budget: budget.clone() }, left, budget)
     }
 
-    /// The same stream, unpacked if it starts as gzip does.
+    /// The same stream, decompressed if it is gzip.
     pub fn gunzip(mut self) -> Result<Self> {
         if self.peek(2)? != [0x1f, 0x8b] {
             return Ok(self);
@@ -121,13 +124,13 @@ impl<'a> Input<'a> {
         Ok(Self::paid(name, unpacked, None, budget))
     }
 
-    /// The same stream through `decode`, each unpacked byte paid for.
+    /// The same stream through `decode`, each decompressed byte charged to the budget.
     pub(crate) fn unpack<R: Read + 'a>(self, decode: impl FnOnce(Box<dyn Read + 'a>) -> R) -> Self {
         let Self { name, reader, budget, .. } = self;
         Self::paid(name, decode(reader), None, budget)
     }
 
-    /// The first bytes (at most `count`, fewer in a shorter stream), which stay in the stream.
+    /// The first bytes, at most `count`, without consuming them.
     pub(crate) fn peek(&mut self, count: usize) -> Result<Vec<u8>> {
         let mut head = Vec::with_capacity(count);
         self.reader.by_ref().take(count as u64).read_to_end(&mut head).map_err(|e| self.failed(e))?;
@@ -136,27 +139,27 @@ impl<'a> Input<'a> {
         Ok(head)
     }
 
-    /// What errors call this stream.
+    /// The name in errors.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// How many bytes are still to come, where that is known.
+    /// The number of remaining bytes, where it is known.
     pub fn left(&self) -> Option<u64> {
         self.left
     }
 
-    /// What this file and all in it may still unpack to.
+    /// The remaining budget for decompression.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// A breach of format in this stream.
+    /// A format error in this stream.
     pub fn error(&self, what: impl Into<String>) -> Error {
         Error::format(&self.name, what)
     }
 
-    /// An error of the reader below: the system's own stay, all others are breaches of format.
+    /// Converts an error of the wrapped reader: errors of decoders are format errors, others come from the system.
     fn failed(&self, error: io::Error) -> Error {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => self.error("ends too early"),
@@ -201,7 +204,7 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
-    /// Fails at once when `count` more bytes are known not to be there.
+    /// Fails at once if the stream is known to have fewer than `count` bytes left.
     pub fn expect_left(&self, count: u64) -> Result<()> {
         match self.left {
             Some(left) if left < count => {
@@ -211,10 +214,10 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The next `count` bytes, in memory that grows as they arrive.
+    /// The next `count` bytes; the buffer grows as they arrive.
     pub fn take_vec(&mut self, count: u64) -> Result<Vec<u8>> {
         self.expect_left(count)?;
-        let count = usize::try_from(count).map_err(|_| self.error("is larger than this machine's memory"))?;
+        let count = usize::try_from(count).map_err(|_| self.error("is larger than the address space"))?;
         let mut bytes = Vec::new();
         while bytes.len() < count {
             let have = bytes.len();
@@ -226,7 +229,7 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
-    /// All that is left.
+    /// All remaining bytes.
     pub fn rest(&mut self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         loop {
@@ -247,7 +250,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// All that is left, which may be no more than `most` bytes.
+    /// All remaining bytes; fails if there are more than `most`.
     pub fn take_up_to(&mut self, most: u64) -> Result<Vec<u8>> {
         let too_long = || self.error(format!("is longer than {most} bytes"));
         if self.left.is_some_and(|left| left > most) {
@@ -263,8 +266,7 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
-    /// Hands the stream to `each` in blocks whose length is a multiple of `unit`, until `count` bytes are
-    /// read.
+    /// Passes `count` bytes to `each` in blocks whose length is a multiple of `unit`.
     pub(crate) fn blocks(&mut self, count: u64, unit: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
         self.expect_left(count)?;
         let size = (STEP / unit.max(1)).max(1) * unit;
@@ -284,7 +286,7 @@ impl<'a> Input<'a> {
         let mut one = [0];
         match self.read_up_to(&mut one)? {
             0 => Ok(()),
-            _ => Err(self.error("goes on after its last number")),
+            _ => Err(self.error("has trailing bytes after its last number")),
         }
     }
 }
@@ -299,7 +301,7 @@ impl Read for Input<'_> {
     }
 }
 
-/// Makes room for `more` values in small enough steps that memory stays near what is held.
+/// Reserves room for `more` values in steps of an eighth, so that little memory is unused.
 pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize) {
     if values.capacity() - values.len() < more {
         let step = (values.len() / 8).max(STEP / size_of::<T>().max(1)).max(more);

@@ -1,5 +1,4 @@
-//! One matrix as text: a row per line, numbers apart by commas, semicolons, tabs or blanks, and perhaps a
-//! first line of column names.
+//! One matrix as text: a row per line, numbers separated by commas, semicolons, tabs or blanks, with an optional header of column names.
 
 use std::path::Path;
 
@@ -7,9 +6,9 @@ use crate::format::bounded::{Input, reserve};
 use crate::format::fields::{Fields, Next};
 use crate::{Array, Result};
 
-/// Reads a matrix `[rows, cols]` from a text file, packed by gzip or not.
+/// Reads a matrix `[rows, cols]` from a text file, gzipped or not.
 pub fn read(path: impl AsRef<Path>) -> Result<Array> {
-    // numbers can take twice the text's bytes: they are counted first, so that growing never copies them
+    // the numbers may take twice as many bytes as the text: they are counted first, to allocate once
     let mut fields = Fields::new(Input::open(&path)?);
     let mut count = 0;
     loop {
@@ -30,7 +29,7 @@ pub fn parse(input: Input) -> Result<Array> {
 fn parse_into(input: Input, mut numbers: Vec<f32>) -> Result<Array> {
     let mut fields = Fields::new(input);
     let (mut rows, mut cols, mut in_row) = (0usize, 0usize, 0usize);
-    // whether this line may name the columns, and whether it does
+    // whether this line may be a header, and whether it is one
     let (mut may_name, mut names) = (true, false);
     loop {
         match fields.next()? {

@@ -1,9 +1,8 @@
-//! A graph as two texts: a table of nodes (name, features, perhaps a class) and a list of edges.
+//! A graph as two text files: a node table (name, features, optional class) and an edge list.
 //!
-//! A node's line is its name, its features, and last its class where that is not a number, or where a first
-//! line of column names calls the last column `class`, `label` or `y`. An edge's line is two names, and the name of the relation
-//! where there are several. Fields are apart by commas, semicolons, tabs or blanks; LINQS's `.content` and `.cites` are of this
-//! kind.
+//! A node's line is its name, its features, and its class, if the last field is not a number or a header calls the last column `class`,
+//! `label` or `y`. An edge's line is two names, and the name of the relation if there are several. Fields are separated by commas,
+//! semicolons, tabs or blanks. LINQS's `.content` and `.cites` are in this format.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,10 +11,10 @@ use crate::format::bounded::{Input, reserve};
 use crate::format::fields::{Fields, Next};
 use crate::{Array, Error, GraphData, Result};
 
-/// A class that is not known.
+/// The words for an unknown class.
 const UNKNOWN: [&str; 4] = ["", "?", "-", "none"];
 
-/// Reads a graph from a list of edges and a table of nodes; either may be packed by gzip.
+/// Reads a graph from an edge list and a node table; either may be gzipped.
 pub fn read(edges: impl AsRef<Path>, nodes: impl AsRef<Path>) -> Result<GraphData> {
     parse(Input::open(edges)?, Input::open(nodes)?)
 }
@@ -38,7 +37,7 @@ pub fn parse(edges: Input, nodes: Input) -> Result<GraphData> {
     })
 }
 
-/// Names in one piece of memory, with an order to find them by.
+/// Names in one buffer, with a sorted index.
 #[derive(Default)]
 pub(crate) struct Names {
     bytes: Vec<u8>,
@@ -64,7 +63,7 @@ impl Names {
         Some(())
     }
 
-    /// Makes the names findable; gives back one that stands twice.
+    /// Sorts the index; returns a duplicate name, if there is one.
     fn sort(&mut self) -> Option<String> {
         let mut sorted: Vec<u32> = (0..self.ends.len() as u32).collect();
         sorted.sort_unstable_by(|&a, &b| self.get(a as usize).cmp(self.get(b as usize)));
@@ -80,7 +79,7 @@ impl Names {
     }
 }
 
-/// The nodes of a graph.
+/// The node table of a graph.
 pub(crate) struct NodeTable {
     pub names: Names,
     pub features: Array,
@@ -88,7 +87,7 @@ pub(crate) struct NodeTable {
     pub class_names: Vec<String>,
 }
 
-/// Reads a table of nodes.
+/// Reads a node table.
 pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
     let source = input.name().to_owned();
     let mut fields = Fields::new(input);
@@ -96,11 +95,11 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
     let mut features: Vec<f32> = Vec::new();
     let mut classes: HashMap<String, u32> = HashMap::new();
     let mut labels: Vec<Option<u32>> = Vec::new();
-    // whether the last column is a class; known after the names or the first node
+    // whether the last column is a class; known after the header or the first node
     let mut has_class: Option<bool> = None;
     let mut cols = 0usize;
     let mut count = 0usize;
-    // the last field, held back until it is known whether it is the last
+    // the previous field, held back until it is known whether it is the last one of the line
     let mut held = String::new();
     loop {
         if fields.next()? == Next::End {
@@ -119,7 +118,7 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
                         reserve(&mut features, 1);
                         features.push(number);
                     }
-                    // words in the middle of the very first line: it names the columns
+                    // words in the middle of the first line: it is a header
                     Err(_) if count == 0 && has_class.is_none() => head = true,
                     Err(_) => return Err(fields.error(format!("{held:?} is not a number"))),
                 }
@@ -133,7 +132,7 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
             held_any = true;
             words += 1;
         }
-        // Neither does a node have a word and no feature.
+        // A line with one word and no feature is a header too.
         let head =
             head || (held_any && (is_class_column(&held) || words == 1 && held.parse::<f32>().is_err()));
         if head && count == 0 && has_class.is_none() {
@@ -146,7 +145,7 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
             return Err(fields.error("a node without features"));
         }
         if held_any {
-            // the last field of a node, which is a class unless it is a number and nothing calls it a class
+            // the last field of a node: a class, unless it is a number and no header calls it a class
             let number = held.parse::<f32>().ok();
             match (has_class, number) {
                 (None, Some(number)) => {
@@ -168,7 +167,7 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
         } else if wide != cols {
             return Err(fields.error(format!("{wide} features where the first node has {cols}")));
         }
-        names.push(&name).ok_or_else(|| fields.error("the nodes' names take more than 4 GiB"))?;
+        names.push(&name).ok_or_else(|| fields.error("the node names take more than 4 GiB"))?;
         count += 1;
         fields.next_line();
     }
@@ -176,7 +175,7 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
         return Err(fields.error("no node"));
     }
     if let Some(twice) = names.sort() {
-        return Err(Error::format(source, format!("node {twice:?} stands in it twice")));
+        return Err(Error::format(source, format!("node {twice:?} occurs twice")));
     }
     let class_names = sort_classes(classes, &mut labels);
     Ok(NodeTable { names, features: Array::new([count, cols], features)?, labels, class_names })
@@ -186,7 +185,7 @@ fn is_class_column(name: &str) -> bool {
     ["class", "label", "y"].contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// The number of a class, which may be a new one.
+/// The index of a class, which may be new; `None` for an unknown class.
 pub(crate) fn class_of(name: &str, classes: &mut HashMap<String, u32>) -> Option<u32> {
     if UNKNOWN.contains(&name.to_ascii_lowercase().as_str()) {
         return None;
@@ -199,13 +198,13 @@ pub(crate) fn class_of(name: &str, classes: &mut HashMap<String, u32>) -> Option
     Some(new)
 }
 
-/// The names of the classes in order, by value where all are whole numbers; labels are renumbered to match.
+/// The sorted class names, by value if all are integers; the labels are renumbered accordingly.
 pub(crate) fn sort_classes(classes: HashMap<String, u32>, labels: &mut [Option<u32>]) -> Vec<String> {
     let mut named: Vec<(String, u32)> = classes.into_iter().collect();
     if named.iter().all(|(name, _)| name.parse::<i64>().is_ok()) {
         named.sort_by_cached_key(|(name, old)| (name.parse::<i64>().unwrap_or_default(), *old));
     } else {
-        named.sort();
+        named.sort_by_cached_key(|(name, old)| (natural(name), *old));
     }
     let mut place = vec![0u32; named.len()];
     for (new, &(_, old)) in named.iter().enumerate() {
@@ -217,6 +216,22 @@ pub(crate) fn sort_classes(classes: HashMap<String, u32>, labels: &mut [Option<u
     named.into_iter().map(|(name, _)| name).collect()
 }
 
+/// A key that sorts names as people do: s2 before s10.
+pub(crate) fn natural(name: &str) -> Vec<(String, u128, String)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
+        let (text, after) = rest.split_at(digits);
+        let end = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
+        let (number, after) = after.split_at(end);
+        // Longer numbers than fit are compared as text.
+        parts.push((text.to_owned(), number.parse().unwrap_or(u128::MAX), number.to_owned()));
+        rest = after;
+    }
+    parts
+}
+
 /// The edges of a graph, each perhaps of a named relation.
 #[derive(Default)]
 pub(crate) struct EdgeList {
@@ -225,15 +240,15 @@ pub(crate) struct EdgeList {
     pub relation_names: Vec<String>,
 }
 
-/// Reads a list of edges between named nodes.
+/// Reads an edge list between named nodes.
 pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
     let mut fields = Fields::new(input);
     let mut list = EdgeList::default();
     let mut known: HashMap<String, u32> = HashMap::new();
-    // The ends of an edge, or the names that no node has; its relation.
+    // The ends of an edge, or names of unknown nodes; its relation.
     let mut ends: Vec<std::result::Result<u32, String>> = Vec::new();
     let mut relation: Option<String> = None;
-    // The error that a first line of unknown names is, unless it turns out to name the columns.
+    // The error of a first line with unknown names, unless it turns out to be a header.
     let mut heading: Option<Error> = None;
     let mut line = 0usize;
     loop {
@@ -244,23 +259,21 @@ pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
             }
             Next::Field if relation.is_none() => relation = Some(fields.text()?.to_owned()),
             Next::Field => {
-                return Err(
-                    fields.error("an edge is two names and perhaps a relation; a fourth field stands here")
-                );
+                return Err(fields
+                    .error("an edge is two names and an optional relation; this line has a fourth field"));
             }
             Next::Line => {
-                let unknown =
-                    |name: &String| fields.error(format!("node {name:?} is not in the table of nodes"));
+                let unknown = |name: &String| fields.error(format!("node {name:?} is not in the node table"));
                 match &ends[..] {
                     [Ok(from), Ok(to)] => {
                         let told = !list.relations.is_empty();
                         if !list.edges.is_empty() && told != relation.is_some() {
                             let which = if told {
-                                "no relation where the edges"
+                                "no relation where the edges before have one"
                             } else {
-                                "a relation where none of those"
+                                "a relation where the edges before have none"
                             };
-                            return Err(fields.error(format!("{which} before have one")));
+                            return Err(fields.error(which));
                         }
                         reserve(&mut list.edges, 1);
                         list.edges.push((*from, *to));
@@ -276,7 +289,7 @@ pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
                         heading = Some(unknown(from));
                     }
                     [Err(name), _] | [_, Err(name)] => return Err(unknown(name)),
-                    _ => return Err(fields.error("an edge is two names; only one stands here")),
+                    _ => return Err(fields.error("an edge is two names; this line has one")),
                 }
                 ends.clear();
                 relation = None;
@@ -337,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spreadsheets_write_is_read() {
+    fn files_of_spreadsheets_are_read() {
         let g = graph("\u{feff}from,to\r\na,b\r\n", "\u{feff}id,w0\r\na,1\r\nb,2\r\n").unwrap();
         assert_eq!((g.features.data(), g.edges), (&[1.0, 2.0][..], vec![(0, 1)]));
         assert_eq!(g.labels, [None, None]);
@@ -347,21 +360,21 @@ mod tests {
     fn errors_name_the_line() {
         let error = |edges: &str, nodes: &str| graph(edges, nodes).unwrap_err().to_string();
         let nodes = "a 1 red\nb 0 blue\n";
-        assert_eq!(error("a b\na c\n", nodes), "e: line 2: node \"c\" is not in the table of nodes");
-        assert_eq!(error("a b\na\n", nodes), "e: line 2: an edge is two names; only one stands here");
+        assert_eq!(error("a b\na c\n", nodes), "e: line 2: node \"c\" is not in the node table");
+        assert_eq!(error("a b\na\n", nodes), "e: line 2: an edge is two names; this line has one");
         assert_eq!(
             error("a b c d\n", nodes),
-            "e: line 1: an edge is two names and perhaps a relation; a fourth field stands here"
+            "e: line 1: an edge is two names and an optional relation; this line has a fourth field"
         );
-        assert_eq!(error("a b\na b c\n", nodes), "e: line 2: a relation where none of those before have one");
+        assert_eq!(error("a b\na b c\n", nodes), "e: line 2: a relation where the edges before have none");
         assert_eq!(error("a b c\na b\n", nodes), "e: line 2: no relation where the edges before have one");
-        // A first line names the columns only if it can be nothing else.
+        // A first line is a header only if it cannot be an edge.
         for first in ["a q", "q a", "q 7", "-1 99", "q r"] {
             let unknown = first.split(' ').find(|name| *name != "a").unwrap();
-            let said = format!("e: line 1: node {unknown:?} is not in the table of nodes");
+            let said = format!("e: line 1: node {unknown:?} is not in the node table");
             assert_eq!(error(&format!("{first}\n"), nodes), said);
         }
-        assert_eq!(error("", "a 1 red\na 1 red\n"), "n: node \"a\" stands in it twice");
+        assert_eq!(error("", "a 1 red\na 1 red\n"), "n: node \"a\" occurs twice");
         assert_eq!(error("", "a 1 red\nb 1 2 red\n"), "n: line 2: 2 features where the first node has 1");
         assert_eq!(error("", "a 1 red\nb x red\n"), "n: line 2: \"x\" is not a number");
     }

@@ -1,27 +1,28 @@
-//! Text in lines and fields, read as a stream so that only one field is ever held.
+//! A tokenizer for lines of fields that holds one field at a time.
 
 use crate::format::bounded::Input;
 use crate::{Error, Result};
 
-/// No number and no name is longer than this.
+/// The maximum length of a field.
 const LONGEST_FIELD: usize = 1024;
 
-/// What a text in UTF-8 may begin with.
+/// The byte order mark of UTF-8.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// What comes next in a text.
+/// The next token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// A field, which [`Fields::field`] gives.
+    /// A field; [`Fields::field`] returns it.
     Field,
-    /// The end of a line that had at least one field.
+    /// The end of a line with at least one field.
     Line,
     /// The end of the text.
     End,
 }
 
-/// Splits a text at line ends, commas, semicolons, tabs and blanks. Blank lines and lines that start with `#`
-/// are left out, and so is the mark that some programs put before the first; quotes around a field are taken off.
+/// Splits a text at line ends (LF, CR LF or CR), commas, semicolons, tabs and blanks. Blank lines and lines that start with `#`
+/// are skipped, and so is a byte order mark; quotes around a field are removed. In a text with semicolons or tabs, a comma is a
+/// decimal point.
 pub(crate) struct Fields<'a> {
     input: Input<'a>,
     block: Vec<u8>,
@@ -31,25 +32,37 @@ pub(crate) struct Fields<'a> {
     in_line: bool,
     after_comma: bool,
     begun: bool,
+    /// Whether commas are decimal points.
+    decimal_commas: bool,
 }
 
 impl<'a> Fields<'a> {
     pub fn new(input: Input<'a>) -> Self {
         let (block, field) = (Vec::new(), Vec::new());
-        Self { input, block, at: 0, line: 1, field, in_line: false, after_comma: false, begun: false }
+        Self {
+            input,
+            block,
+            at: 0,
+            line: 1,
+            field,
+            in_line: false,
+            after_comma: false,
+            begun: false,
+            decimal_commas: false,
+        }
     }
 
-    /// The field that was read last.
+    /// The current field.
     pub fn field(&self) -> &[u8] {
         &self.field
     }
 
-    /// The field that was read last, as text.
+    /// The current field as text.
     pub fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.field).map_err(|_| self.error("a field is not UTF-8"))
     }
 
-    /// The field that was read last, as a number.
+    /// The current field as a number.
     pub fn number(&self) -> Result<f32> {
         self.try_number().ok_or_else(|| {
             let shown = String::from_utf8_lossy(&self.field[..self.field.len().min(40)]).into_owned();
@@ -60,26 +73,55 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The field that was read last, if it is a number.
+    /// The current field as a number, if it is one.
     pub fn try_number(&self) -> Option<f32> {
-        std::str::from_utf8(&self.field).ok()?.parse().ok()
+        let text = std::str::from_utf8(&self.field).ok()?;
+        match self.decimal_commas && text.contains(',') {
+            true => text.replacen(',', ".", 1).parse().ok(),
+            false => text.parse().ok(),
+        }
     }
 
-    /// An error that names the line.
+    /// An error with the line number.
     pub fn error(&self, what: impl AsRef<str>) -> Error {
         self.input.error(format!("line {}: {}", self.line, what.as_ref()))
     }
 
-    /// The next byte, which stays.
+    /// The next byte, without consuming it.
     fn peek(&mut self) -> Result<Option<u8>> {
         if self.at == self.block.len() {
             self.block.resize(64 << 10, 0);
             let read = self.input.read_up_to(&mut self.block)?;
             self.block.truncate(read);
+            self.end_lines()?;
+            if !self.begun {
+                self.decimal_commas = self.block.iter().any(|byte| b";\t".contains(byte));
+            }
             self.at = if self.begun || !self.block.starts_with(MARK) { 0 } else { MARK.len() };
             self.begun = true;
         }
         Ok(self.block.get(self.at).copied())
+    }
+
+    /// Turns carriage returns that end a line by themselves into line feeds.
+    fn end_lines(&mut self) -> Result<()> {
+        if self.block.last() == Some(&b'\r') {
+            let mut next = [0];
+            if self.input.read_up_to(&mut next)? == 1 {
+                self.block.push(next[0]);
+            }
+        }
+        for at in 0..self.block.len() {
+            if self.block[at] == b'\r' && self.block.get(at + 1) != Some(&b'\n') {
+                self.block[at] = b'\n';
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a byte separates fields.
+    fn separates(&self, byte: u8) -> bool {
+        byte == b';' || byte == b',' && !self.decimal_commas
     }
 
     /// Steps to the next field, line end or the end of the text.
@@ -97,14 +139,14 @@ impl<'a> Fields<'a> {
                 Some(b'\n') => {
                     self.at += 1;
                     if std::mem::take(&mut self.in_line) {
-                        // the line is counted at the start of the next, so that errors name this one
+                        // the line is counted when the next one starts, so that errors name this one
                         return Ok(Next::Line);
                     }
                     self.line += 1;
                 }
                 None if std::mem::take(&mut self.in_line) => return Ok(Next::Line),
                 None => return Ok(Next::End),
-                Some(b',' | b';') => {
+                Some(byte) if self.separates(byte) => {
                     self.at += 1;
                     self.field.clear();
                     self.in_line = true;
@@ -119,7 +161,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Counts the line that [`Next::Line`] has ended.
+    /// Counts the line that [`Next::Line`] ended.
     pub fn next_line(&mut self) {
         self.line += 1;
     }
@@ -131,7 +173,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Reads a field and the comma after it, if there is one.
+    /// Reads a field and the separator after it, if there is one.
     fn read_field(&mut self) -> Result<()> {
         self.field.clear();
         self.in_line = true;
@@ -139,7 +181,11 @@ impl<'a> Fields<'a> {
         let quoted = self.peek()? == Some(b'"');
         self.at += usize::from(quoted);
         while let Some(byte) = self.peek()? {
-            let ends = if quoted { b"\"\n".contains(&byte) } else { b",; \t\r\n".contains(&byte) };
+            let ends = if quoted {
+                b"\"\n".contains(&byte)
+            } else {
+                self.separates(byte) || b" \t\r\n".contains(&byte)
+            };
             if ends {
                 break;
             }
@@ -158,7 +204,7 @@ impl<'a> Fields<'a> {
         while matches!(self.peek()?, Some(b' ' | b'\t' | b'\r')) {
             self.at += 1;
         }
-        if matches!(self.peek()?, Some(b',' | b';')) {
+        if self.peek()?.is_some_and(|byte| self.separates(byte)) {
             self.at += 1;
             self.after_comma = true;
         }

@@ -1,4 +1,4 @@
-//! IDX, the format of MNIST: a magic number, the sides, the numbers, all big-endian.
+//! IDX, the format of MNIST: a magic number, the shape, the values, all big-endian.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::Result;
 use crate::format::bounded::Input;
 use crate::format::raw::{DType, RawArray};
 
-/// Reads an IDX file, packed by gzip or not.
+/// Reads an IDX file, gzipped or not.
 pub fn read(path: impl AsRef<Path>) -> Result<RawArray> {
     parse(Input::open(path)?)
 }

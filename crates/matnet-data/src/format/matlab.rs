@@ -1,6 +1,6 @@
 //! MATLAB v5 files (`save -v5`, `-v6`, `-v7`): numeric arrays, compressed or not, both byte orders.
 //!
-//! Cells, structs, texts, sparse and complex arrays are stepped over.
+//! Cells, structs, strings, sparse and complex arrays are skipped.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::format::raw::{DType, RawArray};
 
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
-/// MATLAB's names are at most 63 characters; sides are never this many.
+/// The maximum number of axes.
 const MOST_SIDES: u32 = 64;
 
-/// Reads all numeric arrays of a MATLAB v5 file, with their names, in row-major order.
+/// Reads all numeric arrays of a MATLAB v5 file, with their names, in C order.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<(String, RawArray)>> {
     parse(Input::open(path)?)
 }
@@ -56,7 +56,7 @@ pub fn parse(mut input: Input) -> Result<Vec<(String, RawArray)>> {
     Ok(arrays)
 }
 
-/// The next `size` bytes as a stream of their own; the rest stays.
+/// The next `size` bytes as a stream.
 fn part<'a>(input: &'a mut Input<'_>, size: u32) -> Input<'a> {
     let (name, budget) = (input.name().to_owned(), input.budget().clone());
     let left = input.left().map(|left| left.min(size.into()));
@@ -80,7 +80,7 @@ fn next_tag(input: &mut Input, big: bool) -> Result<Option<(u32, u32)>> {
     }
 }
 
-/// An element inside a matrix: its type, its bytes' count, and how many bytes fill it up to eight.
+/// The tag of an element in a matrix: type, size in bytes, and padding to a multiple of eight.
 struct Piece {
     kind: u32,
     size: u32,
@@ -89,7 +89,7 @@ struct Piece {
 
 fn piece(input: &mut Input, big: bool) -> Result<Piece> {
     let first = word(input.array()?, big);
-    // small elements keep size and type in one word and up to four bytes after it
+    // small elements have size and type in one word, followed by up to four bytes
     if first >> 16 != 0 {
         let size = first >> 16;
         if size > 4 {
@@ -101,7 +101,7 @@ fn piece(input: &mut Input, big: bool) -> Result<Piece> {
     Ok(Piece { kind: first, size, padding: (8 - size as usize % 8) % 8 })
 }
 
-/// The bytes of a piece that is known to be short.
+/// The bytes of a short element.
 fn short(input: &mut Input, big: bool, most: u32, what: &str) -> Result<Vec<u8>> {
     let piece = piece(input, big)?;
     if piece.size > most {
@@ -112,7 +112,7 @@ fn short(input: &mut Input, big: bool, most: u32, what: &str) -> Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// One matrix, or `None` when it is not a plain numeric one.
+/// One matrix, or `None` if it is not a real numeric one.
 fn matrix(input: &mut Input, big: bool) -> Result<Option<(String, RawArray)>> {
     let flags = short(input, big, 8, "array flags")?;
     let Some(&[a, b, c, d]) = flags.first_chunk::<4>() else {
@@ -125,7 +125,7 @@ fn matrix(input: &mut Input, big: bool) -> Result<Option<(String, RawArray)>> {
     for &side in sides.as_chunks::<4>().0 {
         let side = word(side, big);
         if side > i32::MAX as u32 {
-            return Err(input.error("a side of the shape is negative"));
+            return Err(input.error("an axis of the shape is negative"));
         }
         shape.push(side as usize);
     }

@@ -1,6 +1,6 @@
-//! NumPy's `.npy`, versions 1 to 3: numbers and fixed-width texts, both byte orders, both element orders.
+//! NumPy's `.npy`, versions 1 to 3: numbers and fixed-width strings, both byte orders, C and Fortran order.
 //!
-//! Object arrays hold pickles and are refused.
+//! Object arrays contain pickles and are refused.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,25 +9,25 @@ use crate::Result;
 use crate::format::bounded::Input;
 use crate::format::raw::{DType, RawArray};
 
-/// No header NumPy writes for a plain array comes near this.
+/// The maximum length of a header.
 const LONGEST_HEADER: u32 = 64 << 10;
-/// NumPy's own limit.
+/// The maximum number of axes in NumPy.
 const MOST_SIDES: usize = 64;
 
-/// What the head of an `.npy` file says of the numbers after it.
+/// The header of an `.npy` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NpyHeader {
-    /// The sides, outermost first.
+    /// The shape, outermost axis first.
     pub shape: Vec<usize>,
     /// The type of the elements.
     pub dtype: DType,
-    /// Whether their bytes stand in big-endian order.
+    /// Whether the elements are big-endian.
     pub big_endian: bool,
-    /// Whether the first side runs fastest.
+    /// Whether the array is in Fortran order: the first axis varies fastest.
     pub fortran: bool,
 }
 
-/// Reads an `.npy` file, packed by gzip or not.
+/// Reads an `.npy` file, gzipped or not.
 pub fn read(path: impl AsRef<Path>) -> Result<RawArray> {
     parse(Input::open(path)?)
 }
@@ -40,7 +40,7 @@ pub fn parse(mut input: Input) -> Result<RawArray> {
     Ok(raw)
 }
 
-/// Reads the head alone; the stream then stands at the first number.
+/// Reads the header; the stream is then at the first element.
 pub fn header(input: &mut Input) -> Result<NpyHeader> {
     if input.array::<6>()? != *b"\x93NUMPY" {
         return Err(input.error("is not .npy: it does not start with \\x93NUMPY"));
@@ -58,7 +58,7 @@ pub fn header(input: &mut Input) -> Result<NpyHeader> {
     parse_header(&text).map_err(|what| input.error(format!("header: {what}")))
 }
 
-/// The three known keys of the header's dictionary.
+/// Parses the dictionary of the header.
 fn parse_header(text: &[u8]) -> Result<NpyHeader, String> {
     let mut text = Literal { text, at: 0 };
     let (mut descr, mut fortran, mut shape) = (None, None, None);
@@ -69,7 +69,7 @@ fn parse_header(text: &[u8]) -> Result<NpyHeader, String> {
         match key.as_str() {
             "descr" => {
                 if text.peek() == Some(b'[') {
-                    return Err("arrays of records are not read; save each field by itself".into());
+                    return Err("structured arrays are not supported; save each field separately".into());
                 }
                 descr = Some(text.string()?);
             }
@@ -82,7 +82,7 @@ fn parse_header(text: &[u8]) -> Result<NpyHeader, String> {
         }
     }
     if text.peek().is_some() {
-        return Err("goes on after its closing brace".into());
+        return Err("continues after its closing brace".into());
     }
     let (dtype, big_endian) = dtype(&descr.ok_or("no 'descr'")?)?;
     let shape = shape.ok_or("no 'shape'")?;
@@ -114,11 +114,11 @@ pub(crate) fn dtype(code: &str) -> Result<(DType, bool), String> {
             Some(b'S' | b'a') => DType::Bytes(width(&name[1..])?),
             Some(b'U') => DType::Text(width(&name[1..])?),
             Some(b'O') => {
-                return Err("object arrays can hold programs and are refused; save numbers instead".into());
+                return Err("object arrays can contain code and are refused; save numbers instead".into());
             }
             _ => {
                 return Err(format!(
-                    "type {code:?} is not read; f4, f8, i1 to i8, u1 to u8, b1, S and U are"
+                    "type {code:?} is not supported; f4, f8, i1 to i8, u1 to u8, b1, S and U are"
                 ));
             }
         },
@@ -126,14 +126,14 @@ pub(crate) fn dtype(code: &str) -> Result<(DType, bool), String> {
     Ok((dtype, big))
 }
 
-/// Walks over a Python literal.
+/// A parser of Python literals.
 struct Literal<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl Literal<'_> {
-    /// The next character that is not blank, which stays.
+    /// The next character that is not blank, without consuming it.
     fn peek(&mut self) -> Option<u8> {
         while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
             self.at += 1;
@@ -183,9 +183,9 @@ impl Literal<'_> {
                 self.at += 1;
             }
             let digits = std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
-            sides.push(digits.parse().map_err(|_| format!("side {digits:?} of the shape is not a size"))?);
+            sides.push(digits.parse().map_err(|_| format!("{digits:?} in the shape is not a size"))?);
             if sides.len() > MOST_SIDES {
-                return Err(format!("a shape of more than {MOST_SIDES} sides"));
+                return Err(format!("a shape of more than {MOST_SIDES} axes"));
             }
             self.accept(b'L');
             if !self.accept(b',') && self.peek() != Some(b')') {
@@ -196,13 +196,13 @@ impl Literal<'_> {
     }
 }
 
-/// Writes the head of a little-endian row-major array of type `code` (`<f4`, `|u1`, …), version 1.
+/// Writes the header of a little-endian array in C order of type `code` (`<f4`, `|u1`, …), version 1.
 pub fn write_header(out: &mut impl Write, code: &str, shape: &[usize]) -> std::io::Result<()> {
     let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
-    // NumPy itself writes (3,) and (3, 4); a comma after the last side reads the same
+    // NumPy writes (3,) and (3, 4); a comma after the last axis is valid too
     let mut text =
         format!("{{'descr': '{code}', 'fortran_order': False, 'shape': ({}), }}", sides.trim_end());
-    // the numbers start at a multiple of 64 bytes
+    // the elements start at a multiple of 64 bytes
     let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
     while text.len() + 1 < padded {
         text.push(' ');
@@ -214,7 +214,7 @@ pub fn write_header(out: &mut impl Write, code: &str, shape: &[usize]) -> std::i
     out.write_all(text.as_bytes())
 }
 
-/// Writes `f32` numbers as a whole `.npy`.
+/// Writes `f32` values as `.npy`.
 pub fn write_f32(out: &mut impl Write, shape: &[usize], numbers: &[f32]) -> std::io::Result<()> {
     write_header(out, "<f4", shape)?;
     let mut block = Vec::with_capacity(4 << 10);
@@ -250,13 +250,13 @@ mod tests {
     }
 
     #[test]
-    fn every_type_version_and_order_gives_the_same_numbers() {
+    fn every_type_version_and_order_gives_the_same_values() {
         macro_rules! check {
             ($($code:literal $type:ty),*) => {$(
                 for major in 1..=3 {
                     let little: Vec<u8> = (1..7).flat_map(|i| (i as $type).to_le_bytes()).collect();
                     let big: Vec<u8> = (1..7).flat_map(|i| (i as $type).to_be_bytes()).collect();
-                    // the same matrix with its first side running fastest
+                    // the same matrix in Fortran order
                     let fortran: Vec<u8> = [1, 4, 2, 5, 3, 6].iter().flat_map(|&i| (i as $type).to_le_bytes()).collect();
                     for (order, flag, body) in [("<", "False", &little), (">", "False", &big), ("<", "True", &fortran)] {
                         let file = npy(major, &format!("'{order}{}'", $code), flag, "(2, 3)", body);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn fortran_order_of_three_sides() {
+    fn fortran_order_of_three_axes() {
         // element (i, j, k) is 100 i + 10 j + k
         let mut body = Vec::new();
         for k in 0..4u8 {
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_empties_booleans_and_texts() {
+    fn scalars_empties_booleans_and_strings() {
         assert_eq!(
             parsed(&npy(1, "'<f8'", "False", "()", &1.5f64.to_le_bytes())).unwrap().shape(),
             [0usize; 0]
@@ -304,20 +304,20 @@ mod tests {
     }
 
     #[test]
-    fn objects_records_and_lies_are_refused() {
+    fn objects_records_and_wrong_sizes_are_refused() {
         let error = |file: &[u8]| parsed(file).unwrap_err().to_string();
         assert!(error(&npy(1, "'|O'", "False", "(1,)", &[0; 8])).contains("object arrays"));
-        assert!(error(&npy(1, "[('a', '<f4')]", "False", "(1,)", &[0; 4])).contains("records"));
+        assert!(error(&npy(1, "[('a', '<f4')]", "False", "(1,)", &[0; 4])).contains("structured"));
         assert!(error(&npy(1, "'<f4'", "False", "(9000000000000000,)", &[0; 4])).contains("only 4 do"));
         let huge = "(4294967296, 4294967296, 0)";
         assert!(error(&npy(1, "'<f4'", "False", huge, &[])).contains("too large"));
-        assert!(error(&npy(1, "'<f4'", "False", "(1,)", &[0; 5])).contains("goes on"));
+        assert!(error(&npy(1, "'<f4'", "False", "(1,)", &[0; 5])).contains("trailing bytes"));
         assert!(error(&npy(1, "'<f2'", "False", "(1,)", &[0; 2])).contains("f4, f8"));
         assert!(error(&npy(4, "'<f4'", "False", "(1,)", &[0; 4])).contains("version 4.0"));
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn arrays_survive_the_round_trip() {
         for shape in [vec![], vec![6], vec![2, 3]] {
             let numbers: Vec<f32> = (0..shape.iter().product()).map(|i| i as f32 - 0.5).collect();
             let mut file = Vec::new();

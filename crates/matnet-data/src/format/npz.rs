@@ -8,7 +8,7 @@ use crate::format::npy;
 use crate::format::raw::RawArray;
 use crate::{Error, Result};
 
-/// No dataset has this many.
+/// The maximum number of arrays.
 const MOST_ARRAYS: usize = 1024;
 
 /// The arrays of an `.npz`, by name.
@@ -26,11 +26,11 @@ pub fn read(path: impl AsRef<Path>) -> Result<Npz> {
     Ok(npz)
 }
 
-/// Reads all arrays of an `.npz` that is in memory.
+/// Reads all arrays of an `.npz` in memory.
 pub fn parse(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Npz> {
     let name = name.as_ref();
     if !bytes.starts_with(b"PK") {
-        return Err(Error::format(name, "is not .npz: it does not start as a zip archive does"));
+        return Err(Error::format(name, "is not .npz: it is not a zip archive"));
     }
     let mut npz = Npz { path: name.to_owned(), arrays: Vec::new() };
     archive::each_bytes(name, bytes, &mut |entry| npz.add(entry))?;
@@ -47,13 +47,13 @@ impl Npz {
             return Err(Error::format(&self.path, format!("holds more than {MOST_ARRAYS} arrays")));
         }
         if self.arrays.iter().any(|(name, _)| name == key) {
-            return Err(Error::format(&self.path, format!("array {key:?} stands in it twice")));
+            return Err(Error::format(&self.path, format!("array {key:?} occurs twice")));
         }
         self.arrays.push((key.to_owned(), npy::parse(entry.input)?));
         Ok(())
     }
 
-    /// The names of the arrays, in the file's order.
+    /// The names of the arrays, in the order of the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.arrays.iter().map(|(name, _)| name.as_str())
     }
@@ -63,7 +63,7 @@ impl Npz {
         self.arrays.iter().find(|(name, _)| name == key).map(|(_, raw)| raw)
     }
 
-    /// Takes the array called `key` out; the error says which there are.
+    /// Removes and returns the array called `key`; the error lists those there are.
     pub fn take(&mut self, key: &str) -> Result<RawArray> {
         match self.arrays.iter().position(|(name, _)| name == key) {
             Some(at) => Ok(self.arrays.swap_remove(at).1),
@@ -75,13 +75,13 @@ impl Npz {
         }
     }
 
-    /// A name for errors about one array: the file, then the array.
+    /// The name of an array in errors: the file, then the array.
     pub fn name_of(&self, key: &str) -> PathBuf {
         self.path.join(key)
     }
 }
 
-/// Writes members one after another, stored as they are.
+/// Writes an `.npz`, member by member, without compression.
 pub struct NpzWriter<W: Write> {
     zip: rawzip::ZipArchiveWriter<W>,
 }
@@ -104,7 +104,7 @@ impl<W: Write> NpzWriter<W> {
         Ok(())
     }
 
-    /// Writes the list of members and gives the output back.
+    /// Writes the central directory and returns the output.
     pub fn finish(self) -> io::Result<W> {
         self.zip.finish().map_err(io::Error::other)
     }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back_and_keys_are_named() {
+    fn arrays_survive_the_round_trip_and_errors_list_the_keys() {
         let mut writer = NpzWriter::new(Vec::new());
         writer.add("x", |out| npy::write_f32(&mut { out }, &[2], &[1.0, 2.0])).unwrap();
         writer.add("y", |out| npy::write_f32(&mut { out }, &[1], &[3.0])).unwrap();

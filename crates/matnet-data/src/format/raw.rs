@@ -1,11 +1,11 @@
-//! Arrays as files hold them: any number type, in the file's own width, before they become `f32`.
+//! Arrays as stored in files: any element type, before the conversion to `f32`.
 
 use std::path::Path;
 
 use crate::format::bounded::{Input, reserve};
 use crate::{Array, Error, Result};
 
-/// A type of number, or of text, as it lies in a file.
+/// The element type of an array in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum DType {
@@ -19,9 +19,9 @@ pub enum DType {
     I64,
     F32,
     F64,
-    /// Text of a fixed number of bytes.
+    /// Strings of a fixed number of bytes.
     Bytes(usize),
-    /// Text of a fixed number of four-byte characters.
+    /// Strings of a fixed number of four-byte characters.
     Text(usize),
 }
 
@@ -39,7 +39,7 @@ impl DType {
     }
 }
 
-/// The elements of an array in their own type.
+/// The elements of an array in their original type.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum RawValues {
@@ -53,19 +53,19 @@ pub enum RawValues {
     I64(Vec<i64>),
     F32(Vec<f32>),
     F64(Vec<f64>),
-    /// Texts of `width` bytes each, filled up with zeros.
+    /// Strings of `width` bytes each, padded with zeros.
     Bytes {
         width: usize,
         bytes: Vec<u8>,
     },
-    /// Texts of `width` little-endian four-byte characters each, filled up with zeros.
+    /// Strings of `width` little-endian four-byte characters each, padded with zeros.
     Text {
         width: usize,
         bytes: Vec<u8>,
     },
 }
 
-/// Runs one expression with `v` bound to the numbers, whatever their type; texts take the other one.
+/// Evaluates one expression with `v` bound to the numbers of any type, or the other one for strings.
 macro_rules! numbers {
     ($values:expr, $v:ident => $body:expr, text => $text:expr) => {
         match $values {
@@ -91,9 +91,9 @@ pub struct RawArray {
     values: RawValues,
 }
 
-/// How many bytes an array of this shape takes, or `None` when no machine could hold it.
+/// The size in bytes of an array of this shape, or `None` on overflow.
 pub(crate) fn byte_count(shape: &[usize], dtype: DType) -> Option<u64> {
-    // sides of nought must not hide an overflow of the others from later products
+    // an axis of size 0 must not hide an overflow of the others
     let held = shape.iter().try_fold(dtype.size().max(1), |n, &side| n.checked_mul(side.max(1)))?;
     if held > isize::MAX as usize {
         return None;
@@ -101,11 +101,10 @@ pub(crate) fn byte_count(shape: &[usize], dtype: DType) -> Option<u64> {
     Some(if shape.contains(&0) { 0 } else { shape.iter().product::<usize>() as u64 * dtype.size() as u64 })
 }
 
-// `as` turns some types into themselves where one expression stands for all of them
+// in code for all types, some casts are from a type to itself
 #[allow(clippy::unnecessary_cast)]
 impl RawArray {
-    /// Reads the elements of an array of this shape from the stream, row-major or, where `fortran`, with the
-    /// first side running fastest.
+    /// Reads the elements of an array of this shape from the stream, in C order or, if `fortran`, in Fortran order.
     pub fn read(
         input: &mut Input,
         shape: Vec<usize>,
@@ -114,7 +113,7 @@ impl RawArray {
         fortran: bool,
     ) -> Result<Self> {
         let Some(bytes) = byte_count(&shape, dtype) else {
-            return Err(input.error(format!("shape {shape:?} is too large for any machine")));
+            return Err(input.error(format!("shape {shape:?} is too large")));
         };
         let values = if fortran && shape.iter().filter(|&&side| side > 1).count() > 1 {
             let flat = input.take_vec(bytes)?;
@@ -125,21 +124,7 @@ impl RawArray {
         Ok(Self { shape, values })
     }
 
-    /// Puts row-major values into a shape; fails unless the sizes agree.
-    pub fn new(shape: Vec<usize>, values: RawValues) -> Result<Self> {
-        let held = match &values {
-            RawValues::Bytes { width, bytes } => bytes.len().checked_div(*width),
-            RawValues::Text { width, bytes } => bytes.len().checked_div(width.saturating_mul(4)),
-            numbers => Some(numbers!(numbers, v => v.len(), text => 0)),
-        };
-        let wanted = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
-        if wanted.is_none() || wanted != held {
-            return Err(Error::Invalid(format!("shape {shape:?} does not fit the values given")));
-        }
-        Ok(Self { shape, values })
-    }
-
-    /// The sides, outermost first.
+    /// The shape, outermost axis first.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
@@ -149,32 +134,22 @@ impl RawArray {
         &self.values
     }
 
-    /// Shape and elements apart.
+    /// The shape and the elements.
     pub fn into_parts(self) -> (Vec<usize>, RawValues) {
         (self.shape, self.values)
     }
 
-    /// Whether the elements are texts.
-    pub fn is_text(&self) -> bool {
-        matches!(self.values, RawValues::Bytes { .. } | RawValues::Text { .. })
-    }
-
-    /// Whether the elements are whole numbers by type.
-    pub fn is_integer(&self) -> bool {
-        !self.is_text() && !matches!(self.values, RawValues::F32(_) | RawValues::F64(_))
-    }
-
-    /// The numbers as `f32`, at four bytes each; `name` is for the error when they are texts.
+    /// The elements as `f32`; fails for strings, with `name` in the error.
     pub fn into_array(self, name: &Path) -> Result<Array> {
         let data = match self.values {
             RawValues::F32(v) => v,
             values => numbers!(values, v => v.into_iter().map(|x| x as f32).collect(),
-                text => return Err(Error::format(name, "holds texts where numbers were expected"))),
+                text => return Err(Error::format(name, "holds strings where numbers were expected"))),
         };
         Array::new(self.shape, data)
     }
 
-    /// The elements as whole numbers; fails, naming the first that is none.
+    /// The elements as integers; fails at the first that is not one.
     pub fn integers(&self, name: &Path) -> Result<Vec<i64>> {
         match &self.values {
             RawValues::F32(v) => whole(v.iter().map(|&x| f64::from(x)), name),
@@ -184,11 +159,11 @@ impl RawArray {
                 .map(|&x| i64::try_from(x).map_err(|_| Error::format(name, format!("{x} is too large"))))
                 .collect(),
             values => Ok(numbers!(values, v => v.iter().map(|&x| x as i64).collect(),
-                text => return Err(Error::format(name, "holds texts where whole numbers were expected")))),
+                text => return Err(Error::format(name, "holds strings where integers were expected")))),
         }
     }
 
-    /// Every whole number through `one`; `None` when one of them gives none, or they are not whole.
+    /// Maps every integer through `one`; `None` if that returns `None`, or if the elements are not integers.
     pub(crate) fn map_integers<T>(&self, one: impl Fn(i64) -> Option<T>) -> Option<Vec<T>> {
         match &self.values {
             RawValues::F32(_) | RawValues::F64(_) => None,
@@ -197,7 +172,7 @@ impl RawArray {
         }
     }
 
-    /// The texts, without the zeros that fill them up; `None` when the elements are numbers.
+    /// The strings, without padding; `None` if the elements are numbers.
     pub fn texts(&self) -> Option<Vec<String>> {
         let end = |text: &str| text.trim_end_matches('\0').to_owned();
         match &self.values {
@@ -217,13 +192,13 @@ impl RawArray {
     }
 }
 
-/// Whole numbers from floats.
+/// Integers from floats.
 fn whole(values: impl Iterator<Item = f64>, name: &Path) -> Result<Vec<i64>> {
     let one = |x: f64| {
         if x.fract() == 0.0 && x.abs() < 9e15 {
             Ok(x as i64)
         } else {
-            Err(Error::format(name, format!("{x} stands where a whole number was expected")))
+            Err(Error::format(name, format!("{x} where an integer was expected")))
         }
     };
     values.map(one).collect()
@@ -244,7 +219,7 @@ macro_rules! append {
     }};
 }
 
-/// Reads `bytes` bytes as elements in stream order, in memory that follows what has arrived.
+/// Reads `bytes` bytes as elements; the buffer grows as they arrive.
 fn decode_stream(input: &mut Input, bytes: u64, dtype: DType, big: bool) -> Result<RawValues> {
     let known = input.left().is_some();
     input.expect_left(bytes)?;
@@ -280,7 +255,7 @@ fn decode_stream(input: &mut Input, bytes: u64, dtype: DType, big: bool) -> Resu
     })
 }
 
-/// Turns elements whose first side runs fastest into row-major ones.
+/// Converts elements from Fortran order to C order.
 fn decode_fortran(flat: &[u8], shape: &[usize], dtype: DType, big: bool) -> RawValues {
     let mut steps = Vec::with_capacity(shape.len());
     let mut step = dtype.size();

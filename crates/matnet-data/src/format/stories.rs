@@ -17,7 +17,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<Story>> {
     let stories = if numbered { parse(path, &bytes)? } else { parse_plain(path, &bytes)? };
     match stories.iter().any(|story| !story.questions.is_empty()) {
         true => Ok(stories),
-        false => Err(Error::format(path, "holds no question; a line that ends in ? is one")),
+        false => Err(Error::format(path, "has no question; a line that ends in ? is one")),
     }
 }
 
@@ -52,7 +52,7 @@ pub fn parse(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Vec<Story>> {
     let name = name.as_ref();
     let text = std::str::from_utf8(bytes).map_err(|_| Error::format(name, "is not UTF-8"))?;
     let mut stories: Vec<Story> = Vec::new();
-    // which sentence each line of the story is; none for a question
+    // the sentence of each line of the story; none for a question
     let mut lines: Vec<Option<usize>> = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let wrong = |what: String| Error::format(name, format!("line {}: {what}", at + 1));
@@ -82,8 +82,9 @@ pub fn parse(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Vec<Story>> {
         let mut facts = Vec::new();
         for fact in parts.next().unwrap_or_default().split_whitespace() {
             let line = fact.parse::<usize>().ok().and_then(|n| *lines.get(n.checked_sub(1)?)?);
-            facts
-                .push(line.ok_or_else(|| wrong(format!("supporting fact {fact:?} is no earlier sentence")))?);
+            facts.push(
+                line.ok_or_else(|| wrong(format!("supporting fact {fact:?} is not an earlier sentence")))?,
+            );
         }
         lines.push(None);
         let after = story.sentences.len();
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_without_answers_and_stories_without_numbers() {
+    fn questions_without_answers_and_plain_stories() {
         let stories = parse("t", b"1 Ann went home.\n2 Where is Ann?\n3 Bob slept.\n").unwrap();
         assert_eq!((stories[0].sentences.len(), stories[0].questions[0].answer.as_str()), (2, ""));
         let plain = "Ann went home.\nWhere is Ann?\n\n\nBob slept.\nWho slept?\tBob\nAnn ran.\n";
@@ -129,7 +130,10 @@ mod tests {
     fn errors_name_the_line() {
         let error = |text: &str| parse("t", text.as_bytes()).unwrap_err().to_string();
         assert_eq!(error("1 A.\n3 B.\n"), "t: line 2: number 3 where 2 or 1 was expected");
-        assert_eq!(error("1 A.\n2 B?\tx\t2\n"), "t: line 2: supporting fact \"2\" is no earlier sentence");
+        assert_eq!(
+            error("1 A.\n2 B?\tx\t2\n"),
+            "t: line 2: supporting fact \"2\" is not an earlier sentence"
+        );
         assert_eq!(error("x y\n"), "t: line 1: \"x\" is not a line number");
     }
 }

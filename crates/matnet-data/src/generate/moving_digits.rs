@@ -4,14 +4,14 @@
 //!
 //! 1. a digit's top-left corner lives in the unit square, scaled by frame side − digit side (36 pixels);
 //!    it starts anywhere, uniformly;
-//! 2. it heads in a uniformly random direction at a constant speed, 0.1 of the square per frame;
-//! 3. for each frame it moves first; past a wall it is set on the wall and that part of its velocity turns round;
+//! 2. it moves in a uniformly random direction at a constant speed, 0.1 of the square per frame;
+//! 3. each frame begins with the move; beyond a wall the digit is set on the wall and that component of its velocity is reversed;
 //! 4. its pixel corner is the truncated position;
-//! 5. digits are taken from a shuffled order without replacement, reshuffled when used up;
-//! 6. digits that overlap keep the brighter pixel.
+//! 5. digits are drawn without replacement from a shuffled order, which is reshuffled when it is exhausted;
+//! 6. where digits overlap, the brighter pixel counts.
 //!
-//! 10,000 sequences take 3.3 GB as `f32`, so a [`MovingDigits`] keeps only the digits and the paths, and draws the
-//! frames of whichever sequences are asked for; two cores draw a thousand sequences in less than half a second.
+//! 10,000 sequences take 3.3 GB as `f32`, so a [`MovingDigits`] stores only the digits and their paths, and renders sequences on
+//! demand; two cores render a thousand sequences in less than half a second.
 
 use std::f64::consts::TAU;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub struct MovingDigitsConfig {
     pub side: usize,
     /// Digits per sequence.
     pub digits: usize,
-    /// How far a digit moves per frame, in units of the room it has.
+    /// How far a digit moves per frame, relative to the free space of the frame.
     pub step: f64,
 }
 
@@ -42,7 +42,7 @@ impl Default for MovingDigitsConfig {
     }
 }
 
-/// Sequences of moving digits, drawn when asked for.
+/// Sequences of moving digits, rendered on demand.
 #[derive(Clone, Debug)]
 pub struct MovingDigits {
     config: MovingDigitsConfig,
@@ -60,17 +60,17 @@ struct Track {
 }
 
 impl MovingDigitsConfig {
-    /// Plans `count` sequences of the square `images` `[n, side, side]`, values between 0 and 1.
+    /// Draws the digits and paths of `count` sequences; `images` are square, `[n, side, side]`, with values between 0 and 1.
     pub fn generate(self, images: Array, count: usize, rng: &mut impl Rng) -> Result<MovingDigits> {
         let &[available, rows, cols] = images.shape() else {
             return Err(Error::Invalid(format!(
-                "digits of shape {:?}: [n, rows, cols] is wanted",
+                "digits of shape {:?}: [n, rows, cols] expected",
                 images.shape()
             )));
         };
         if available == 0 || rows != cols || rows == 0 || rows > self.side {
             return Err(Error::Invalid(format!(
-                "{available} digits of {rows}×{cols} in frames of {0}×{0}: square ones that fit are wanted",
+                "{available} digits of {rows}×{cols} in frames of {0}×{0}: square images that fit expected",
                 self.side
             )));
         }
@@ -90,7 +90,7 @@ impl MovingDigitsConfig {
     }
 }
 
-/// Images in random order, each once before any comes again.
+/// Images in random order; each occurs once before any occurs again.
 struct Deck {
     order: Vec<usize>,
     next: usize,
@@ -118,12 +118,12 @@ impl MovingDigits {
         self.len() == 0
     }
 
-    /// The positions in the digit images that sequence `index` shows.
+    /// The indices of the images in sequence `index`.
     pub fn digits(&self, index: usize) -> impl Iterator<Item = usize> {
         self.tracks_of(index).iter().map(|track| track.image)
     }
 
-    /// Draws sequences `[n, frames, side, side]`, in parallel; the pixels do not depend on the number of threads.
+    /// Renders sequences `[n, frames, side, side]` in parallel; the pixels do not depend on the number of threads.
     pub fn render(&self, range: Range<usize>) -> Result<Array> {
         if range.start > range.end || range.end > self.len() {
             return Err(Error::Invalid(format!("sequences {range:?} of {}", self.len())));
@@ -160,7 +160,7 @@ impl MovingDigits {
 }
 
 impl Track {
-    /// Top-left pixel, frame after frame, without end.
+    /// The top-left pixel of each frame, without end.
     fn corners(&self, step: f64, room: usize) -> impl Iterator<Item = (usize, usize)> {
         let (mut y, mut x) = self.start;
         let (mut v_y, mut v_x) = self.angle.sin_cos();
@@ -173,7 +173,7 @@ impl Track {
     }
 }
 
-/// One step along one axis; a wall stops the digit and turns it round.
+/// One step along one axis; a wall stops the digit and reverses it.
 fn advance(position: &mut f64, velocity: &mut f64, step: f64) {
     *position += *velocity * step;
     if *position <= 0.0 {
@@ -201,9 +201,9 @@ mod tests {
         Array::new([count, 28, 28], data).unwrap()
     }
 
-    /// Worked out by hand: straight down from 0.95 hits the wall at once, rests on it, and comes back.
+    /// Computed by hand: straight down from 0.95 hits the wall at once, and comes back.
     #[test]
-    fn walls_stop_and_turn() {
+    fn walls_stop_and_reverse() {
         let track = Track { image: 0, start: (0.95, 0.5), angle: TAU / 4.0 };
         let rows: Vec<usize> = track.corners(0.1, 36).take(4).map(|(row, _)| row).collect();
         assert_eq!(rows, [36, 32, 28, 25]);
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!((position, velocity), (0.0, 1.0));
     }
 
-    /// Paths worked out from the rules in a few lines of NumPy.
+    /// Paths computed from the rules with NumPy.
     #[test]
     fn paths_equal_those_of_another_implementation() {
         let rows_and_cols = |start, angle| -> (Vec<usize>, Vec<usize>) {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_digit_is_used_once_before_any_comes_again() {
+    fn every_digit_is_used_once_before_any_is_used_again() {
         let digits = MovingDigitsConfig::default().generate(squares(10), 10, &mut rng(2)).unwrap();
         let mut used: Vec<usize> = (0..5).flat_map(|sequence| digits.digits(sequence)).collect();
         used.sort_unstable();
@@ -267,7 +267,7 @@ mod tests {
             |config: MovingDigitsConfig| config.generate(squares(1), 1, &mut rng(0)).unwrap_err().to_string();
         assert_eq!(
             message(MovingDigitsConfig { side: 20, ..MovingDigitsConfig::default() }),
-            "1 digits of 28×28 in frames of 20×20: square ones that fit are wanted"
+            "1 digits of 28×28 in frames of 20×20: square images that fit expected"
         );
         assert_eq!(
             message(MovingDigitsConfig { step: 1.5, ..MovingDigitsConfig::default() }),

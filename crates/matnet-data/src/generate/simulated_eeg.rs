@@ -1,9 +1,9 @@
-//! Simulated EEG: two classes of 64-channel signals, computed from a seed, to try the pipeline without a download.
+//! Simulated EEG: two classes of 64-channel signals, to try the pipeline without a download.
 //!
-//! **Nobody was measured.** A handful of sources sit under a cap of 64 electrodes; each hums in its own rhythm over a
-//! 1/f background, and electrodes nearby hear the same sources. A subject belongs to one class: in class `b` the 10 Hz
-//! source is weaker and the 21 Hz source stronger. Subjects also differ in the strength and pitch of every source, by
-//! about as much, so that trials of a new subject are harder to tell than new trials of a known one.
+//! **Nobody was measured.** Six sources lie under a cap of 64 electrodes; each oscillates at its own frequency over a 1/f
+//! background, and nearby electrodes record the same sources. A subject belongs to one class: in class `b` the 10 Hz source is
+//! weaker and the 21 Hz source stronger. The amplitudes and frequencies also vary between subjects, by about as much, so that a new
+//! subject is harder to classify than new trials of a known one.
 
 use std::f64::consts::TAU;
 
@@ -14,13 +14,13 @@ use rayon::prelude::*;
 use crate::random::SeededRng;
 use crate::{Array, Error, Result, Samples, Target};
 
-/// How much to simulate; the default has the size of the UCI set.
+/// The size of the simulation; the default is that of the UCI dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EegSimulator {
-    /// Make-believe subjects; every other one is of class `b`.
+    /// Simulated subjects; every other one is of class `b`.
     pub subjects: usize,
-    /// Trials of each.
+    /// Trials per subject.
     pub trials: usize,
 }
 
@@ -34,8 +34,8 @@ impl Default for EegSimulator {
 const CHANNELS: usize = 64;
 /// Samples per trial: one second.
 const SAMPLES: usize = 256;
-/// What the sources hum: pitch in hertz, strength in microvolts in class `a` and in class `b`.
-const RHYTHMS: [(f64, f64, f64); 6] = [
+/// The sources: frequency in hertz, amplitude in microvolts in class `a` and in class `b`.
+const SOURCES: [(f64, f64, f64); 6] = [
     (2.5, 6.0, 6.0),
     (6.0, 5.0, 5.0),
     (10.0, 9.0, 6.0),
@@ -43,25 +43,25 @@ const RHYTHMS: [(f64, f64, f64); 6] = [
     (21.0, 3.0, 4.5),
     (34.0, 1.5, 1.5),
 ];
-/// Time constants in samples of the processes whose sum is nearly 1/f.
+/// Time constants, in samples, of the processes whose sum is nearly 1/f.
 const BACKGROUND: [f64; 4] = [2.0, 8.0, 32.0, 128.0];
 
 impl EegSimulator {
-    /// Computes the trials `[subjects · trials, 64, 256]` in microvolts, subject after subject.
+    /// Simulates the trials `[subjects · trials, 64, 256]` in microvolts, subject after subject.
     ///
-    /// Every trial has a rng of its own, so neither the number of threads nor that of trials changes it.
+    /// Every trial has its own random generator, so that neither the number of threads nor that of trials changes it.
     pub fn generate(&self, seed: u64) -> Result<Samples> {
         let count =
             self.subjects.checked_mul(self.trials).filter(|&count| count < 1 << 20).ok_or_else(|| {
                 Error::Invalid(format!("{} subjects of {} trials: too many", self.subjects, self.trials))
             })?;
-        let reach = reach(&mut SeededRng::new(seed, "simulated-eeg/cap"));
+        let gains = gains(&mut SeededRng::new(seed, "simulated-eeg/cap"));
         let subjects: Vec<Subject> = (0..self.subjects).map(|subject| Subject::new(subject, seed)).collect();
         let mut data = vec![0.0; count * CHANNELS * SAMPLES];
         data.par_chunks_mut(CHANNELS * SAMPLES).enumerate().for_each(|(index, out)| {
             let (subject, trial) = (index / self.trials, index % self.trials);
             let mut rng = SeededRng::new(seed, &format!("simulated-eeg/{subject}/{trial}"));
-            subjects[subject].trial(&reach, &mut rng, out);
+            subjects[subject].trial(&gains, &mut rng, out);
         });
         let groups: Vec<u32> = (0..count).map(|index| (index / self.trials) as u32).collect();
         Ok(Samples {
@@ -76,16 +76,16 @@ impl EegSimulator {
     }
 }
 
-/// How strongly each electrode hears each source.
-type Reach = Vec<[f64; RHYTHMS.len()]>;
+/// The gain of each source at each electrode.
+type Gains = Vec<[f64; SOURCES.len()]>;
 
-/// Electrodes spread evenly over a cap; sources lie under it at random places, and fade with distance.
-fn reach(rng: &mut SeededRng) -> Reach {
+/// Electrodes are spread evenly over a cap; sources lie under it at random positions, and their gain decreases with distance.
+fn gains(rng: &mut SeededRng) -> Gains {
     let place = |height: f64, turn: f64| {
         let radius = (1.0 - height * height).sqrt();
         [radius * turn.cos(), radius * turn.sin(), height]
     };
-    let sources = RHYTHMS.map(|_| place(rng.random_range(0.2..1.0), rng.random_range(0.0..TAU)));
+    let sources = SOURCES.map(|_| place(rng.random_range(0.2..1.0), rng.random_range(0.0..TAU)));
     // Steps of the golden angle fill a cap evenly.
     let golden = TAU * 0.381_966;
     (0..CHANNELS)
@@ -99,53 +99,53 @@ fn reach(rng: &mut SeededRng) -> Reach {
         .collect()
 }
 
-/// What is the same in all trials of a subject.
+/// The properties that all trials of a subject share.
 struct Subject {
-    /// Pitch and strength of each source.
-    rhythms: [(f64, f64); RHYTHMS.len()],
+    /// Frequency and amplitude of each source.
+    sources: [(f64, f64); SOURCES.len()],
 }
 
 impl Subject {
     fn new(index: usize, seed: u64) -> Self {
         let mut rng = SeededRng::new(seed, &format!("simulated-eeg/{index}"));
-        let rhythms = RHYTHMS.map(|(pitch, in_a, in_b)| {
-            let strength = if index.is_multiple_of(2) { in_a } else { in_b };
-            (pitch * (1.0 + 0.05 * normal(&mut rng)), strength * (0.3 * normal(&mut rng)).exp())
+        let sources = SOURCES.map(|(frequency, in_a, in_b)| {
+            let amplitude = if index.is_multiple_of(2) { in_a } else { in_b };
+            (frequency * (1.0 + 0.05 * normal(&mut rng)), amplitude * (0.3 * normal(&mut rng)).exp())
         });
-        Self { rhythms }
+        Self { sources }
     }
 
-    fn trial(&self, reach: &Reach, rng: &mut SeededRng, out: &mut [f32]) {
-        let sources = self.rhythms.map(|(pitch, strength)| source(pitch, strength, rng));
-        for (channel, reach) in out.chunks_exact_mut(SAMPLES).zip(reach) {
+    fn trial(&self, gains: &Gains, rng: &mut SeededRng, out: &mut [f32]) {
+        let sources = self.sources.map(|(frequency, amplitude)| source(frequency, amplitude, rng));
+        for (channel, gains) in out.chunks_exact_mut(SAMPLES).zip(gains) {
             for (sample, out) in channel.iter_mut().enumerate() {
-                let heard: f64 =
-                    sources.iter().zip(reach).map(|(source, reach)| source[sample] * reach).sum();
-                *out = (heard + 0.7 * normal(rng)) as f32;
+                let signal: f64 =
+                    sources.iter().zip(gains).map(|(source, gains)| source[sample] * gains).sum();
+                *out = (signal + 0.7 * normal(rng)) as f32;
             }
         }
     }
 }
 
-/// One source in one trial: a rhythm whose strength and phase wander, over a 1/f background.
-fn source(pitch: f64, strength: f64, rng: &mut SeededRng) -> Vec<f64> {
+/// One source in one trial: an oscillation whose amplitude and phase drift, over a 1/f background.
+fn source(frequency: f64, amplitude: f64, rng: &mut SeededRng) -> Vec<f64> {
     let mut phase = rng.random_range(0.0..TAU);
-    let mut swell = normal(rng);
+    let mut envelope = normal(rng);
     let mut background = BACKGROUND.map(|_| normal(rng));
     (0..SAMPLES)
         .map(|_| {
-            phase += TAU * pitch / SAMPLES as f64 + 0.05 * normal(rng);
-            wander(&mut swell, 40.0, rng);
+            phase += TAU * frequency / SAMPLES as f64 + 0.05 * normal(rng);
+            drift(&mut envelope, 40.0, rng);
             for (value, constant) in background.iter_mut().zip(BACKGROUND) {
-                wander(value, constant, rng);
+                drift(value, constant, rng);
             }
-            strength * (0.4 * swell).exp() * phase.sin() + 2.0 * background.iter().sum::<f64>()
+            amplitude * (0.4 * envelope).exp() * phase.sin() + 2.0 * background.iter().sum::<f64>()
         })
         .collect()
 }
 
-/// A step of a random walk that is pulled back to 0 and keeps variance 1.
-fn wander(value: &mut f64, constant: f64, rng: &mut SeededRng) {
+/// A step of an Ornstein-Uhlenbeck process with variance 1.
+fn drift(value: &mut f64, constant: f64, rng: &mut SeededRng) {
     let keep = (-1.0 / constant).exp();
     *value = keep * *value + (1.0 - keep * keep).sqrt() * normal(rng);
 }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_look_like_microvolts_and_names_say_simulated() {
+    fn values_are_plausible_microvolts_and_names_say_simulated() {
         let samples = EegSimulator { subjects: 4, trials: 5 }.generate(0).unwrap();
         let data = samples.inputs.data();
         let power = data.iter().map(|&x| f64::from(x * x)).sum::<f64>() / data.len() as f64;
@@ -182,9 +182,9 @@ mod tests {
         assert!(names.iter().chain(&samples.group_names).all(|name| name.starts_with("simulated")));
     }
 
-    /// 21 Hz over 10 Hz tells the classes mostly, not always: there is something to learn, and something to get wrong.
+    /// The ratio of 21 Hz to 10 Hz separates most trials, but not all.
     #[test]
-    fn the_classes_differ_but_subjects_blur_them() {
+    fn the_classes_differ_but_overlap() {
         let samples = EegSimulator { subjects: 20, trials: 6 }.generate(0).unwrap();
         let Target::Classes { labels, .. } = &samples.target else { panic!("no classes") };
         let spectra = Stft::default().apply(&samples.inputs).unwrap();

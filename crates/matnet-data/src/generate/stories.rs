@@ -1,9 +1,8 @@
-//! Made-up stories with questions, to try memory nets without a download.
+//! Generated stories with questions, to try memory nets without a download.
 //!
-//! People walk between places, take things up, carry them along and put them down. Three tasks ask about that, each
-//! harder than the one before: where somebody is (one sentence tells), where a thing is (two sentences), and where a thing
-//! was before (three). Every question names the sentences that support its answer. They are of the kind of bAbI's first three
-//! tasks, and none of them is from there.
+//! People walk between places, take things, carry them and put them down. There are three tasks: where a person is (one supporting fact),
+//! where a thing is (two), and where a thing was before (three). Every question lists its supporting facts. The tasks resemble bAbI's
+//! first three; no text is taken from there.
 
 use crate::dataset::{QaTask, Question, Story, StoryData};
 use crate::random::SeededRng;
@@ -15,18 +14,18 @@ const THINGS: [&str; 3] = ["ball", "book", "lamp"];
 const GO: [&str; 4] = ["went to", "walked to", "ran to", "returned to"];
 const TAKE: [&str; 3] = ["took", "picked up", "grabbed"];
 const LEAVE: [&str; 3] = ["dropped", "put down", "left"];
-/// The tasks, each with how many sentences stand between two questions.
+/// The tasks, each with the number of sentences between two questions.
 const TASKS: [(&str, usize); 3] =
     [("where-somebody-is", 2), ("where-a-thing-is", 3), ("where-a-thing-was", 4)];
-/// Questions about one story.
+/// Questions per story.
 const QUESTIONS: usize = 5;
 
-/// How much to make up.
+/// The size of the generated dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoryGenerator {
-    /// Questions of each task to learn from.
+    /// Training questions per task.
     pub train: usize,
-    /// Questions of each task to be tested on.
+    /// Test questions per task.
     pub test: usize,
 }
 
@@ -37,7 +36,7 @@ impl Default for StoryGenerator {
 }
 
 impl StoryGenerator {
-    /// Makes up the stories of all tasks. Each has a rng of its own, so that more of them change none of the others.
+    /// Generates the stories of all tasks. Each story has its own random generator, so that a larger number leaves the first ones unchanged.
     pub fn generate(&self, seed: u64) -> Result<StoryData> {
         if self.train.max(self.test) > 1 << 20 {
             let what = format!("{} + {} questions: too many", self.train, self.test);
@@ -60,14 +59,14 @@ impl StoryGenerator {
     }
 }
 
-/// A story of a task with so many questions.
+/// A story of a task.
 fn story(task: usize, questions: usize, rng: &mut SeededRng) -> Story {
     let mut world = World::new(rng);
     while world.story.questions.len() < questions {
         for _ in 0..TASKS[task].1 {
             world.go_on(task > 0, rng);
         }
-        // Nothing can be asked about a thing that nobody has touched yet: then the story goes on.
+        // There is no question about a thing that nobody has touched yet: the story continues.
         if let Some(question) = world.question(task, rng) {
             world.story.questions.push(question);
         }
@@ -75,7 +74,7 @@ fn story(task: usize, questions: usize, rng: &mut SeededRng) -> Story {
     world.story
 }
 
-/// Who and what is where, and which sentences tell so.
+/// The positions of people and things, and the sentences that state them.
 struct World {
     story: Story,
     people: [Person; PEOPLE.len()],
@@ -84,7 +83,7 @@ struct World {
 
 #[derive(Clone, Copy, Default)]
 struct Person {
-    /// The place, and the sentence that tells; nobody has been seen anywhere at first.
+    /// The place and the sentence that states it; unknown at first.
     at: Option<(usize, usize)>,
 }
 
@@ -92,9 +91,9 @@ struct Person {
 struct Thing {
     place: usize,
     carrier: Option<usize>,
-    /// The sentence in which it was taken or left last.
+    /// The last sentence in which it was taken or left.
     handled: usize,
-    /// The places it was seen at one after another, each with the sentence that tells.
+    /// The places where it was, in order, each with the sentence that states it.
     seen: Vec<(usize, usize)>,
 }
 
@@ -110,7 +109,7 @@ impl World {
         self.story.sentences.len() - 1
     }
 
-    /// One more sentence: somebody walks, or takes or leaves a thing.
+    /// Appends a sentence: a person walks, or takes or leaves a thing.
     fn go_on(&mut self, things: bool, rng: &mut SeededRng) {
         let who = rng.below(PEOPLE.len());
         let Some((place, told)) = self.people[who].at.filter(|_| things && rng.chance(0.6)) else {
@@ -133,7 +132,7 @@ impl World {
         let sentence = self.say(format!("{} {} the {}.", PEOPLE[who], pick(&TAKE, rng), THINGS[what]));
         let thing = &mut self.things[what];
         (thing.carrier, thing.handled) = (Some(who), sentence);
-        // It is where it was seen last, but from now on somebody else tells so.
+        // The place is unchanged, but another sentence states it from now on.
         thing.seen.pop();
         thing.seen.push((place, told));
     }
@@ -186,7 +185,7 @@ mod tests {
     use crate::dataset::tokenize;
 
     #[test]
-    fn as_many_questions_as_asked_for_and_the_same_from_the_same_seed() {
+    fn the_number_of_questions_is_exact_and_a_seed_is_reproducible() {
         let make = |seed| StoryGenerator { train: 23, test: 7 }.generate(seed).unwrap();
         let babi = make(1);
         assert_eq!(babi.tasks.len(), 3);
@@ -197,14 +196,14 @@ mod tests {
         }
         assert_eq!(make(1), babi);
         assert_ne!(make(2), babi);
-        // More stories leave the first ones as they are.
+        // A larger number leaves the first stories unchanged.
         let more = StoryGenerator { train: 100, test: 7 }.generate(1).unwrap();
         assert_eq!(more.tasks[2].train[..4], babi.tasks[2].train[..4]);
     }
 
-    /// The answer follows from the sentences named, read by themselves.
+    /// The answer follows from the supporting facts alone.
     #[test]
-    fn the_facts_tell_the_answer() {
+    fn the_supporting_facts_imply_the_answer() {
         let babi = StoryGenerator::default().generate(5).unwrap();
         for task in &babi.tasks {
             for story in task.train.iter().chain(&task.test) {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::format::edgelist::natural;
 use crate::format::{csv, edgelist, images};
 use crate::{Array, Dataset, Error, Result, Samples, Target};
 
@@ -26,8 +27,9 @@ fn list(dir: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         }
         if entry.path().is_dir() { folders.push(entry.path()) } else { files.push(entry.path()) }
     }
-    files.sort();
-    folders.sort();
+    let name = |path: &PathBuf| natural(&path.file_name().unwrap_or_default().to_string_lossy());
+    files.sort_by_cached_key(name);
+    folders.sort_by_cached_key(name);
     Ok((files, folders))
 }
 
@@ -58,12 +60,17 @@ pub(super) fn load(dir: &Path) -> Result<Dataset> {
 /// files, they are the classes, and files beside them are ignored.
 #[allow(clippy::type_complexity)]
 pub(super) fn matrix_files(dir: &Path) -> Result<(Vec<(PathBuf, Option<u32>)>, Vec<String>)> {
-    let is_matrix = |path: &PathBuf| images::is_image(path) || is_table(path);
+    // Beside images, a text is a note, not a matrix.
+    let matrices = |files: Vec<PathBuf>| -> Vec<PathBuf> {
+        let images = files.iter().any(|path| images::is_image(path));
+        let is_matrix = |path: &PathBuf| images::is_image(path) || !images && is_table(path);
+        files.into_iter().filter(is_matrix).collect()
+    };
     let (files, folders) = list(dir)?;
     let (mut found, mut names) = (Vec::new(), Vec::new());
     for folder in &folders {
         let (files, _) = list(folder)?;
-        let files: Vec<_> = files.into_iter().filter(is_matrix).collect();
+        let files = matrices(files);
         if files.is_empty() {
             continue;
         }
@@ -72,7 +79,7 @@ pub(super) fn matrix_files(dir: &Path) -> Result<(Vec<(PathBuf, Option<u32>)>, V
         found.extend(files.into_iter().map(|file| (file, Some(class))));
     }
     if names.is_empty() {
-        found.extend(files.into_iter().filter(is_matrix).map(|file| (file, None)));
+        found.extend(matrices(files).into_iter().map(|file| (file, None)));
     }
     Ok((found, names))
 }

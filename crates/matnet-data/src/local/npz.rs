@@ -52,7 +52,27 @@ pub(super) fn samples(mut npz: Npz, path: &Path) -> Result<Samples> {
         found.groups = require_known(labels, &name)?;
         found.group_names = names;
     }
+    refuse_leftovers(&npz, path)?;
     Ok(found)
+}
+
+/// Names that mean something elsewhere: such an array is not ignored.
+const MEANINGFUL: [&str; 16] = [
+    "train", "valid", "test", "length", "lengths", "weight", "weights", "groups", "subject", "subjects",
+    "label", "labels", "target", "targets", "X", "Y",
+];
+
+/// Fails if an array is left whose name says that it matters.
+fn refuse_leftovers(npz: &Npz, path: &Path) -> Result<()> {
+    let left: Vec<&str> = npz.names().filter(|name| MEANINGFUL.contains(name)).collect();
+    match left.is_empty() {
+        true => Ok(()),
+        false => {
+            let what =
+                format!("{} would be ignored; the arrays of samples are x, y and group", left.join(", "));
+            Err(Error::format(path, what))
+        }
+    }
 }
 
 /// A class per sample.
@@ -70,7 +90,7 @@ fn require_known(labels: Vec<Option<u32>>, name: &Path) -> Result<Vec<u32>> {
     }
 }
 
-/// Labels and their names; −1 and empty strings are unknown. Integers from 0 keep their value as class index.
+/// Labels and their names; −1 and empty strings are unknown. The classes are those that occur, sorted; integers by value.
 fn label_indices(raw: &RawArray, name: &Path) -> Result<(Vec<Option<u32>>, Vec<String>)> {
     let mut classes: HashMap<String, u32> = HashMap::new();
     if let Some(texts) = raw.texts() {
@@ -79,18 +99,12 @@ fn label_indices(raw: &RawArray, name: &Path) -> Result<(Vec<Option<u32>>, Vec<S
         return Ok((labels, names));
     }
     let numbers = raw.integers(name)?;
-    let most = numbers.iter().copied().max().unwrap_or(0);
     let least = numbers.iter().copied().min().unwrap_or(0);
     if least < -1 {
         return Err(Error::format(
             name,
             format!("class {least}; integers from 0 expected, or -1 for unknown"),
         ));
-    }
-    // small numbers are class indices; with wide gaps between them they are only names
-    if most < 2 * numbers.len() as i64 + 16 {
-        let labels = numbers.iter().map(|&n| u32::try_from(n).ok()).collect();
-        return Ok((labels, (0..=most.max(0)).map(|n| n.to_string()).collect()));
     }
     let mut labels: Vec<_> =
         numbers.iter().map(|&n| if n < 0 { None } else { class_of(&n.to_string(), &mut classes) }).collect();

@@ -84,7 +84,7 @@ impl<'a> SampleReader<'a> {
         // Where the size is known, a truncated file is refused before its first samples are used.
         match byte_count(&head.shape, head.dtype) {
             Some(bytes) => input.expect_left(bytes)?,
-            None => return Err(input.error(format!("shape {:?} is too large for any machine", head.shape))),
+            None => return Err(input.error(format!("shape {:?} is too large", head.shape))),
         }
         if head.fortran {
             let raw = RawArray::read(&mut input, head.shape, head.dtype, head.big_endian, true)?;
@@ -226,7 +226,7 @@ mod tests {
         };
         let bytes = file(&[5, 2, 3]);
         assert_eq!(error(&bytes[..bytes.len() - 1]), "x.npy: says 120 bytes follow, but only 119 do");
-        assert_eq!(error(&[&bytes[..], b"x"].concat()), "x.npy: goes on after its last number");
+        assert_eq!(error(&[&bytes[..], b"x"].concat()), "x.npy: has trailing bytes after its last number");
         assert_eq!(
             error(&file(&[4, 2])),
             "x.npy: shape [4, 2]; [n, rows, cols] or [n, time, rows, cols] expected"

@@ -1,6 +1,6 @@
-//! One fixed shuffle of the rows and of the columns of every matrix.
+//! One fixed permutation of the rows and of the columns of every matrix.
 //!
-//! A matrix net should not care: UᵀXV with permuted U and V is the same map. The digits experiment shows it.
+//! A matrix net is invariant to it: UᵀXV with permuted U and V is the same map.
 
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use crate::transform::matrix_sides;
 use crate::{Array, Error, Result};
 
-/// Which row and which column each place takes its number from.
+/// A permutation of rows and columns.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Orders")]
 pub struct Permutation {
@@ -16,7 +16,7 @@ pub struct Permutation {
     cols: Vec<usize>,
 }
 
-/// A permutation as it stands in a file, not yet checked.
+/// A permutation as stored in a file, not yet checked.
 #[derive(serde::Deserialize)]
 struct Orders {
     rows: Vec<usize>,
@@ -46,7 +46,7 @@ impl Permutation {
         Ok(Self { rows, cols })
     }
 
-    /// A random shuffle of `rows` rows and `cols` columns.
+    /// A random permutation of `rows` rows and `cols` columns.
     pub fn random(rows: usize, cols: usize, rng: &mut impl Rng) -> Self {
         let mut order = |count: usize| {
             let mut order: Vec<usize> = (0..count).collect();
@@ -56,7 +56,7 @@ impl Permutation {
         Self { rows: order(rows), cols: order(cols) }
     }
 
-    /// The permutation that undoes this one.
+    /// The inverse permutation.
     pub fn inverse(&self) -> Self {
         let invert = |order: &[usize]| {
             let mut back = vec![0; order.len()];

@@ -1,19 +1,19 @@
-//! Scaling whose numbers come from the training part only, so that nothing of the test part leaks.
+//! Scaling, fitted to the training samples only, so that no test data leak.
 
 use crate::transform::matrix_sides;
 use crate::{Array, Error, Result};
 
-/// What the scaled numbers look like.
+/// How values are scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScaleMethod {
     /// Mean 0 and standard deviation 1.
     Standardize,
-    /// Smallest 0 and largest 1.
+    /// Minimum 0 and maximum 1.
     MinMax,
 }
 
-/// Which numbers share one scale.
+/// Which values share one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScalePer {
@@ -60,7 +60,7 @@ impl Scaler {
         self.each(data, |x, shift, scale| (x - shift) / scale)
     }
 
-    /// Turns scaled numbers back into the original ones.
+    /// Turns scaled values back into the original ones.
     pub fn apply_inverse(&self, data: &mut Array) -> Result<()> {
         self.each(data, |x, shift, scale| x * scale + shift)
     }
@@ -73,7 +73,7 @@ impl Scaler {
                 self.rows, self.cols
             )));
         }
-        // A scale read back from a file may have been tampered with.
+        // A scaler read from a file may be damaged.
         let count = self.per.count(rows, cols);
         if self.shift.len() != count || self.scale.len() != count {
             return Err(Error::Invalid(format!("a scale per {:?} needs {count} numbers", self.per)));
@@ -104,7 +104,7 @@ impl ScalePer {
     }
 }
 
-/// Running mean and spread (Welford), smallest and largest.
+/// Running mean and variance (Welford), minimum and maximum.
 #[derive(Clone)]
 struct Stats {
     count: f64,
@@ -135,7 +135,7 @@ impl Stats {
             ScaleMethod::Standardize => (self.mean, (self.spread / self.count).sqrt()),
             ScaleMethod::MinMax => (self.low, self.high - self.low),
         };
-        // What never varies in training keeps its scale: dividing by (almost) nothing would blow it up in test.
+        // A constant keeps its scale: dividing by almost 0 would blow it up in the test set.
         let scale = scale as f32;
         (shift as f32, if scale.is_normal() { scale } else { 1.0 })
     }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_part_does_not_move_the_scale() {
+    fn test_samples_do_not_change_the_scale() {
         let mut data = numbers([3, 2, 2], |i| i as f32);
         let scaler = Scaler::fit(ScaleMethod::MinMax, ScalePer::Whole, &data, &[0, 1]).unwrap();
         data.data_mut()[11] = 1e6;
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_varies_is_only_shifted() {
+    fn constants_are_only_shifted() {
         let mut data = numbers([2, 1, 2], |_| 3.0);
         Scaler::fit(ScaleMethod::Standardize, ScalePer::Entry, &data, &[0, 1])
             .unwrap()
@@ -201,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn undo_brings_the_numbers_back(values in prop::collection::vec(-100f32..100.0, 24)) {
+        fn apply_inverse_restores_the_values(values in prop::collection::vec(-100f32..100.0, 24)) {
             let data = Array::new([4, 3, 2], values).unwrap();
             for method in [ScaleMethod::Standardize, ScaleMethod::MinMax] {
                 let scaler = Scaler::fit(method, ScalePer::Row, &data, &[0, 1, 3]).unwrap();

@@ -1,17 +1,17 @@
-//! Signals to spectrograms: the short-time Fourier transform of the EEG experiment.
+//! Spectrograms: the short-time Fourier transform of the EEG experiment.
 //!
 //! The paper: Hamming window of 64 samples, 56 of them overlapping, signals "detrended by removing mean
 //! values along the time axis", half of the bins of a real signal, zero frequency left out. That makes 25 steps
-//! of 64×32 from 64×256, if nothing is padded. Two things it leaves open, decided here as
+//! of 64×32 from 64×256 without padding. The paper leaves two things open:
 //!
-//! - the mean: *signals* are detrended, so each channel's mean over the whole trial is taken off before
-//!   windowing ([`StftMean::OfSignal`]). SciPy and matplotlib take it off each window instead
-//!   ([`StftMean::OfWindow`]); only the lowest bins notice.
-//! - the value: the modulus of the transform, in the unit of the signal ([`StftValue::Magnitude`]). The other reading,
+//! - the mean: *signals* are detrended, so the default subtracts each channel's mean over the whole trial before
+//!   windowing ([`StftMean::OfSignal`]). SciPy and matplotlib subtract the mean of each window instead
+//!   ([`StftMean::OfWindow`]); only the lowest bins differ.
+//! - the value: the default is the magnitude, in the unit of the signal ([`StftValue::Magnitude`]). The alternative,
 //!   power per hertz as `scipy.signal.spectrogram` returns by default, is [`StftValue::Density`]; its tail is
 //!   long enough to saturate the gates of an LSTM unless it is scaled first.
 //!
-//! Windows are SciPy's periodic ones, and all four combinations are tested against SciPy's numbers.
+//! Windows are periodic, as SciPy's; all four combinations are tested against SciPy.
 
 use rayon::prelude::*;
 use realfft::num_complex::Complex;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use crate::{Array, Error, Result};
 
-/// Which mean is taken off before the transform.
+/// Which mean is subtracted before the transform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StftMean {
@@ -31,11 +31,11 @@ pub enum StftMean {
     OfWindow,
 }
 
-/// What is kept of each complex number.
+/// The value of each bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StftValue {
-    /// Its modulus, over the window's sum: SciPy's `mode="magnitude", scaling="spectrum"`.
+    /// The magnitude, divided by the sum of the window: SciPy's `mode="magnitude", scaling="spectrum"`.
     #[default]
     Magnitude,
     /// Power per hertz of a one-sided spectrum: SciPy's `mode="psd", scaling="density"`.
@@ -48,13 +48,13 @@ pub enum StftValue {
 pub struct Stft {
     /// Samples per window.
     pub window: usize,
-    /// Samples that one window shares with the next.
+    /// Samples that consecutive windows share.
     pub overlap: usize,
-    /// Which mean is taken off.
+    /// Which mean is subtracted.
     pub mean: StftMean,
-    /// What is kept of each bin.
+    /// The value of each bin.
     pub value: StftValue,
-    /// Samples per second; matters to [`StftValue::Density`] only.
+    /// Samples per second; only used by [`StftValue::Density`].
     pub sample_rate: f64,
 }
 
@@ -71,7 +71,7 @@ impl Default for Stft {
 }
 
 impl Stft {
-    /// How many windows fit into `samples`, and how many bins each gives.
+    /// The number of windows in `samples`, and the number of bins of each.
     pub fn shape(&self, samples: usize) -> Result<(usize, usize)> {
         if self.window < 2 || self.overlap >= self.window {
             return Err(Error::Invalid(format!(
@@ -88,11 +88,11 @@ impl Stft {
         Ok(((samples - self.window) / (self.window - self.overlap) + 1, self.window / 2))
     }
 
-    /// Turns trials `[n, channels, samples]` into sequences `[n, time, channels, bins]`.
+    /// Transforms signals `[n, channels, samples]` to sequences `[n, time, channels, bins]`.
     pub fn apply(&self, signals: &Array) -> Result<Array> {
         let &[trials, channels, samples] = signals.shape() else {
             return Err(Error::Invalid(format!(
-                "signals of shape {:?}: [n, channels, samples] is wanted",
+                "signals of shape {:?}: [n, channels, samples] expected",
                 signals.shape()
             )));
         };
@@ -160,7 +160,7 @@ impl Plan {
         }
     }
 
-    /// Hands every (step, bin, value) of one signal to `store`; bin 0 is the first above zero frequency.
+    /// Passes every (step, bin, value) of one signal to `store`; bin 0 is the first above zero frequency.
     fn channel(&self, signal: &[f32], scratch: &mut Scratch, mut store: impl FnMut(usize, usize, f32)) {
         let Scratch { signal: whole, piece, bins, work } = scratch;
         whole.clear();
@@ -175,14 +175,14 @@ impl Plan {
             for ((out, x), w) in piece.iter_mut().zip(part).zip(&self.window) {
                 *out = (x - mean) * w;
             }
-            // Fails only on buffers of another length, and these are the plan's own.
+            // This fails only for buffers of the wrong length.
             let done = self.fft.process_with_scratch(piece, bins, work);
             debug_assert!(done.is_ok());
             for (index, bin) in bins.iter().enumerate().skip(1) {
                 let value = match self.value {
                     // `norm` guards against overflow that microvolts never reach, at twice the time.
                     StftValue::Magnitude => bin.norm_sqr().sqrt() * self.scale,
-                    // A one-sided spectrum holds each frequency twice, but the highest of an even window once.
+                    // A one-sided spectrum counts each frequency twice, except the highest of an even window.
                     StftValue::Density if 2 * index == length => bin.norm_sqr() * self.scale,
                     StftValue::Density => 2.0 * bin.norm_sqr() * self.scale,
                 };
@@ -200,7 +200,7 @@ fn average(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Numbers from `peers/stft/make_reference.py`, which asks SciPy.
+    /// Values from `peers/stft/make_reference.py`, which uses SciPy.
     const REFERENCE: &str =
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../peers/stft/reference.txt"));
 
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_cannot_be_are_refused() {
+    fn impossible_sizes_are_refused() {
         let short = Array::new([1, 1, 63], vec![0.0; 63]).unwrap();
         let message = |stft: Stft| stft.apply(&short).unwrap_err().to_string();
         assert_eq!(message(Stft::default()), "63 samples do not fill a window of 64");

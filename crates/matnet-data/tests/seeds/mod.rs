@@ -1,5 +1,4 @@
-//! Small sound files of every format, made here, and how each is read: what the hostile tests damage and what
-//! fuzzing starts from.
+//! Small valid files of every format, generated here, and how each is read. The hostile tests damage them, and fuzzing starts from them.
 
 use std::io::{Cursor, Write};
 
@@ -12,7 +11,7 @@ use matnet_data::format::pickle::Pickle;
 use matnet_data::format::{archive, csv, edgelist, idx, images, matlab, npy, npz, stories, ts};
 use matnet_data::local::SampleReader;
 
-/// A sound file of a format.
+/// A valid file of a format.
 pub struct Seed {
     /// The fuzz target that reads it.
     pub target: &'static str,
@@ -22,7 +21,7 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
-/// All sound files.
+/// All valid files.
 pub fn all() -> Vec<Seed> {
     let mut seeds = Vec::new();
     let mut add = |target, name, bytes| seeds.push(Seed { target, name, bytes });
@@ -177,7 +176,7 @@ pub fn tar_file(files: &[(&str, &[u8])]) -> Vec<u8> {
     tar.into_inner().unwrap()
 }
 
-/// A tar header whose name is written as it is, checked by nobody.
+/// A tar header with an unchecked name.
 pub fn tar_header(name: &str, kind: tar::EntryType, size: u64) -> tar::Header {
     let mut header = tar::Header::new_ustar();
     header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
@@ -266,7 +265,7 @@ pub fn trial(subject: &str, shown: &str, number: u32, seed: i32) -> String {
     out
 }
 
-/// A tar of two small files, packed by xz with a dictionary of 4 KiB: there is nothing here to write one with.
+/// A tar of two small files, compressed by xz with a dictionary of 4 KiB; no dependency can write one.
 #[rustfmt::skip]
 const TAR_XZ: [u8; 160] = [
     253, 55, 122, 88, 90, 0, 0, 4, 230, 214, 180, 70, 2, 0, 33, 1, 0, 0, 0, 0, 55, 39, 151, 214,

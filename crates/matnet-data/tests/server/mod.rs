@@ -1,14 +1,14 @@
-//! A web server for tests, that can be as bad as real ones are.
+//! A web server for tests, with correct and faulty responses.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What the server does with one request: the request's head, and the line to the client.
+/// The response to one request: takes the head of the request and the connection to the client.
 pub type Answer = Box<dyn Fn(&str, &mut TcpStream) + Send>;
 
-/// A server that answers one request after another as told, and none after that.
+/// A server with a fixed list of responses.
 pub struct Server {
     pub url: String,
     requests: Arc<Mutex<Vec<String>>>,
@@ -39,7 +39,7 @@ impl Server {
     }
 }
 
-/// Sends a head and a body as they are, then hangs up.
+/// Sends a head and a body, then closes the connection.
 pub fn send(head: impl Into<String>, body: impl Into<Vec<u8>>) -> Answer {
     let (head, body) = (head.into(), body.into());
     Box::new(move |_, stream| {
@@ -49,12 +49,12 @@ pub fn send(head: impl Into<String>, body: impl Into<Vec<u8>>) -> Answer {
     })
 }
 
-/// The whole file, honestly.
+/// The whole file.
 pub fn whole(body: &[u8], tag: &str) -> Answer {
     send(format!("200 OK\ncontent-length: {}\netag: \"{tag}\"", body.len()), body)
 }
 
-/// Promises the whole file and sends only the first `count` bytes.
+/// Announces the whole file and sends only the first `count` bytes.
 pub fn truncated(body: &[u8], count: usize, tag: &str) -> Answer {
     send(format!("200 OK\ncontent-length: {}\netag: \"{tag}\"", body.len()), &body[..count])
 }
@@ -69,7 +69,7 @@ pub fn rest(body: &[u8], start: usize, tag: &str) -> Answer {
     send(head, &body[start..])
 }
 
-/// What a good server does: the whole file, or the rest of it from where the client asks.
+/// A correct server: sends the whole file, or the requested range.
 pub fn honest(body: &[u8], tag: &'static str) -> Answer {
     let body = body.to_vec();
     Box::new(move |head, stream| {

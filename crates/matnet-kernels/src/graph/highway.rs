@@ -15,7 +15,7 @@ pub struct Highway<'a, E> {
     /// \[P₁ P₂\] of every node, `nodes × 2·width`.
     pub own: &'a [E],
     /// \[Q₁ Q₂\] of every node, likewise.
-    pub heard: &'a [E],
+    pub aggregated: &'a [E],
     /// \[b₁ b₂\], `2·width`.
     pub bias: &'a [E],
     /// H, `nodes × width`.
@@ -40,7 +40,7 @@ impl<E: Element> Highway<'_, E> {
         let nodes = self.state.len().checked_div(self.width).unwrap_or(0);
         assert_eq!(self.state.len(), nodes * self.width, "whole states");
         assert_eq!(self.own.len(), 2 * nodes * self.width, "two numbers per number of a state");
-        assert_eq!(self.heard.len(), self.own.len(), "as many heard as own");
+        assert_eq!(self.aggregated.len(), self.own.len(), "as many aggregated as own");
         assert_eq!(self.bias.len(), 2 * self.width, "one bias per number");
         nodes
     }
@@ -149,8 +149,8 @@ unsafe fn sum<S: Simd>(s: S, highway: &Highway<S::Elem>, node: usize, at: usize,
     // SAFETY: as the caller vouches.
     unsafe {
         let own = s.load_first(highway.own.as_ptr().add(place), count);
-        let heard = s.load_first(highway.heard.as_ptr().add(place), count);
-        s.add(s.add(own, heard), s.load_first(highway.bias.as_ptr().add(at), count))
+        let aggregated = s.load_first(highway.aggregated.as_ptr().add(place), count);
+        s.add(s.add(own, aggregated), s.load_first(highway.bias.as_ptr().add(at), count))
     }
 }
 

@@ -1,5 +1,4 @@
-//! Neighbours side by side, each slot with a map of its own. Most slots of most nodes are empty, and only those that are not are
-//! multiplied.
+//! Concatenated neighbours, each slot with its own map. Most slots of most nodes are empty, and only the others are multiplied.
 
 use std::ops::Range;
 
@@ -20,13 +19,13 @@ const ENTRIES_AT_ONCE: usize = 256;
 /// Yᵢ = Σₛ Vₛᵀ hⱼ, where j is the s-th entry of row i.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotMap<'a, E> {
-    /// Whom each node hears, in the order of the slots.
+    /// The neighbours of each node, in the order of the slots.
     pub graph: &'a Csr,
     /// The same, transposed.
     pub transposed: &'a Csr,
     /// For each entry of the transposed graph, its place in the other.
     pub places: &'a [u32],
-    /// The most that a node may hear.
+    /// The most neighbours of a node.
     pub slots: usize,
     /// Numbers in a state.
     pub width: usize,
@@ -45,11 +44,11 @@ pub struct SlotMapGradients<E> {
     pub map: Vec<E>,
 }
 
-/// An entry of a slot: its node, the node it hears, and its place among all entries.
+/// An entry of a slot: its node, its source node, and its place among all entries.
 #[derive(Clone, Copy)]
 struct Entry {
     node: usize,
-    heard: usize,
+    source: usize,
     place: usize,
 }
 
@@ -67,10 +66,7 @@ impl<E: Element> SlotMap<'_, E> {
         assert_eq!(transposed.rows(), graph.cols(), "the graph transposed");
         assert!([transposed.entries(), places.len()] == [graph.entries(); 2], "the same entries");
         assert!(slots > 0 && width > 0, "slots and states have a size");
-        assert!(
-            (0..graph.rows()).all(|node| graph.range(node).len() <= slots),
-            "a slot for each who is heard"
-        );
+        assert!((0..graph.rows()).all(|node| graph.range(node).len() <= slots), "a slot for each neighbour");
         assert_eq!(state.len(), graph.cols() * width, "one state per column");
         assert!(!map.is_empty() && map.len() % (slots * width) == 0, "a map for every slot");
     }
@@ -80,9 +76,9 @@ impl<E: Element> SlotMap<'_, E> {
         let mut slots = vec![Vec::new(); self.slots];
         for node in nodes {
             let places = self.graph.range(node);
-            let heard = &self.graph.columns()[places.clone()];
-            for ((entries, place), &heard) in slots.iter_mut().zip(places).zip(heard) {
-                entries.push(Entry { node, heard: heard as usize, place });
+            let source = &self.graph.columns()[places.clone()];
+            for ((entries, place), &source) in slots.iter_mut().zip(places).zip(source) {
+                entries.push(Entry { node, source: source as usize, place });
             }
         }
         slots
@@ -125,8 +121,8 @@ impl<E: Element> SlotMap<'_, E> {
         y.par_chunks_mut(NODES_AT_ONCE * output).enumerate().for_each(|(block, y)| {
             let first = block * NODES_AT_ONCE;
             let nodes = first..first + y.len() / output;
-            let heard = |entry: &Entry| entry.heard;
-            self.each_mapped(level, &maps, nodes, (self.state, width, heard), |entry, term| {
+            let source = |entry: &Entry| entry.source;
+            self.each_mapped(level, &maps, nodes, (self.state, width, source), |entry, term| {
                 let y = &mut y[(entry.node - first) * output..][..output];
                 y.iter_mut().zip(term).for_each(|(sum, term)| *sum += *term);
             });
@@ -142,18 +138,18 @@ impl<E: Element> SlotMap<'_, E> {
     pub fn backward(&self, level: Level, gradient: &[E]) -> SlotMapGradients<E> {
         self.check();
         assert_eq!(gradient.len(), self.nodes() * self.output(), "one number per result");
-        // A row per state, an entry per time that it is heard.
+        // A row per state, an entry per target node.
         let offsets = self.transposed.offsets().to_vec();
-        let heard = Csr::new(self.places.len(), offsets, self.places.to_vec())
+        let source = Csr::new(self.places.len(), offsets, self.places.to_vec())
             .expect("places are numbers of entries");
         let terms = self.terms(level, gradient);
         SlotMapGradients {
-            state: sparse_product(level, &heard, None, &terms, self.width),
+            state: sparse_product(level, &source, None, &terms, self.width),
             map: self.map_gradient(level, gradient),
         }
     }
 
-    /// What every entry adds to the gradient of the state that it hears.
+    /// What every entry adds to the gradient of its source state.
     fn terms(&self, level: Level, gradient: &[E]) -> Vec<E> {
         let (width, output, nodes) = (self.width, self.output(), self.nodes());
         let level = level.for_blocks(1, width);
@@ -188,11 +184,11 @@ impl<E: Element> SlotMap<'_, E> {
         let slots = self.by_slots(0..nodes);
         sums.par_chunks_mut(width * plane).zip(slots).for_each(|(sums, entries)| {
             for entries in entries.chunks(ENTRIES_AT_ONCE) {
-                with_scratch([entries.len() * width, entries.len() * plane], |[heard, d_y]| {
-                    gather(self.state, width, entries.iter().map(|entry| entry.heard), (heard, width));
+                with_scratch([entries.len() * width, entries.len() * plane], |[source, d_y]| {
+                    gather(self.state, width, entries.iter().map(|entry| entry.source), (source, width));
                     gather(gradient, output, entries.iter().map(|entry| entry.node), (d_y, plane));
-                    let heard = Scalars::plain(heard, (width, 1), (entries.len(), width));
-                    product(level, heard, (d_y, plane), sums, Finish::ADD);
+                    let source = Scalars::plain(source, (width, 1), (entries.len(), width));
+                    product(level, source, (d_y, plane), sums, Finish::ADD);
                 });
             }
         });

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::{Element, Simd};
 use crate::gemm::{self, InnerArgs, OuterArgs};
 use crate::math;
+use crate::product::{self, BlockArgs};
 
 /// `L` numbers side by side.
 #[derive(Clone, Copy)]
@@ -86,12 +87,12 @@ unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
 
     #[inline(always)]
     fn relu(self, a: [E; L]) -> [E; L] {
-        array::from_fn(|i| if a[i] > E::ZERO { a[i] } else { E::ZERO })
+        array::from_fn(|i| if a[i] <= E::ZERO { E::ZERO } else { a[i] })
     }
 
     #[inline(always)]
     fn where_positive(self, y: [E; L], a: [E; L]) -> [E; L] {
-        array::from_fn(|i| if y[i] > E::ZERO { a[i] } else { E::ZERO })
+        array::from_fn(|i| if y[i] <= E::ZERO { E::ZERO } else { a[i] })
     }
 
     #[inline(always)]
@@ -123,6 +124,12 @@ unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
     unsafe fn outer(self, args: &OuterArgs<E>) {
         // SAFETY: the caller's promises are those of the callee.
         unsafe { gemm::outer_tiles::<Self, 4, 3>(self, args) }
+    }
+
+    #[inline(always)]
+    unsafe fn product(self, args: &BlockArgs<E>) {
+        // SAFETY: the caller's promises are those of the callee.
+        unsafe { product::block::<Self, 4, 2>(self, args) }
     }
 
     #[inline(always)]

@@ -125,9 +125,9 @@ pub unsafe trait Simd: Copy {
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
     /// exp(a); in `f32` within ±87, and the same beyond.
     fn exp(self, a: Self::V) -> Self::V;
-    /// max(a, 0)
+    /// max(a, 0); NaN stays NaN
     fn relu(self, a: Self::V) -> Self::V;
-    /// a where `y` > 0, else 0: the backward pass of ReLU
+    /// 0 where `y` ≤ 0, else a, also where `y` is NaN: the backward pass of ReLU, as in PyTorch
     fn where_positive(self, y: Self::V, a: Self::V) -> Self::V;
     /// 1 / (1 + exp(−a))
     fn sigmoid(self, a: Self::V) -> Self::V;
@@ -158,6 +158,12 @@ pub unsafe trait Simd: Copy {
     /// # Safety
     /// As for [`gemm::outer`](crate::gemm).
     unsafe fn outer(self, args: &crate::gemm::OuterArgs<Self::Elem>);
+
+    /// A block of a dense product with the register tile that suits this CPU.
+    ///
+    /// # Safety
+    /// As for [`product::block`](crate::product).
+    unsafe fn product(self, args: &crate::product::BlockArgs<Self::Elem>);
 
     /// The inner-product kernel with the register tile that suits this CPU.
     ///

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::{Kernel, Lanes, Simd};
 use crate::gemm::{self, InnerArgs, OuterArgs};
 use crate::math;
+use crate::product::{self, BlockArgs};
 
 /// Runs a kernel with AVX-512. Reached only through [`Level`](super::Level), which has asked the CPU.
 pub(super) fn run_avx512<K: Kernel<f32>>(kernel: K) -> K::Output {
@@ -133,8 +134,8 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
 
     #[inline(always)]
     fn where_positive(self, y: __m256, a: __m256) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(y, _mm256_setzero_ps()), a) }
+        // SAFETY: `self` proves AVX2. "Not y ≤ 0" holds for NaN.
+        unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_NLE_UQ>(y, _mm256_setzero_ps()), a) }
     }
 
     #[inline(always)]
@@ -178,6 +179,18 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
                 gemm::outer_tiles::<Self, 6, 4>(self, args)
             } else {
                 gemm::outer_tiles::<Self, 6, 2>(self, args)
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn product(self, args: &BlockArgs<f32>) {
+        // SAFETY: the caller's promises are those of the callee.
+        unsafe {
+            if MANY {
+                product::block::<Self, 8, 3>(self, args)
+            } else {
+                product::block::<Self, 6, 2>(self, args)
             }
         }
     }
@@ -311,8 +324,8 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     fn where_positive(self, y: __m512, a: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512F.
-        unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(y, _mm512_setzero_ps()), a) }
+        // SAFETY: `self` proves AVX-512F. "Not y ≤ 0" holds for NaN.
+        unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLE_UQ>(y, _mm512_setzero_ps()), a) }
     }
 
     #[inline(always)]
@@ -352,6 +365,12 @@ unsafe impl Simd for Avx512 {
     unsafe fn outer(self, args: &OuterArgs<f32>) {
         // SAFETY: the caller's promises are those of the callee.
         unsafe { gemm::outer_tiles::<Self, 8, 3>(self, args) }
+    }
+
+    #[inline(always)]
+    unsafe fn product(self, args: &BlockArgs<f32>) {
+        // SAFETY: the caller's promises are those of the callee. 24 sums, 3 vectors of B, and one entry of A.
+        unsafe { product::block::<Self, 8, 3>(self, args) }
     }
 
     #[inline(always)]

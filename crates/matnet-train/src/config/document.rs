@@ -1,6 +1,6 @@
 //! A config as text: tables, overrides and variants, before any key has a meaning.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -39,7 +39,9 @@ impl Document {
                 return Err(syntax(format!("{key}: must be a table, [{key}]")));
             }
         }
-        Ok(Self { table })
+        let document = Self { table };
+        document.variants().iter().try_for_each(|name| check_variant(name))?;
+        Ok(document)
     }
 
     /// Sets one key: `model.hidden=[50, 50]`. A value that is not TOML is taken as a string.
@@ -51,6 +53,9 @@ impl Document {
             return Err(wrong());
         }
         check_table(keys[0], &TABLES, "")?;
+        if let ["variant", name, ..] = keys[..] {
+            check_variant(name)?;
+        }
         let text = text.trim();
         let value = format!("value = {text}")
             .parse::<Table>()
@@ -132,6 +137,19 @@ impl Document {
         match self.table.get(name) {
             Some(Value::Table(table)) => Ok(table.clone()),
             _ => Err(syntax(format!("[{name}] is missing"))),
+        }
+    }
+}
+
+/// The name of a variant is the name of a folder, so it must be one plain path component.
+fn check_variant(name: &str) -> Result<()> {
+    let components: Vec<Component> = Path::new(name).components().collect();
+    let plain = matches!(components[..], [Component::Normal(only)] if only == name);
+    match plain && !name.contains(['/', '\\']) && !name.chars().any(char::is_control) {
+        true => Ok(()),
+        false => {
+            let value = format!("{name:?} is not a name for a folder");
+            Err(Error::config("variant", "NAME", value, "letters, digits, - and _ expected"))
         }
     }
 }

@@ -10,6 +10,7 @@ use matnet_report::chart::Scatter3d;
 use matnet_report::page::Page;
 
 pub(crate) use self::run_page::page;
+pub use self::run_page::{breakdown_cell, group_name};
 pub use self::series_page::{results_table, series_page};
 use crate::Result;
 use crate::run::files;

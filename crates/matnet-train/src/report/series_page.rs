@@ -19,14 +19,21 @@ pub fn series_page(series: &[RunSeries]) -> Result<Page> {
     page.heading("Results");
     page.table(&results_table(series)?);
     let metric = Metric::of(series);
-    let test: Vec<Option<Spread>> = series.iter().map(|series| metric.spread(series, Split::Test)).collect();
-    if test.iter().any(Option::is_some) {
-        let means = test.iter().map(|spread| spread.map_or(f64::NAN, |spread| spread.mean));
-        let deviations = test.iter().map(|spread| spread.and_then(|spread| spread.deviation).unwrap_or(0.0));
-        let chart = BarChart::new(format!("Test {}", metric.name()), names.iter().copied())
+    // Without a test split, the validation split is the best there is.
+    let spreads = |split: Split| -> Vec<Option<Spread>> {
+        series.iter().map(|series| metric.spread(series, split)).collect()
+    };
+    let split = Split::ALL.into_iter().rev().find(|split| spreads(*split).iter().any(Option::is_some));
+    if let Some(split) = split {
+        let spreads = spreads(split);
+        let means = spreads.iter().map(|spread| spread.map_or(f64::NAN, |spread| spread.mean));
+        let deviations =
+            spreads.iter().map(|spread| spread.and_then(|spread| spread.deviation).unwrap_or(0.0));
+        let title = format!("{} {}", capitalized(split.title()), metric.name());
+        let chart = BarChart::new(title, names.iter().copied())
             .with_axes("", metric.axis())
             .with_decimals(metric.decimals())
-            .with_bars(Bars::new("test", means).with_error_bars(deviations));
+            .with_bars(Bars::new(split.title(), means).with_error_bars(deviations));
         let caption = match chart.has_error_bars() {
             true => "Mean over the seeds, lower is better; error bars are one standard deviation.",
             false => "Lower is better; one seed.",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::faults;
 use crate::{Error, Result};
 
 /// The prefix of unfinished files.
@@ -42,7 +43,7 @@ impl AtomicFile {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let folder = folder_of(path);
-        fs::metadata(folder).map_err(failed)?;
+        faults::check().and_then(|()| fs::metadata(folder)).map_err(failed)?;
         // What tempfile says names a file that the user never asked for.
         let file = builder.tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
         Ok(Self { path: path.to_owned(), file: BufWriter::with_capacity(1 << 16, file) })
@@ -53,7 +54,8 @@ impl AtomicFile {
         let Self { path, file } = self;
         let failed = |error| Error::io(&path, error);
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.as_file().sync_all().map_err(failed)?;
+        faults::check().and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+        faults::check().map_err(failed)?;
         file.persist(&path).map_err(|error| failed(error.error))?;
         sync_folder(folder_of(&path));
         Ok(())
@@ -62,6 +64,11 @@ impl AtomicFile {
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Err(error) = faults::check() {
+            // A disk that is full takes some of the bytes.
+            self.file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(error);
+        }
         self.file.write(bytes)
     }
 
@@ -72,12 +79,20 @@ impl Write for AtomicFile {
 
 /// Renames a file within its folder.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to).map_err(|error| Error::io(from, error))
+    faults::check().and_then(|()| fs::rename(from, to)).map_err(|error| Error::io(from, error))
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    match faults::check().and_then(|()| fs::remove_file(path)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|error| Error::io(path, error))
+    faults::check().and_then(|()| fs::read(path)).map_err(|error| Error::io(path, error))
 }
 
 /// Removes the unfinished files that a killed process left in a folder.

@@ -13,6 +13,7 @@
 //! ```
 
 pub(crate) mod checksummed;
+mod faults;
 pub(crate) mod files;
 mod history;
 
@@ -24,7 +25,9 @@ use burn::tensor::{Device, TensorData};
 use matnet::net::NetConfig;
 use matnet::weights;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
+use self::checksummed::hex;
 pub use self::history::MetricsRow;
 use crate::config::Document;
 use crate::{Error, Result};
@@ -33,6 +36,12 @@ use crate::{Error, Result};
 pub const BEST: &str = "best.safetensors";
 pub(crate) const METRICS: &str = "metrics.csv";
 pub(crate) const TIMES: &str = "times.csv";
+
+/// The files whose checksums `result.json` holds.
+const COVERED: [&str; 3] = ["config.toml", "split.json", METRICS];
+
+/// What stands for the checksum of `result.json` while it is computed.
+const NO_CHECKSUM: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,7 +72,8 @@ pub struct RunResult {
 /// How well a net does on a split.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// The mean loss.
+    /// The mean loss; not finite if it overflowed.
+    #[serde(with = "number")]
     pub loss: f64,
     /// The error rate, where predictions are right or wrong.
     pub error: Option<f64>,
@@ -110,14 +120,48 @@ impl Run {
             return Ok(None);
         }
         let text = fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
-        serde_json::from_str(&text).map(Some).map_err(|error| Error::damaged(path, error.to_string()))
+        let written: ResultFile =
+            serde_json::from_str(&text).map_err(|error| Error::damaged(&path, error.to_string()))?;
+        if hex(&Sha256::digest(text.replace(&written.result_sha256, NO_CHECKSUM))) != written.result_sha256 {
+            return Err(Error::damaged(path, "damaged: its checksum does not match"));
+        }
+        if let Some(name) =
+            COVERED.into_iter().find(|name| self.sha256(name) != written.sha256.get(*name).cloned())
+        {
+            let what = "is missing, damaged or was edited: its checksum is not the one in result.json";
+            return Err(Error::damaged(self.path(name), what));
+        }
+        Ok(Some(written.result))
+    }
+
+    /// Writes how it ended.
+    pub(crate) fn write_result(&self, result: &RunResult) -> Result<()> {
+        let sums =
+            COVERED.into_iter().filter_map(|name| Some((name.to_owned(), self.sha256(name)?))).collect();
+        let file = ResultFile { result: result.clone(), sha256: sums, result_sha256: NO_CHECKSUM.to_owned() };
+        let text = serde_json::to_string_pretty(&file).expect("numbers and strings") + "\n";
+        let text = text.replace(NO_CHECKSUM, &hex(&Sha256::digest(&text)));
+        files::write(&self.path("result.json"), text.as_bytes())
+    }
+
+    /// The checksum of a file; `None` if it cannot be read.
+    fn sha256(&self, name: &str) -> Option<String> {
+        fs::read(self.path(name)).ok().map(|bytes| hex(&Sha256::digest(bytes)))
     }
 
     /// Creates the folder, if need be, and keeps other processes out until the lock is dropped.
     pub(crate) fn lock(&self) -> Result<File> {
-        fs::create_dir_all(&self.folder).map_err(|error| Error::io(&self.folder, error))?;
+        faults::check()
+            .and_then(|()| fs::create_dir_all(&self.folder))
+            .map_err(|error| Error::io(&self.folder, error))?;
         let path = self.path(".lock");
-        let file = File::create(&path).map_err(|error| Error::io(&path, error))?;
+        if path.is_symlink() {
+            return Err(Error::damaged(path, "is a symbolic link; a run needs a lock file of its own"));
+        }
+        // Never truncated: whatever stands there may be somebody else's.
+        let file = faults::check()
+            .and_then(|()| File::options().write(true).create(true).truncate(false).open(&path));
+        let file = file.map_err(|error| Error::io(&path, error))?;
         match file.try_lock() {
             Ok(()) => {
                 files::sweep(&self.folder);
@@ -131,9 +175,13 @@ impl Run {
         }
     }
 
-    /// Removes the files of a run, and nothing else. The result goes first and the config last: whatever
-    /// is left when this is interrupted is not taken for a finished run, nor for one with other settings.
+    /// Removes the files of a run, and nothing else; fails if another process is training it. The result goes first and the
+    /// config last: whatever is left when this is interrupted is not taken for a finished run, nor for one with other settings.
     pub fn clear(&self) -> Result<()> {
+        if !self.folder.exists() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
         let names = [
             "result.json",
             "next.ckpt",
@@ -147,13 +195,8 @@ impl Run {
             "report.html",
             "config.toml",
         ];
-        for path in names.map(|name| self.path(name)) {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::io(path, error));
-                }
-                _ => {}
-            }
+        for name in names {
+            files::remove(&self.path(name))?;
         }
         Ok(())
     }
@@ -229,7 +272,50 @@ impl Run {
             serde_json::from_str(&decoded.text).map_err(|error| Error::damaged(&path, error.to_string()))?;
         let epoch = metadata.remove("epoch").and_then(|epoch| epoch.as_u64());
         let epoch = epoch.ok_or_else(|| Error::damaged(&path, "its metadata name no epoch"))? as usize;
+        let config = metadata.remove("config").and_then(|sum| sum.as_str().map(str::to_owned));
+        if config != self.sha256("config.toml") {
+            let what =
+                "is damaged or was edited: it is not the config of these weights, whose checksum they hold";
+            return Err(Error::damaged(self.path("config.toml"), what));
+        }
         Ok(Weights { path, tensors: decoded.tensors, epoch, metadata: metadata.into() })
+    }
+}
+
+/// `result.json`: a result, and checksums over it and over other files of the run.
+#[derive(Serialize, Deserialize)]
+struct ResultFile {
+    #[serde(flatten)]
+    result: RunResult,
+    /// Of files of the run, by name.
+    sha256: BTreeMap<String, String>,
+    /// Over the text of the file, with [`NO_CHECKSUM`] in this place.
+    result_sha256: String,
+}
+
+/// Numbers in JSON, where those that are not finite become strings.
+mod number {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Finite(f64),
+        Text(String),
+    }
+
+    pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        match number.is_finite() {
+            true => number.serialize(serializer),
+            false => number.to_string().serialize(serializer),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        match Number::deserialize(deserializer)? {
+            Number::Finite(number) => Ok(number),
+            Number::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        }
     }
 }
 
@@ -241,19 +327,21 @@ pub(crate) struct Weights {
     pub metadata: serde_json::Value,
 }
 
-/// The bytes of a file of weights, with its epoch and metadata.
+/// The bytes of a file of weights, with its epoch, the checksum of its config, and metadata.
 pub(crate) fn encode_weights<M: Serialize>(
     tensors: &[(String, TensorData)],
     epoch: usize,
+    config: &str,
     metadata: &M,
 ) -> Vec<u8> {
     #[derive(Serialize)]
     struct Text<'a, M> {
         epoch: usize,
+        config: &'a str,
         #[serde(flatten)]
         metadata: &'a M,
     }
-    let text = serde_json::to_string(&Text { epoch, metadata }).expect("numbers and strings");
+    let text = serde_json::to_string(&Text { epoch, config, metadata }).expect("numbers and strings");
     checksummed::encode(tensors, &text)
 }
 

@@ -117,7 +117,9 @@ pub trait Task: Sized + 'static {
     /// `[model]` with all sizes known.
     fn config(&self) -> &Self::NetConfig;
     /// matrix or vector.
-    fn form(&self) -> String;
+    fn form(&self) -> String {
+        format!("{:?}", self.config().form()).to_lowercase()
+    }
     /// What is stored beside the weights of an epoch.
     fn metadata(&self) -> Self::Metadata;
     /// What one example is: its shape in words, what it is called, and its time steps (1 without time).

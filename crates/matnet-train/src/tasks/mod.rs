@@ -5,8 +5,3 @@ pub mod graph;
 pub mod samples;
 mod source;
 pub mod stories;
-
-/// matrix or vector.
-fn form_name(form: matnet::Form) -> String {
-    format!("{form:?}").to_lowercase()
-}

@@ -31,6 +31,8 @@ pub struct Progress {
     format: u32,
     /// The checksum of the run's config, which the checkpoint belongs to.
     pub config: String,
+    /// The SIMD level of the CPU that computed it last.
+    pub simd: String,
     /// Epochs done.
     pub epoch: usize,
     /// Steps done in the current epoch.
@@ -76,7 +78,7 @@ pub struct Checkpoint<T: Task> {
 impl<T: Task> Checkpoint<T> {
     /// The start of a run.
     pub fn new(net: NetOf<T>, optimizer: Optimizer, ema: Option<WeightAverage>, config: String) -> Self {
-        let progress = Progress { format: FORMAT, config, ..Progress::default() };
+        let progress = Progress { format: FORMAT, config, simd: matnet::simd_level(), ..Progress::default() };
         Self { net, optimizer, ema, progress }
     }
 
@@ -119,7 +121,7 @@ impl<T: Task> Checkpoint<T> {
             .filter_map(|(name, data)| Some((name.strip_prefix("net.")?.to_owned(), data)))
             .collect();
         self.net = weights::load(self.net, named).map_err(|error| damaged(error.to_string()))?;
-        self.progress = progress;
+        self.progress = Progress { simd: matnet::simd_level(), ..progress };
         Ok(self)
     }
 }
@@ -132,6 +134,11 @@ pub fn newest(folder: &Path) -> Result<Option<PathBuf>> {
         files::rename(&next, &last)?;
     }
     Ok([last, previous].into_iter().find(|path| path.exists()))
+}
+
+/// Removes the checkpoint before the newest.
+pub fn remove_previous(folder: &Path) -> Result<()> {
+    files::remove(&folder.join(PREVIOUS))
 }
 
 /// Adds to the error of a damaged checkpoint whether the one before it is intact.

@@ -7,6 +7,7 @@
 mod checkpoint;
 mod ema;
 mod event;
+mod memory;
 mod optimizer;
 mod planned;
 mod save;
@@ -25,6 +26,7 @@ use rand::seq::SliceRandom;
 use self::checkpoint::{BestEpoch, Checkpoint, Progress};
 use self::ema::WeightAverage;
 pub use self::event::{Event, Observer};
+pub use self::memory::MemoryNeed;
 use self::optimizer::Optimizer;
 pub(crate) use self::planned::Planned;
 use crate::config::{Monitor, Reduction, TrainConfig};
@@ -172,6 +174,8 @@ fn split_json<T: Task>(task: &T) -> String {
 /// The loop with all it needs.
 struct Trainer<'a, T: Task> {
     kind: &'static str,
+    /// The checksum of the config.
+    config_sha256: String,
     task: &'a T,
     config: &'a TrainConfig,
     run: &'a Run,
@@ -209,6 +213,7 @@ impl<'a, T: Task> Trainer<'a, T> {
         let times = times.lines().skip(1).take(state.progress.epoch).map(str::to_owned).collect();
         Self {
             kind: planned.kind,
+            config_sha256: planned.checksum(),
             task,
             config,
             run,
@@ -435,8 +440,9 @@ impl<'a, T: Task> Trainer<'a, T> {
             test: scores[2],
             metrics,
         };
-        let text = serde_json::to_string_pretty(&result).expect("numbers and strings");
-        files::write(&self.run.path("result.json"), format!("{text}\n").as_bytes())?;
+        self.run.write_result(&result)?;
+        // Which steps a checkpoint fell on depends on the clock; a finished run is the same bytes always.
+        checkpoint::remove_previous(self.run.folder())?;
         Ok((result, best))
     }
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use matnet::net::{Net, NetConfig};
+use matnet::summary::LayerSummary;
 use matnet::{Regularizer, weights};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::Options;
+use super::memory::{self, MemoryNeed};
 use crate::config::{Loss, Monitor, TrainConfig};
 use crate::run::checksummed::hex;
 use crate::run::{Run, RunResult};
@@ -77,6 +79,28 @@ impl<T: Task> Planned<T> {
             }
         }
         Ok(())
+    }
+
+    /// Fails unless the memory suffices for the net, its optimizer and the activations of a batch.
+    pub fn check_memory(&self, layers: &[LayerSummary]) -> Result<()> {
+        let batch = self.train.batch_size.unwrap_or(self.task.example().per_epoch);
+        let need = MemoryNeed::new(layers, &self.train, batch);
+        let Some(available) = memory::available().filter(|&available| need.total() > available) else {
+            return Ok(());
+        };
+        let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
+        let value = format!(
+            "the net needs {} (weights {}, optimizer {}, activations of a batch {})",
+            gib(need.total()),
+            gib(need.weights),
+            gib(need.optimizer),
+            gib(need.activations)
+        );
+        let expected = format!(
+            "{} are available; a smaller train.batch_size or smaller hidden sizes would fit",
+            gib(available)
+        );
+        Err(Error::config("model", "hidden", value, expected))
     }
 
     /// The net with all parameters zero: for its layers and names.

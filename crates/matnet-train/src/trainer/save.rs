@@ -15,7 +15,7 @@ impl<T: Task> Trainer<'_, T> {
     /// A weights file with the metadata of an epoch.
     pub(super) fn encoded(&self, net: &NetOf<T>, epoch: usize) -> Result<Vec<u8>> {
         self.check_finite(net)?;
-        Ok(encode_weights(&weights::named(net), epoch, &self.task.metadata()))
+        Ok(encode_weights(&weights::named(net), epoch, &self.config_sha256, &self.task.metadata()))
     }
 
     fn check_finite(&self, net: &NetOf<T>) -> Result<()> {

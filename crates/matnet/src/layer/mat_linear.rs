@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{setters, yes};
 use crate::error::{ConfigError, check_finite, check_gain, check_sides, show};
 use crate::init::{self, Init};
-use crate::ops::{Activation, Mat1Maps, mat1};
+use crate::ops::{Activation, Mat1Maps, batched_product, mat1, product};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, two_sided_flops};
 
@@ -188,10 +188,10 @@ fn apply(
 ) -> Tensor<3> {
     let mapped = match (row_map, col_map) {
         (Some(row_map), Some(col_map)) => return mat1(input, row_map, col_map, bias, activation),
-        (Some(row_map), None) => row_map.transpose().unsqueeze::<3>().matmul(input),
+        (Some(row_map), None) => batched_product(row_map.transpose().unsqueeze::<3>(), input),
         (None, Some(col_map)) => {
             let ([batch, rows, cols], cols_out) = (input.dims(), col_map.dims()[1]);
-            input.reshape([batch * rows, cols]).matmul(col_map).reshape([batch, rows, cols_out])
+            product(input.reshape([batch * rows, cols]), col_map).reshape([batch, rows, cols_out])
         }
         (None, None) => input,
     };

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::setters;
 use crate::error::{ConfigError, check_count, check_finite, check_sides};
 use crate::init::{Init, constant};
+use crate::ops::{batched_product, batched_product_transposed, product};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, join};
 
@@ -237,14 +238,13 @@ impl MultiAttention {
                 weights.mask_fill(visible.bool_not(), 0.0)
             }
         };
-        let read = weights.clone().matmul(memory);
+        let read = batched_product(weights.clone(), memory);
         let matrix = match &self.col_map {
             None => read,
             Some(map) => {
                 let output = map.lazy_shape().dims::<2>()[1];
-                read.reshape([batch * self.heads, cols])
-                    .matmul(map.val())
-                    .reshape([batch, self.heads, output])
+                let flat = read.reshape([batch * self.heads, cols]);
+                product(flat, map.val()).reshape([batch, self.heads, output])
             }
         };
         AttentionRead { matrix, weights }
@@ -255,26 +255,26 @@ impl MultiAttention {
         let [batch, rows, cols] = memory.dims();
         let dot = |queries: Tensor<2>| {
             let queries = queries.reshape([batch, self.heads, cols]);
-            queries.matmul(memory.clone().swap_dims(1, 2))
+            batched_product_transposed(queries, memory.clone())
         };
         match (&self.score, context) {
             (None, Some(queries)) => dot(queries),
             (None, None) => unreachable!("the context was compared with the config"),
             (Some(AttentionScore::Bilinear(score)), Some(context)) => {
-                dot(context.matmul(score.query_map.val()))
+                dot(product(context, score.query_map.val()))
             }
             (Some(AttentionScore::Bilinear(score)), None) => {
                 dot(score.query_map.val().expand([batch, self.heads * cols]))
             }
             (Some(AttentionScore::Additive(score)), context) => {
                 let hidden = score.bias.lazy_shape().dims::<2>()[1];
-                let rows_in = memory.clone().reshape([batch * rows, cols]).matmul(score.memory_map.val());
+                let rows_in = product(memory.clone().reshape([batch * rows, cols]), score.memory_map.val());
                 let mut state =
                     rows_in.reshape([batch, rows, hidden]) + score.bias.val().unsqueeze_dim::<3>(0);
                 if let (Some(context), Some(map)) = (context, &score.context_map) {
-                    state = state + context.matmul(map.val()).unsqueeze_dim::<3>(1);
+                    state = state + product(context, map.val()).unsqueeze_dim::<3>(1);
                 }
-                let scores = state.tanh().reshape([batch * rows, hidden]).matmul(score.score_map.val());
+                let scores = product(state.tanh().reshape([batch * rows, hidden]), score.score_map.val());
                 scores.reshape([batch, rows, self.heads]).swap_dims(1, 2)
             }
         }

@@ -148,6 +148,10 @@ impl SampleNetConfig for AutoEncoderConfig {
     fn output(&self) -> NetOutput {
         NetOutput::Matrix(self.input)
     }
+
+    fn output_activation(&self) -> Activation {
+        self.output_activation
+    }
 }
 
 /// The denoising auto-encoder with tied weights, made with [`AutoEncoderConfig`].

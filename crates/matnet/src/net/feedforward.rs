@@ -175,6 +175,10 @@ impl<O: HeadConfig> SampleNetConfig for FeedForwardConfig<O> {
     fn output(&self) -> NetOutput {
         self.output.per_sample()
     }
+
+    fn output_activation(&self) -> Activation {
+        self.output_activation
+    }
 }
 
 /// The deep feed-forward net, made with [`FeedForwardConfig`]: H₁ = σ(mat1(X)), then any number of hidden layers with or

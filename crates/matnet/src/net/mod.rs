@@ -36,6 +36,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::error::{ConfigError, show};
 use crate::form::Form;
 use crate::mode::Mode;
+use crate::ops::Activation;
 use crate::random::SeededRng;
 use crate::summary::LayerSummary;
 
@@ -107,6 +108,11 @@ pub trait SampleNetConfig: NetConfig {
 
     /// What the net returns for a sample.
     fn output(&self) -> NetOutput;
+
+    /// The activation of the output. A loss on logits needs the identity.
+    fn output_activation(&self) -> Activation {
+        Activation::Identity
+    }
 }
 
 /// Panics unless a net is given a non-empty batch of the matrices it was built for.

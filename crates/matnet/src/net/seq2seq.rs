@@ -176,6 +176,10 @@ impl SampleNetConfig for Seq2SeqConfig {
     fn output(&self) -> NetOutput {
         NetOutput::Sequence { steps: Some(self.steps), sides: self.output.unwrap_or(self.input) }
     }
+
+    fn output_activation(&self) -> Activation {
+        self.output_activation
+    }
 }
 
 /// The encoder–decoder, made with [`Seq2SeqConfig`].

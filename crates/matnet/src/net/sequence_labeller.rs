@@ -151,6 +151,10 @@ impl<O: HeadConfig> SampleNetConfig for SequenceLabellerConfig<O> {
     fn output(&self) -> NetOutput {
         self.output.per_step()
     }
+
+    fn output_activation(&self) -> Activation {
+        self.output_activation
+    }
 }
 
 /// Recurrent layers over a sequence, and Yₜ = g(mat1(Hₜ)) or scores at every step, made with

@@ -1,9 +1,9 @@
-//! The elementwise functions that a map may end in.
+//! Activation functions.
 
 use burn::tensor::{Tensor, activation};
 use serde::{Deserialize, Serialize};
 
-/// An elementwise function that can be fused into the map before it.
+/// An element-wise activation, which can be fused with the map before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
@@ -19,7 +19,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Applies the function to every element, with ordinary tensor operations.
+    /// Applies the function to every element, with tensor operations.
     pub fn forward<const D: usize>(self, input: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Identity => input,

@@ -1,6 +1,6 @@
-//! Every operation written with ordinary tensor operations: slow, obvious, and at home on every backend.
+//! Every operation composed of tensor operations: slow, simple, and available on every backend.
 //!
-//! Arguments are those of the functions of the same name in [`ops`](super), which check them.
+//! The arguments are those of the functions of the same name in [`ops`](super), which check them.
 
 mod graph;
 mod memory;
@@ -11,6 +11,30 @@ use super::{Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps
 
 pub use graph::{attention_map, edge_attention, highway, slot_map, sparse_product};
 pub use memory::memory_step;
+
+/// See [`product`](super::product()).
+pub fn product(a: Tensor<2>, b: Tensor<2>) -> Tensor<2> {
+    a.matmul(b)
+}
+
+/// See [`batched_product`](super::batched_product).
+pub fn batched_product(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
+    a.matmul(b)
+}
+
+/// See [`linear`](super::linear).
+pub fn linear(
+    input: Tensor<2>,
+    weight: Tensor<2>,
+    bias: Option<Tensor<1>>,
+    activation: Activation,
+) -> Tensor<2> {
+    let mapped = product(input, weight);
+    activation.forward(match bias {
+        Some(bias) => mapped + bias.unsqueeze(),
+        None => mapped,
+    })
+}
 
 /// Uᵀ X V for every X of the batch.
 pub fn two_sided(input: Tensor<3>, row_map: Tensor<2>, col_map: Tensor<2>) -> Tensor<3> {
@@ -44,8 +68,8 @@ pub fn mat2(p: Tensor<3>, q: Tensor<3>, maps: Mat2Maps, activation: Activation) 
     })
 }
 
-/// See [`recurrent`](super::recurrent()); here the first state is always given. The input's products of all
-/// steps are computed together.
+/// See [`recurrent`](super::recurrent()); here the initial state is required. The input maps of all steps are
+/// computed together.
 pub fn recurrent(
     cell: Cell,
     steps: Steps,
@@ -74,7 +98,7 @@ pub fn recurrent(
     recurrent_mapped(cell, mapped, state, maps, keep)
 }
 
-/// See [`recurrent_mapped`](super::recurrent_mapped()); here the first state is always given.
+/// See [`recurrent_mapped`](super::recurrent_mapped()); here the initial state is required.
 pub fn recurrent_mapped(
     cell: Cell,
     mapped: Tensor<5>,
@@ -95,8 +119,7 @@ pub fn recurrent_mapped(
     (Tensor::stack(kept, 1), state)
 }
 
-/// One step of a recurrence, (input, state) → state, from what the input gives every gate:
-/// `[gates, batch, rows, cols]`.
+/// One step of a recurrence, (input, state) → state, from the mapped input of every gate, `[gates, batch, rows, cols]`.
 fn step(cell: Cell, mapped: Tensor<4>, state: MatState, maps: &StateMaps) -> MatState {
     let gate = |index: usize, hidden: Tensor<3>, activation: Activation| {
         let from_input = mapped.clone().narrow(0, index, 1).squeeze_dim::<3>(0);

@@ -10,15 +10,15 @@ use crate::graph::Sparse;
 /// Yᵢₖ = Σⱼ Λᵢⱼₖ hⱼ with Λᵢⱼₖ = softmax over j ∈ N(i) of (qᵢₖ + bₖ)ᵀ hⱼ, for heads k.
 ///
 /// With qᵢₖ = Wₖᵀ hᵢ this is the paper's bilinear score g(x, y) = xᵀWy + aᵀx + bᵀy + c: aᵀx and c are the same
-/// for all neighbours y of x, and a softmax does not see what all its scores share. Every head's Λ stands in the
-/// place of Uᵀ of a [`mat1`](super::mat1()). A node without neighbours gets 0.
+/// for all neighbours y of x, so they cancel in the softmax. Every head's Λ takes the place of Uᵀ in a
+/// [`mat1`](super::mat1()). The aggregate of a node without neighbours is 0.
 ///
-/// Nothing of the size of the edges is kept: on the CPU each node's scores, softmax and sums are done in one go,
+/// Nothing of the size of the edges is kept: on the CPU each node's scores, softmax and sums are computed in one pass,
 /// forward and backward.
 ///
 /// # Shapes
 ///
-/// - `matrix`: `[nodes, others]`; the entries of row i are N(i), their weights are not looked at
+/// - `matrix`: `[nodes, others]`; the entries of row i are N(i), their weights are ignored
 /// - `query` (q): `[nodes, width, heads]`
 /// - `bias` (b): `[width, heads]`
 /// - `keys` (h): `[others, width]`
@@ -51,7 +51,7 @@ pub fn edge_attention(matrix: &Sparse, query: Tensor<3>, bias: Tensor<2>, keys: 
 
 /// Y = \[H̃₁ … H̃ₙ\] V with H̃ₖ = Λₖ H: [`edge_attention`] of a graph's nodes to each other, with the maps before and after it.
 ///
-/// Queries and H̃, which are as wide as all heads together, are not kept for the backward pass but computed again.
+/// Queries and H̃, which are as wide as all heads together, are recomputed in the backward pass, not stored.
 ///
 /// # Shapes
 ///

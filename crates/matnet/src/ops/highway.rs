@@ -8,11 +8,11 @@ use super::{Activation, composed};
 
 /// H′ = (1 − Z) ⊙ H + Z ⊙ C with Z = sigm(P₁ + Q₁ + b₁) and C = σ(P₂ + Q₂ + b₂), in one pass.
 ///
-/// P is what a node's own state gives the gate and the candidate, Q what it heard gives them.
+/// P comes from a node's own state, Q from the aggregate of its neighbours; each has a part for the gate and one for the candidate.
 ///
 /// # Shapes
 ///
-/// - `own` (P₁ and P₂ side by side) and `heard` (Q): `[nodes, 2 · width]`
+/// - `own` (P₁ and P₂ concatenated) and `aggregated` (Q): `[nodes, 2 · width]`
 /// - `bias` (b): `[2, width]`
 /// - `state` (H) and output: `[nodes, width]`
 ///
@@ -21,7 +21,7 @@ use super::{Activation, composed};
 /// If the shapes do not fit together.
 pub fn highway(
     own: Tensor<2>,
-    heard: Tensor<2>,
+    aggregated: Tensor<2>,
     bias: Tensor<2>,
     state: Tensor<2>,
     activation: Activation,
@@ -29,7 +29,7 @@ pub fn highway(
     let [nodes, width] = state.dims();
     for (name, dims, want) in [
         ("own", own.dims(), [nodes, 2 * width]),
-        ("heard", heard.dims(), [nodes, 2 * width]),
+        ("aggregated", aggregated.dims(), [nodes, 2 * width]),
         ("bias", bias.dims(), [2, width]),
     ] {
         assert!(
@@ -39,15 +39,15 @@ pub fn highway(
     }
     let dtype = state.dtype();
     assert!(
-        own.dtype() == dtype && heard.dtype() == dtype && bias.dtype() == dtype,
+        own.dtype() == dtype && aggregated.dtype() == dtype && bias.dtype() == dtype,
         "highway: the tensors hold different numbers"
     );
     if !fused::available(&state) {
-        return composed::highway(own, heard, bias, state, activation);
+        return composed::highway(own, aggregated, bias, state, activation);
     }
     Tensor::from_dispatch(Dispatch::highway(
         own.into_dispatch(),
-        heard.into_dispatch(),
+        aggregated.into_dispatch(),
         bias.into_dispatch(),
         state.into_dispatch(),
         activation,

@@ -20,9 +20,9 @@ pub struct Mat1Maps {
     pub activation: Activation,
 }
 
-/// What [`mat1`] gives with the first maps, given to `mat1` with the next, and so on: the same numbers, in less time.
+/// A composition of [`mat1`]s, with the same result in less time.
 ///
-/// On the CPU a few samples at a time run through all maps, and the states in between are never put together.
+/// On the CPU a few samples at a time pass through all maps, and the states in between are never gathered.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! One step of a memory with heads that read and write: the inner part of a Neural Turing Machine.
+//! One step of the memory of a Neural Turing Machine, with read and write heads.
 
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Tensor, TensorData};
@@ -8,20 +8,20 @@ use super::fused::{self, FusedMemoryOps};
 
 pub use matnet_kernels::MemorySize;
 
-/// What every number of a memory is before anything is written.
+/// The initial value of every entry of a memory.
 const CONSTANT: f32 = 1e-6;
 
-/// A memory, where its heads look, and what they have read.
+/// A memory, the attention weights of its heads, and their last reads.
 #[derive(Clone, Debug)]
 pub struct MemoryState {
     /// The sizes.
     pub size: MemorySize,
-    /// Everything side by side, `[batch, numbers]`: what was read, the weights, the memory with its slots innermost.
+    /// All parts in one row, `[batch, numbers]`: the reads, the weights, the memory with its slots innermost.
     pub(super) packed: Tensor<2>,
 }
 
 impl MemoryState {
-    /// The memory before the first step: the same small number everywhere, all heads at the first slot, nothing read.
+    /// The initial memory: the same small number everywhere, all heads at the first slot, all reads 0.
     pub fn start(size: MemorySize, batch: usize, device: &Device) -> Self {
         let mut one = vec![0.0_f32; size.state()];
         let (weights, memory) = (size.reads * size.width, size.state() - size.slots * size.width);
@@ -31,7 +31,7 @@ impl MemoryState {
         Self { size, packed: packed.expand([batch, size.state()]) }
     }
 
-    /// A state from its parts, as the functions below give them.
+    /// A state from its parts, as the functions below return them.
     ///
     /// # Panics
     ///
@@ -39,29 +39,29 @@ impl MemoryState {
     pub fn new(size: MemorySize, read: Tensor<3>, weights: Tensor<3>, memory: Tensor<3>) -> Self {
         let batch = memory.dims()[0];
         for (name, dims, want) in [
-            ("what was read", read.dims(), [batch, size.reads, size.width]),
-            ("the weights", weights.dims(), [batch, size.heads(), size.slots]),
-            ("the memory", memory.dims(), [batch, size.slots, size.width]),
+            ("reads", read.dims(), [batch, size.reads, size.width]),
+            ("weights", weights.dims(), [batch, size.heads(), size.slots]),
+            ("memory", memory.dims(), [batch, size.slots, size.width]),
         ] {
-            assert!(dims == want, "memory: shape of {name} is {dims:?}, expected {want:?}");
+            assert!(dims == want, "memory: {name} have the shape {dims:?}, expected {want:?}");
         }
         let flat = |part: Tensor<3>| part.flatten::<2>(1, 2);
         let packed = Tensor::cat(vec![flat(read), flat(weights), flat(memory.swap_dims(1, 2))], 1);
         Self { size, packed }
     }
 
-    /// The same with numbers of another kind.
+    /// The same with another data type.
     pub fn cast(self, dtype: DType) -> Self {
         Self { size: self.size, packed: self.packed.cast(dtype) }
     }
 
-    /// R: what the reading heads have read, `[batch, reads, width]`.
+    /// R: the reads of the read heads, `[batch, reads, width]`.
     pub fn read(&self) -> Tensor<3> {
         let MemorySize { reads, width, .. } = self.size;
         self.part(0, [reads, width])
     }
 
-    /// W: the weights of all heads, those that read first, `[batch, heads, slots]`. Each row is a distribution over the slots.
+    /// W: the attention weights of all heads, read heads first, `[batch, heads, slots]`.
     pub fn weights(&self) -> Tensor<3> {
         let MemorySize { reads, width, slots, .. } = self.size;
         self.part(reads * width, [self.size.heads(), slots])
@@ -72,7 +72,7 @@ impl MemoryState {
         self.turned().swap_dims(1, 2)
     }
 
-    /// The memory as it lies there, `[batch, width, slots]`.
+    /// The memory as it is stored, `[batch, width, slots]`.
     pub(super) fn turned(&self) -> Tensor<3> {
         let MemorySize { width, slots, .. } = self.size;
         self.part(self.size.state() - width * slots, [width, slots])
@@ -84,33 +84,34 @@ impl MemoryState {
     }
 }
 
-/// Lets all heads find their places, the writing heads write, and the reading heads read what stands there then.
+/// One step of the memory of a Neural Turing Machine ([Graves et al.](https://arxiv.org/abs/1410.5401)): all heads address their
+/// slots, the write heads write, and the read heads read the new memory.
 ///
 /// For a head with the weights w and the address (k′, β′, g′, s′, γ′), over slots m₁ … mₙ:
 ///
 /// ```text
 /// k = tanh k′,  β = log(1 + exp β′),  g = sigm g′,  s = softmax s′,  γ = 1 + log(1 + exp γ′)
-/// Kₙ = kᵀmₙ / (√(kᵀk + ε) √(mₙᵀmₙ + ε))       how similar a slot is to the key; ε = 0.01
-/// c  = softmax(βK)                            by content
-/// v  = g c + (1 − g) w                        or from where it was
-/// ṽₙ = Σⱼ sⱼ v₍ₙ₋ⱼ₎ + δ                          moved by j = −shift … shift, in a circle; δ = 1e-8
-/// w′ = softmax(γ log ṽ) = ṽᵞ / Σ ṽᵞ           and sharp again
+/// Kₙ = kᵀmₙ / (√(kᵀk + ε) √(mₙᵀmₙ + ε))       similarity of slot and key; ε = 0.01
+/// c  = softmax(βK)                            content addressing
+/// v  = g c + (1 − g) w                        interpolation
+/// ṽₙ = Σⱼ sⱼ v₍ₙ₋ⱼ₎ + δ                          circular shift by j = −shift … shift; δ = 1e-8
+/// w′ = softmax(γ log ṽ) = ṽᵞ / Σ ṽᵞ           sharpening
 /// ```
 ///
-/// With these, for what the writing heads i are told to erase, eᵢ = sigm eᵢ′, and to add, aᵢ = tanh aᵢ′:
+/// Then the write heads i erase eᵢ = sigm eᵢ′ and add aᵢ = tanh aᵢ′:
 ///
 /// ```text
 /// P′ = P ⊙ Πᵢ (1 − wᵢ′eᵢᵀ) + Σᵢ wᵢ′aᵢᵀ
-/// R′ = UᵀP′                                   U = the new weights of the reading heads, a column each
+/// R′ = UᵀP′                                   U: the new weights of the read heads, a column each
 /// ```
 ///
-/// Reading is `mat1` with attention columns, as in [`MultiAttention`](crate::layer::MultiAttention). No number can become infinite
-/// or none: lengths and weights are kept from 0 by ε and δ, and powers are taken as a softmax.
+/// Reading is `mat1` with attention weights, as in [`MultiAttention`](crate::layer::MultiAttention). All numbers stay finite: ε and δ
+/// keep lengths and weights from 0, and powers are computed as a softmax.
 ///
 /// # Shapes
 ///
-/// - `addresses`: `[batch, heads · (width + 4 + 2 · shift)]`: k′, β′, g′, s′, γ′ of each head, those that read first
-/// - `changes`: `[batch, 2 · writes · width]`: e′ of each writing head, then a′ of each
+/// - `addresses`: `[batch, heads · (width + 4 + 2 · shift)]`: k′, β′, g′, s′, γ′ of each head, read heads first
+/// - `changes`: `[batch, 2 · writes · width]`: e′ of each write head, then a′ of each
 ///
 /// # Panics
 ///

@@ -1,9 +1,8 @@
-//! The maps of the paper as functions on tensors.
+//! The equations of the paper as functions on tensors.
 //!
-//! Each operation exists twice. [`composed`] writes it with ordinary tensor operations, so it runs and
-//! differentiates on every Burn backend and is easy to believe. The functions of this module give the
-//! same numbers and take the fused CPU kernels of `matnet-kernels`, with their hand-written backward
-//! passes, wherever the tensors live on the CPU in `f32` or `f64`.
+//! Each operation exists twice. [`composed`] writes it with tensor operations, so that it runs and differentiates on every
+//! Burn backend. The functions of this module compute the same and use the fused CPU kernels of `matnet-kernels`, with their
+//! hand-written backward passes, for tensors on the CPU in `f32` or `f64`.
 
 mod activation;
 pub mod composed;
@@ -14,6 +13,7 @@ mod mat1;
 mod mat1_chain;
 mod mat2;
 mod memory;
+mod product;
 mod recurrent;
 mod sparse_product;
 
@@ -24,5 +24,8 @@ pub use mat1::mat1;
 pub use mat1_chain::{Mat1Maps, mat1_chain};
 pub use mat2::{Mat2Maps, mat2};
 pub use memory::{MemorySize, MemoryState, memory_step};
+pub use product::{
+    batched_product, batched_product_transposed, linear, linear_transposed, product, product_transposed,
+};
 pub use recurrent::{Cell, Keep, MatState, RecurrentMaps, StateMaps, Steps, recurrent, recurrent_mapped};
 pub use sparse_product::{slot_map, sparse_product};

@@ -7,7 +7,7 @@ use burn::backend::Dispatch;
 use super::fused::{self, FusedOps, Schedule};
 use super::{Activation, composed};
 
-/// Which recurrence runs, and with which function where the paper leaves it open.
+/// A recurrent cell, with its activation f where the paper leaves it open.
 ///
 /// | cell | gates, in the order of the stacked maps | state |
 /// |---|---|---|
@@ -19,14 +19,14 @@ use super::{Activation, composed};
 pub enum Cell {
     /// One map and one function.
     Rnn(Activation),
-    /// Input, forget and output gate and a cell beside the hidden state.
+    /// Input, forget and output gate, and a cell state C.
     Lstm,
-    /// Update and reset gate, the reset applied before the map.
+    /// Update and reset gate; the reset gate is applied before the map.
     Gru(Activation),
 }
 
 impl Cell {
-    /// How many maps are stacked in [`RecurrentMaps`].
+    /// The number of gates, whose maps are stacked in [`RecurrentMaps`].
     pub fn gates(self) -> usize {
         match self {
             Self::Rnn(_) => 1,
@@ -35,7 +35,7 @@ impl Cell {
         }
     }
 
-    /// Whether the state has a cell C beside H.
+    /// Whether there is a cell state C.
     pub fn has_cell_state(self) -> bool {
         self == Self::Lstm
     }
@@ -56,7 +56,7 @@ pub struct RecurrentMaps {
     pub bias: Tensor<3>,
 }
 
-/// The state's half of [`RecurrentMaps`].
+/// The state maps of [`RecurrentMaps`].
 #[derive(Clone, Debug)]
 pub struct StateMaps {
     /// U of the state: `[gates, rows, rows]`
@@ -67,12 +67,12 @@ pub struct StateMaps {
     pub bias: Tensor<3>,
 }
 
-/// What a recurrence carries from step to step.
+/// The state of a recurrent cell.
 #[derive(Clone, Debug)]
 pub struct MatState {
     /// H: `[batch, rows, cols]`
     pub hidden: Tensor<3>,
-    /// C of an LSTM, of the same shape.
+    /// The cell state C of an LSTM, of the same shape.
     pub cell_state: Option<Tensor<3>>,
 }
 
@@ -84,28 +84,27 @@ impl MatState {
     }
 }
 
-/// What the recurrence reads.
+/// The input of a recurrent cell.
 #[derive(Clone, Debug)]
 pub enum Steps {
     /// A matrix per step: `[batch, time, rows_in, cols_in]`.
     Sequence(Tensor<4>),
-    /// The same matrix `[batch, rows_in, cols_in]` at each of so many steps, as the decoder of the
-    /// paper's encoder–decoder does.
+    /// The same matrix `[batch, rows_in, cols_in]` at each of so many steps, as in the decoder of the paper.
     Constant(Tensor<3>, usize),
 }
 
-/// Which hidden states are given back.
+/// Which hidden states are returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Those of all steps: `[batch, time, rows, cols]`.
+    /// All steps: `[batch, time, rows, cols]`.
     All,
-    /// That of the last step only: `[batch, 1, rows, cols]`.
+    /// The last step: `[batch, 1, rows, cols]`.
     Last,
 }
 
-/// Runs a recurrence over a sequence; gives back the hidden states and the final state.
+/// Runs a recurrent cell over a sequence; returns the hidden states and the last state.
 ///
-/// The state starts as `state`, or as zeros.
+/// The initial state is `state`, or zeros.
 ///
 /// # Panics
 ///
@@ -145,8 +144,7 @@ pub fn recurrent(
     take_apart(Tensor::from_dispatch(output), schedule)
 }
 
-/// As [`recurrent`], with what the input gives every gate, UᵀXV, computed already:
-/// `mapped` is `[gates, batch, time, rows, cols]`.
+/// As [`recurrent`], with the mapped input UᵀXV of every gate: `mapped` is `[gates, batch, time, rows, cols]`.
 ///
 /// # Panics
 ///
@@ -187,13 +185,13 @@ pub fn recurrent_mapped(
     take_apart(Tensor::from_dispatch(output), schedule)
 }
 
-/// The state before anything was read, where and of what kind the maps are.
+/// The zero state, on the device and of the data type of the maps.
 fn zero_state(cell: Cell, shape: [usize; 3], like: &Tensor<3>) -> MatState {
     let zeros = || Tensor::zeros(shape, (&like.device(), like.dtype()));
     MatState { hidden: zeros(), cell_state: cell.has_cell_state().then(zeros) }
 }
 
-/// Cells without a cell_state are handed the hidden state in its place and do not look at it.
+/// Cells without a cell state are given the hidden state in its place, which they ignore.
 fn cell_state_or_placeholder(state: &MatState) -> Tensor<3> {
     state.cell_state.clone().unwrap_or_else(|| state.hidden.clone().detach())
 }
@@ -208,7 +206,7 @@ fn take_apart(output: Tensor<4>, schedule: Schedule) -> (Tensor<4>, MatState) {
     (hidden, state)
 }
 
-/// Panics unless everything fits; returns the shape of the state.
+/// Panics unless all shapes fit; returns that of the state.
 fn check(cell: Cell, steps: &Steps, state: Option<&MatState>, maps: &RecurrentMaps) -> [usize; 3] {
     let (batch, time, rows_in, cols_in, dtype) = match steps {
         Steps::Sequence(input) => {

@@ -1,4 +1,4 @@
-//! A fixed sparse matrix times a dense one, and what comes of it mapped.
+//! A constant sparse matrix times a dense one, and concatenated neighbours.
 
 use burn::backend::Dispatch;
 use burn::tensor::Tensor;
@@ -7,10 +7,10 @@ use super::composed;
 use super::fused::{self, FusedGraphOps};
 use crate::graph::Sparse;
 
-/// Y = A X for a fixed sparse A: every row of Y is a weighted sum of rows of X.
+/// Y = A X for a constant sparse A: every row of Y is a weighted sum of rows of X.
 ///
-/// With A in the place of Uᵀ this is [`mat1`](super::mat1()) without V and B: means over neighbours, GCN and sparse
-/// features are all of this kind.
+/// With A in the place of Uᵀ this is [`mat1`](super::mat1()) without V and B: the mean over neighbours, GCN and sparse features
+/// are all computed with it.
 ///
 /// # Shapes
 ///
@@ -46,10 +46,10 @@ pub fn sparse_product(matrix: &Sparse, input: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(Dispatch::sparse_product(input.into_dispatch(), matrix.clone()))
 }
 
-/// Y = \[H̃₁ … H̃ₖ\] V, where row i of H̃ₛ is the state that the s-th entry of row i of A names, or 0: a node's neighbours side by
-/// side, each slot with a map of its own.
+/// Y = \[H̃₁ … H̃ₖ\] V, where row i of H̃ₛ is the state of the s-th neighbour of node i, or 0: the neighbours of a node
+/// concatenated, each slot with its own map.
 ///
-/// On the CPU slots that hold nobody cost nothing.
+/// On the CPU empty slots cost nothing.
 ///
 /// # Shapes
 ///

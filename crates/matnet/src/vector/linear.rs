@@ -1,13 +1,13 @@
 //! The dense layer: y = σ(Wᵀx + b).
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
-use burn::tensor::{Device, Tensor, module::linear};
+use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{setters, yes};
 use crate::error::{ConfigError, check_finite, check_gain, check_sides};
 use crate::init::{self, Init};
-use crate::ops::Activation;
+use crate::ops::{Activation, linear, linear_transposed};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
@@ -92,12 +92,12 @@ impl VecLinear {
     /// y = σ(Wᵀx + b): `[batch, input]` → `[batch, output]`.
     pub fn forward(&self, input: Tensor<2>) -> Tensor<2> {
         let bias = self.bias.as_ref().map(Param::val);
-        self.activation.forward(linear(input, self.weight.val(), bias))
+        linear(input, self.weight.val(), bias, self.activation)
     }
 
     /// The transposed map with another bias and σ: σ(W x + b), `[batch, output]` → `[batch, input]`.
     pub fn transposed(&self, input: Tensor<2>, bias: Tensor<1>, activation: Activation) -> Tensor<2> {
-        activation.forward(linear(input, self.weight.val().transpose(), Some(bias)))
+        linear_transposed(input, self.weight.val(), Some(bias), activation)
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::setters;
 use crate::error::{ConfigError, check_finite, check_sides};
 use crate::init::{Init, gate_bias, parameter};
-use crate::ops::{Cell, Keep, MatState, StateMaps, Steps, recurrent_mapped};
+use crate::ops::{Cell, Keep, MatState, StateMaps, Steps, batched_product, recurrent_mapped};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
@@ -119,7 +119,7 @@ impl VecCell {
         assert!(batch > 0, "recurrent: the input has an empty batch");
         assert!(time > 0, "recurrent: the input has no time step");
         assert_eq!(width, expected, "recurrent: the cell reads {expected} numbers, got {width}");
-        let product = input.reshape([1, batch * different, width]).matmul(self.input_map.val());
+        let product = batched_product(input.reshape([1, batch * different, width]), self.input_map.val());
         product.reshape([gates, batch, different, hidden, 1]).expand([gates, batch, time, hidden, 1])
     }
 }

@@ -5,29 +5,29 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use matnet_data::cache::Cache;
-use matnet_data::catalog::{self, Dataset, Source};
-use matnet_data::fetch::{Patience, Progress, fetch};
+use matnet_data::catalog::{self, Cache, DatasetInfo, FetchOptions, FetchProgress, Origin, fetch};
 
 use crate::cli::Fetch;
 use crate::failure::{Failure, Outcome};
-use crate::{interrupt, text};
+use matnet_report::text;
+
+use crate::{interrupt, say};
 
 /// Fetches the datasets asked for.
 pub fn run(args: Fetch) -> Outcome {
-    let cache = super::cache(&args.cache)?;
-    let datasets: Vec<&Dataset> = match args.all {
+    let cache = args.cache.cache()?;
+    let datasets: Vec<&DatasetInfo> = match args.all {
         true => catalog::all().iter().filter(|dataset| needs_files(dataset)).collect(),
         false => super::chosen(&args.names)?,
     };
-    let patience = Patience { idle: Duration::from_secs(args.timeout), ..Patience::default() };
+    let options = FetchOptions { timeout: Duration::from_secs(args.timeout), ..FetchOptions::default() };
     interrupt::watch();
     let mut failed = 0;
     for dataset in &datasets {
-        match fetch_one(dataset, &cache, &patience) {
-            // One home that is down is no reason to leave the others.
+        match fetch_one(dataset, &cache, &options) {
+            // One server that is down is no reason to skip the others.
             Err(Failure::Failed(what)) if datasets.len() > 1 => {
-                eprintln!("error: {what}");
+                say!("error: {what}");
                 failed += 1;
             }
             outcome => outcome?,
@@ -42,36 +42,37 @@ pub fn run(args: Fetch) -> Outcome {
     }
 }
 
-fn fetch_one(dataset: &Dataset, cache: &Cache, patience: &Patience) -> Outcome {
+fn fetch_one(dataset: &DatasetInfo, cache: &Cache, options: &FetchOptions) -> Outcome {
     let mut out = io::stdout().lock();
-    if matches!(dataset.source, Source::BuiltIn) {
-        writeln!(out, "{}: built in, nothing to fetch", dataset.name)?;
-        return Ok(());
-    }
-    let mut teller = Teller::new(dataset.name);
-    let paths = fetch(dataset, cache, patience, &mut |progress| {
-        teller.tell(progress);
+    let mut reporter = Reporter::new(dataset.name);
+    let paths = fetch(dataset, cache, options, &mut |progress| {
+        reporter.update(progress);
         if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    teller.clear();
-    let files = text::counted(paths?.len(), "file");
-    writeln!(out, "{}: {files} in {}, checked", dataset.name, cache.folder(dataset).display())?;
+    reporter.clear();
+    let paths = paths?;
+    if paths.is_empty() {
+        writeln!(out, "{}: nothing to fetch", dataset.name)?;
+        return Ok(());
+    }
+    let files = text::counted(paths.len(), "file");
+    writeln!(out, "{}: {files} in {}, verified", dataset.name, cache.folder(dataset).display())?;
     Ok(())
 }
 
-fn needs_files(dataset: &Dataset) -> bool {
-    matches!(dataset.source, Source::Files { optional: false, .. })
+fn needs_files(dataset: &DatasetInfo) -> bool {
+    dataset.origin == Origin::Download
 }
 
-/// Tells how a fetch goes: a bar on a terminal, plain lines elsewhere. All of it goes to standard error.
-struct Teller {
+/// Progress of a fetch on standard error: a bar on a terminal, plain lines elsewhere.
+struct Reporter {
     dataset: &'static str,
     bar: Option<ProgressBar>,
-    /// Tenths of the file already told in plain lines.
+    /// Tenths of the file already reported in plain lines.
     tenths: u64,
 }
 
-impl Teller {
+impl Reporter {
     fn new(dataset: &'static str) -> Self {
         let bar = io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::no_length();
@@ -87,29 +88,29 @@ impl Teller {
         Self { dataset, bar, tenths: 0 }
     }
 
-    fn tell(&mut self, progress: Progress) {
+    fn update(&mut self, progress: FetchProgress) {
         match (&self.bar, progress) {
-            (Some(bar), Progress::Bytes(_, done, total)) => {
+            (Some(bar), FetchProgress::Bytes(_, done, total)) => {
                 if let Some(total) = total {
                     bar.set_length(total);
                 }
                 bar.set_position(done);
             }
-            (Some(bar), Progress::Asking(file, _)) => {
+            (Some(bar), FetchProgress::Connecting(file, _)) => {
                 bar.reset();
                 bar.set_message(file.to_owned());
             }
-            (Some(bar), Progress::Checking(file)) => bar.set_message(format!("checking {file}")),
-            (_, Progress::Trouble(_, what)) => self.line(what),
+            (Some(bar), FetchProgress::Verifying(file)) => bar.set_message(format!("verifying {file}")),
+            (_, FetchProgress::AttemptFailed(_, what)) => self.line(what),
             (Some(_), _) => {}
-            (None, Progress::Bytes(file, done, total)) => self.bytes(file, done, total),
-            (None, Progress::Asking(file, url)) => {
+            (None, FetchProgress::Bytes(file, done, total)) => self.bytes(file, done, total),
+            (None, FetchProgress::Connecting(file, url)) => {
                 self.tenths = 0;
                 self.line(&format!("{file} from {url}"));
             }
-            (None, Progress::Checking(file)) => self.line(&format!("checking {file}")),
-            (None, Progress::Present(file)) => self.line(&format!("{file} is already there")),
-            (None, Progress::Done(file)) => self.line(&format!("{file} done")),
+            (None, FetchProgress::Verifying(file)) => self.line(&format!("verifying {file}")),
+            (None, FetchProgress::Present(file)) => self.line(&format!("{file} is already there")),
+            (None, FetchProgress::Done(file)) => self.line(&format!("{file} done")),
         }
     }
 

@@ -2,16 +2,15 @@
 
 use std::io::{self, Write};
 
-use matnet_data::cache::Cache;
-use matnet_data::catalog::{Check, Dataset, Source};
+use matnet_data::catalog::{Cache, Check, DatasetInfo, Origin};
 
 use crate::cli::List;
 use crate::failure::Outcome;
-use crate::text;
+use matnet_report::text;
 
 /// Lists the datasets.
 pub fn run(args: List) -> Outcome {
-    let cache = super::cache(&args.cache)?;
+    let cache = args.cache.cache()?;
     let datasets = super::chosen(&args.names)?;
     let mut out = io::stdout().lock();
     let width = datasets.iter().map(|dataset| dataset.name.len()).max().unwrap_or(0);
@@ -26,16 +25,17 @@ pub fn run(args: List) -> Outcome {
 }
 
 /// Whether a dataset can be used right now.
-fn state(dataset: &Dataset, cache: &Cache) -> &'static str {
-    match &dataset.source {
-        Source::BuiltIn => "built in",
-        Source::Files { .. } if cache.locate(dataset).is_some() => "here",
-        Source::Files { optional: true, .. } => "generated",
-        Source::Files { .. } => "to fetch",
+fn state(dataset: &DatasetInfo, cache: &Cache) -> &'static str {
+    match dataset.origin {
+        Origin::BuiltIn => "built in",
+        _ if cache.locate(dataset).is_some() => "available",
+        Origin::Generated => "generated",
+        _ if dataset.files().is_empty() && dataset.derived_from.is_none() => "not here",
+        Origin::Repository | Origin::Download => "to fetch",
     }
 }
 
-fn details(out: &mut impl Write, dataset: &Dataset, cache: &Cache) -> io::Result<()> {
+fn details(out: &mut impl Write, dataset: &DatasetInfo, cache: &Cache) -> io::Result<()> {
     writeln!(out, "    home   {}", dataset.home)?;
     writeln!(out, "    terms  {}", dataset.terms)?;
     for file in dataset.files() {
@@ -57,7 +57,7 @@ fn checks(checks: &[Check]) -> String {
         Check::Md5 { md5 } => format!("MD5 {md5}"),
         Check::Members(members) => format!("SHA-256 of its {} known", text::counted(members.len(), "file")),
         Check::Folder { folder, files, .. } => format!("SHA-256 of the {files} texts in {folder}/ known"),
-        Check::Variable { name, sha256 } => format!("SHA-256 of variable {name} {sha256}"),
+        Check::MatlabVariable { name, sha256 } => format!("SHA-256 of variable {name} {sha256}"),
         Check::FirstSeen => "no published checksum; that of the first download is kept".into(),
     });
     known.collect::<Vec<_>>().join(", or ")

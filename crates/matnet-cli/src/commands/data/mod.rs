@@ -1,4 +1,4 @@
-//! `matnet data`: what there is, getting it, trusting it, looking at it.
+//! `matnet data`: list, fetch, verify and show datasets.
 
 mod fetch;
 mod list;
@@ -6,12 +6,9 @@ mod show;
 mod summary;
 mod verify;
 
-pub use summary::Degrees;
+use matnet_data::catalog::{self, DatasetInfo};
 
-use matnet_data::cache::Cache;
-use matnet_data::catalog::{self, Dataset};
-
-use crate::cli::{CacheArgs, Data};
+use crate::cli::Data;
 use crate::failure::{Failure, Outcome};
 
 /// Does what was asked.
@@ -24,16 +21,8 @@ pub fn run(command: Data) -> Outcome {
     }
 }
 
-/// The cache that was asked for, or the standard one.
-pub(super) fn cache(args: &CacheArgs) -> Result<Cache, Failure> {
-    match &args.cache {
-        Some(root) => Ok(Cache::new(root)),
-        None => Ok(Cache::standard()?),
-    }
-}
-
 /// The datasets of these names; without names, all.
-fn chosen(names: &[String]) -> Result<Vec<&'static Dataset>, Failure> {
+fn chosen(names: &[String]) -> Result<Vec<&'static DatasetInfo>, Failure> {
     match names {
         [] => Ok(catalog::all().iter().collect()),
         names => names.iter().map(|name| Ok(catalog::get(name)?)).collect(),

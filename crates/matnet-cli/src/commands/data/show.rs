@@ -3,33 +3,34 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use matnet_data::named::{self, Contents, Named, Options};
-use matnet_data::{Error, catalog, own};
+use matnet_data::catalog::{self, LoadOptions};
+use matnet_data::{Contents, Dataset, Error, Samples, Target, local};
 use matnet_report::picture::half_blocks;
+use matnet_report::text;
 
-use super::summary::{self, Degrees};
+use super::summary;
 use crate::cli::Show;
+use crate::degrees::Degrees;
 use crate::failure::{Failure, Outcome};
 use crate::picture::{self, contact};
-use crate::text;
 
 /// Shows a dataset or a file.
 pub fn run(args: Show) -> Outcome {
-    let (title, named) = load(&args)?;
+    let (title, dataset) = load(&args)?;
     let mut out = io::stdout().lock();
     writeln!(out, "{title}")?;
-    match &named.contents {
+    match &dataset.contents {
         Contents::Samples(samples) => summary::samples(&mut out, samples)?,
         Contents::Graph(graph) => summary::graph(&mut out, graph)?,
         Contents::Stories(stories) => summary::stories(&mut out, stories)?,
     }
-    if let Some(test) = &named.official_test {
-        writeln!(out, "test     the last {} are the official test half", text::count(test.len()))?;
+    if let Some(test) = &dataset.official_test {
+        writeln!(out, "test     the last {} are the official test split", text::count(test.len()))?;
     }
-    for note in &named.notes {
+    for note in &dataset.notes {
         writeln!(out, "note     {note}")?;
     }
-    if let Contents::Samples(samples) = &named.contents
+    if let Contents::Samples(samples) = &dataset.contents
         && io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
     {
@@ -37,32 +38,26 @@ pub fn run(args: Show) -> Outcome {
         write!(out, "{}", half_blocks(&contact::teaser(samples)?, width.into()))?;
     }
     match &args.png {
-        Some(path) => write_picture(path, &args, &title, &named.contents, &mut out),
+        Some(path) => write_picture(path, &args, &title, &dataset.contents, &mut out),
         None => Ok(()),
     }
 }
 
-/// What was asked for, with a line to put over it.
-fn load(args: &Show) -> Result<(String, Named), Failure> {
+/// The dataset that was asked for, with a title.
+fn load(args: &Show) -> Result<(String, Dataset), Failure> {
     let path = Path::new(&args.what);
     let dataset = match catalog::get(&args.what) {
         Ok(dataset) => dataset,
-        Err(_) if path.exists() => {
-            let contents = match own::load(path)? {
-                own::Loaded::Samples(samples) => Contents::Samples(samples),
-                own::Loaded::Graph(graph) => Contents::Graph(graph),
-            };
-            return Ok((args.what.clone(), Named { contents, official_test: None, notes: Vec::new() }));
-        }
+        Err(_) if path.exists() => return Ok((args.what.clone(), local::load(path)?)),
         Err(Error::Invalid(what)) => {
             return Err(Failure::Usage(format!("{what}; and there is no file of that name")));
         }
         Err(error) => return Err(error.into()),
     };
-    let cache = super::cache(&args.cache)?;
-    let options = Options { seed: args.seed, ..Options::default() };
-    let named = named::load(dataset.name, &cache, options)?;
-    Ok((format!("{}: {}", dataset.name, dataset.about), named))
+    let cache = args.cache.cache()?;
+    let options = LoadOptions { seed: args.seed, ..LoadOptions::default() };
+    let loaded = catalog::load(dataset.name, &cache, options)?;
+    Ok((format!("{}: {}", dataset.name, dataset.about), loaded))
 }
 
 fn write_picture(
@@ -75,9 +70,19 @@ fn write_picture(
     let image = match contents {
         Contents::Samples(samples) => contact::sheet(samples, args.samples.into())?,
         Contents::Graph(graph) => picture::histogram::degrees(title, &Degrees::of(graph))?,
-        Contents::Stories(_) => return Err(Failure::Usage("texts have no picture: leave --png out".into())),
+        Contents::Stories(_) => {
+            return Err(Failure::Usage("stories have no picture: leave --png out".into()));
+        }
     };
     picture::save(&image, path)?;
-    writeln!(out, "picture  {} ({}×{})", path.display(), image.width(), image.height())?;
+    write!(out, "picture  {} ({}×{})", path.display(), image.width(), image.height())?;
+    let classes = match contents {
+        Contents::Samples(Samples { target: Target::Classes { names, .. }, .. }) => names.len(),
+        _ => 0,
+    };
+    match classes > contact::MAX_ROWS {
+        true => writeln!(out, ", the first {} of {classes} classes", contact::MAX_ROWS)?,
+        false => writeln!(out)?,
+    }
     Ok(())
 }

@@ -2,27 +2,27 @@
 
 use std::io::{self, Write};
 
-use matnet_data::source::babi::{Babi, Story};
-use matnet_data::{Array, GraphData, Samples, Target};
+use matnet_data::{Array, GraphData, Samples, Story, StoryData, Target};
+use matnet_report::text::{count, counted, number, shape};
 
-use crate::text::{self, count, counted, number};
+use crate::degrees::Degrees;
 
 /// Matrices or sequences: sizes, range, classes, groups.
 pub fn samples(out: &mut impl Write, samples: &Samples) -> io::Result<()> {
     let what = match samples.inputs.shape() {
-        [_, rows, cols] => format!("matrices {}", text::sides(&[*rows, *cols])),
-        [_, time, rows, cols] => format!("sequences of {time} matrices {}", text::sides(&[*rows, *cols])),
-        shape => format!("arrays {}", text::sides(shape)),
+        [_, rows, cols] => format!("matrices {}", shape(&[*rows, *cols])),
+        [_, time, rows, cols] => format!("sequences of {time} matrices {}", shape(&[*rows, *cols])),
+        other => format!("arrays {}", shape(other)),
     };
     writeln!(out, "samples  {} {what}", count(samples.inputs.len()))?;
     range(out, "range", &samples.inputs)?;
     match &samples.target {
         Target::None => {}
-        Target::Classes { labels, names } | Target::Steps { labels, names } => {
+        Target::Classes { labels, names } | Target::StepClasses { labels, names } => {
             classes(out, labels.iter().copied().map(Some), names)?
         }
         Target::Matrices(targets) => {
-            writeln!(out, "targets  {}", text::sides(targets.shape().get(1..).unwrap_or_default()))?;
+            writeln!(out, "targets  {}", shape(targets.shape().get(1..).unwrap_or_default()))?;
             range(out, "  range", targets)?;
         }
     }
@@ -61,7 +61,7 @@ pub fn graph(out: &mut impl Write, graph: &GraphData) -> io::Result<()> {
     let distinct = counted(degrees.distinct, "distinct pair");
     writeln!(out, "         {distinct} of nodes, {}", counted(degrees.loops, "self loop"))?;
     let (mean, median) = (degrees.mean(), degrees.median());
-    let (least, most) = (degrees.least(), degrees.most());
+    let (least, most) = (degrees.min(), degrees.max());
     writeln!(out, "degrees  {least} to {most}, mean {}, median {median}", number(mean))?;
     let bins = degrees.bins();
     let largest = bins.iter().map(|(_, nodes)| *nodes).max().unwrap_or(1).max(1);
@@ -77,11 +77,11 @@ pub fn graph(out: &mut impl Write, graph: &GraphData) -> io::Result<()> {
 }
 
 /// Tasks, stories and questions.
-pub fn stories(out: &mut impl Write, babi: &Babi) -> io::Result<()> {
+pub fn stories(out: &mut impl Write, data: &StoryData) -> io::Result<()> {
     let questions = |stories: &[Story]| stories.iter().map(|story| story.questions.len()).sum::<usize>();
-    writeln!(out, "tasks    {}", babi.tasks.len())?;
+    writeln!(out, "tasks    {}", data.tasks.len())?;
     writeln!(out, "  {:>2}  {:28}  {:>15}  {:>15}", "", "", "train questions", "test questions")?;
-    for task in &babi.tasks {
+    for task in &data.tasks {
         let (train, test) = (questions(&task.train), questions(&task.test));
         writeln!(out, "  {:>2}  {:28}  {:>15}  {:>15}", task.number, task.name, count(train), count(test))?;
     }
@@ -133,71 +133,6 @@ fn classes(
     }
 }
 
-/// How many distinct neighbours each node has, itself not counted.
-pub struct Degrees {
-    /// Sorted, smallest first.
-    degrees: Vec<usize>,
-    distinct: usize,
-    loops: usize,
-}
-
-impl Degrees {
-    /// Counts them; direction does not matter here.
-    pub fn of(graph: &GraphData) -> Self {
-        let loops = graph.edges.iter().filter(|(from, to)| from == to).count();
-        let mut pairs: Vec<(u32, u32)> =
-            graph.edges.iter().filter(|(a, b)| a != b).map(|&(a, b)| (a.min(b), a.max(b))).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut degrees = vec![0; graph.labels.len()];
-        for &(a, b) in &pairs {
-            for node in [a, b] {
-                if let Some(degree) = degrees.get_mut(node as usize) {
-                    *degree += 1;
-                }
-            }
-        }
-        degrees.sort_unstable();
-        Self { degrees, distinct: pairs.len(), loops }
-    }
-
-    fn least(&self) -> usize {
-        self.degrees.first().copied().unwrap_or(0)
-    }
-
-    fn most(&self) -> usize {
-        self.degrees.last().copied().unwrap_or(0)
-    }
-
-    fn median(&self) -> usize {
-        self.degrees.get(self.degrees.len() / 2).copied().unwrap_or(0)
-    }
-
-    fn mean(&self) -> f64 {
-        self.degrees.iter().sum::<usize>() as f64 / self.degrees.len().max(1) as f64
-    }
-
-    /// Number of nodes.
-    pub fn nodes(&self) -> usize {
-        self.degrees.len()
-    }
-
-    /// Nodes per degree, in bins that double: 0, 1, 2, 3-4, 5-8, …
-    pub fn bins(&self) -> Vec<(String, usize)> {
-        let mut bins = Vec::new();
-        let (mut first, mut last) = (0, 0);
-        while first <= self.most() {
-            let nodes =
-                self.degrees.partition_point(|&d| d <= last) - self.degrees.partition_point(|&d| d < first);
-            let name = if first == last { first.to_string() } else { format!("{first}-{last}") };
-            bins.push((name, nodes));
-            first = last + 1;
-            last = (last * 2).max(first);
-        }
-        bins
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,19 +149,6 @@ mod tests {
             directed: false,
             split: None,
         }
-    }
-
-    #[test]
-    fn degrees_count_distinct_neighbours() {
-        let degrees = Degrees::of(&star());
-        assert_eq!(
-            (degrees.distinct, degrees.loops, degrees.degrees.as_slice()),
-            (3, 1, &[0, 1, 1, 1, 3][..])
-        );
-        let bins: Vec<(String, usize)> = degrees.bins();
-        let wanted =
-            [("0", 1), ("1", 3), ("2", 0), ("3-4", 1)].map(|(name, nodes)| (name.to_string(), nodes));
-        assert_eq!(bins, wanted);
     }
 
     #[test]

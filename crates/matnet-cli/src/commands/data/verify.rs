@@ -2,23 +2,22 @@
 
 use std::io::{self, Write};
 
-use matnet_data::cache::Verdict;
-use matnet_data::catalog::Source;
+use matnet_data::catalog::{Origin, Verdict};
 
 use crate::cli::Verify;
 use crate::failure::{Failure, Outcome};
-use crate::text;
+use matnet_report::text;
 
 /// Checks what is in the cache.
 pub fn run(args: Verify) -> Outcome {
-    let cache = super::cache(&args.cache)?;
+    let cache = args.cache.cache()?;
     let mut out = io::stdout().lock();
     let (mut right, mut wrong, mut absent) = (0, Vec::new(), Vec::new());
     for dataset in super::chosen(&args.names)? {
         let verdicts = cache.verify(dataset)?;
-        if matches!(dataset.source, Source::BuiltIn) {
+        if dataset.origin == Origin::BuiltIn {
             if !args.names.is_empty() {
-                writeln!(out, "built in  {}", dataset.name)?;
+                writeln!(out, "built in    {}", dataset.name)?;
             }
             continue;
         }
@@ -27,15 +26,17 @@ pub fn run(args: Verify) -> Outcome {
         }
         for (path, verdict) in verdicts {
             match verdict {
-                Verdict::Right => {
+                Verdict::Verified => {
                     right += 1;
-                    writeln!(out, "right     {}", path.display())?;
+                    writeln!(out, "verified    {}", path.display())?;
                 }
-                Verdict::Unknown(sum) => {
-                    writeln!(out, "unknown   {}: nothing to compare with, SHA-256 {sum}", path.display())?
-                }
-                Verdict::Wrong(what) => {
-                    writeln!(out, "wrong     {}: {what}", path.display())?;
+                Verdict::Unverified(sum) => writeln!(
+                    out,
+                    "unverified  {}: no checksum to compare with, SHA-256 {sum}",
+                    path.display()
+                )?,
+                Verdict::Mismatch(what) => {
+                    writeln!(out, "mismatch    {}: {what}", path.display())?;
                     wrong.push(path);
                 }
             }
@@ -46,9 +47,10 @@ pub fn run(args: Verify) -> Outcome {
         return Err(Failure::Failed(format!("not in {}: {names}", cache.root().display())));
     }
     match wrong.len() {
-        0 => writeln!(out, "{} right", text::counted(right, "file")).map_err(Failure::from),
-        count => {
-            Err(Failure::Failed(format!("{} wrong: remove and fetch again", text::counted(count, "file"))))
-        }
+        0 => writeln!(out, "{} verified", text::counted(right, "file")).map_err(Failure::from),
+        count => Err(Failure::Failed(format!(
+            "{} with a mismatch: remove and fetch again",
+            text::counted(count, "file")
+        ))),
     }
 }

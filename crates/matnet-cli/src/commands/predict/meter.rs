@@ -1,4 +1,4 @@
-//! How predicting goes, once it takes longer than a moment: a bar on a terminal, a line now and then elsewhere.
+//! Progress of predictions that take longer than a moment: a bar on a terminal, a line now and then elsewhere.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -6,44 +6,46 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::text;
+use matnet_report::text;
+
+use crate::say;
 
 /// What is done before this needs no bar.
 const MOMENT: Duration = Duration::from_secs(2);
 /// Between plain lines.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// Tells on standard error how far it is.
+/// Reports progress on standard error.
 pub struct Meter {
     total: usize,
     quiet: bool,
     began: Instant,
     /// When the last line was written.
-    told: Option<Instant>,
+    reported: Option<Instant>,
     bar: Option<ProgressBar>,
 }
 
 impl Meter {
     /// For so many samples.
     pub fn new(total: usize, quiet: bool) -> Self {
-        Self { total, quiet, began: Instant::now(), told: None, bar: None }
+        Self { total, quiet, began: Instant::now(), reported: None, bar: None }
     }
 
-    /// So many are done.
-    pub fn tell(&mut self, done: usize) {
+    /// Reports that so many are done.
+    pub fn update(&mut self, done: usize) {
         if self.quiet || done == self.total || self.began.elapsed() < MOMENT {
             return;
         }
-        let pace = done as f64 / self.began.elapsed().as_secs_f64();
-        let left = text::duration((self.total - done) as f64 / pace);
-        let message = format!("{}/s, {left} left", text::number(pace));
+        let speed = done as f64 / self.began.elapsed().as_secs_f64();
+        let left = text::duration((self.total - done) as f64 / speed);
+        let message = format!("{}/s, {left} left", text::number(speed));
         if io::stderr().is_terminal() {
             let bar = self.bar.get_or_insert_with(|| bar(self.total));
             bar.set_message(message);
             bar.set_position(done as u64);
-        } else if self.told.is_none_or(|told| told.elapsed() > BETWEEN_LINES) {
-            eprintln!("{} of {}, {message}", text::count(done), text::counted(self.total, "sample"));
-            self.told = Some(Instant::now());
+        } else if self.reported.is_none_or(|reported| reported.elapsed() > BETWEEN_LINES) {
+            say!("{} of {}, {message}", text::count(done), text::counted(self.total, "sample"));
+            self.reported = Some(Instant::now());
         }
     }
 
@@ -59,10 +61,10 @@ impl Meter {
         if self.quiet || output == Path::new("-") {
             return;
         }
-        let total = text::counted(self.total, "answer");
+        let total = text::counted(self.total, "prediction");
         match self.began.elapsed() {
-            took if took < MOMENT => eprintln!("{}: {total}", output.display()),
-            took => eprintln!("{}: {total} in {}", output.display(), text::duration(took.as_secs_f64())),
+            took if took < MOMENT => say!("{}: {total}", output.display()),
+            took => say!("{}: {total} in {}", output.display(), text::duration(took.as_secs_f64())),
         }
     }
 }

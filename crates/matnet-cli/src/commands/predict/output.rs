@@ -1,19 +1,19 @@
-//! Answers as they go out: `.npy`, or CSV into a file or onto standard output.
+//! Predictions as `.npy`, or as CSV into a file or onto standard output.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
 use matnet_data::format::npy;
-use matnet_train::NewFile;
-use matnet_train::run::Answers;
+use matnet_train::AtomicFile;
+use matnet_train::task::{PredictedBatch, Predictions};
 
 use crate::failure::{Failure, Outcome};
 
-/// Where answers go. A file has its name only when the last of them is in it.
+/// Where predictions go. A file gets its name only when it is complete.
 pub struct Output {
     path: PathBuf,
-    place: Place,
-    /// What a line is about, where that is no file: sample, node, question.
+    sink: Sink,
+    /// What a line is about, where that is not a file: sample, node, question.
     unit: &'static str,
     /// Samples in all, and those that are written.
     total: usize,
@@ -22,9 +22,9 @@ pub struct Output {
     classes: Vec<String>,
 }
 
-enum Place {
-    Npy(NewFile),
-    Csv(NewFile),
+enum Sink {
+    Npy(AtomicFile),
+    Csv(AtomicFile),
     Standard(BufWriter<StdoutLock<'static>>),
 }
 
@@ -42,7 +42,7 @@ impl Output {
         }
     }
 
-    /// Begins the answers to `total` samples, or what else `unit` calls them.
+    /// Starts the predictions for `total` samples, or what else `unit` calls them.
     pub fn create(
         path: &Path,
         unit: &'static str,
@@ -50,44 +50,45 @@ impl Output {
         classes: &[String],
     ) -> Result<Self, Failure> {
         let csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-        let place = match path == Path::new("-") {
-            true => Place::Standard(BufWriter::new(io::stdout().lock())),
-            false if csv => Place::Csv(NewFile::create(path)?),
-            false => Place::Npy(NewFile::create(path)?),
+        let sink = match path == Path::new("-") {
+            true => Sink::Standard(BufWriter::new(io::stdout().lock())),
+            false if csv => Sink::Csv(AtomicFile::create(path)?),
+            false => Sink::Npy(AtomicFile::create(path)?),
         };
-        Ok(Self { path: path.to_owned(), place, unit, total, done: 0, classes: classes.to_vec() })
+        Ok(Self { path: path.to_owned(), sink, unit, total, done: 0, classes: classes.to_vec() })
     }
 
-    /// Writes the next answers; where the samples are files, with their names.
-    pub fn add(&mut self, answers: &Answers, names: Option<&[String]>) -> Outcome {
+    /// Writes the next predictions; where the samples are files, with their names.
+    pub fn add(&mut self, batch: &PredictedBatch) -> Outcome {
+        let (predictions, names) = (&batch.predictions, batch.names.as_deref());
         let Self { unit, total, done, classes, .. } = self;
-        let written = match &mut self.place {
-            Place::Npy(file) => npy_part(file, answers, *total, *done),
-            Place::Csv(file) => csv_lines(file, answers, (names, unit), classes, *done),
-            Place::Standard(out) => csv_lines(out, answers, (names, unit), classes, *done),
+        let written = match &mut self.sink {
+            Sink::Npy(file) => npy_part(file, predictions, *total, *done),
+            Sink::Csv(file) => csv_lines(file, predictions, (names, unit), classes, *done),
+            Sink::Standard(out) => csv_lines(out, predictions, (names, unit), classes, *done),
         };
-        self.done += answers.numbers.len();
+        self.done += predictions.values.len();
         self.written(written)
     }
 
     /// Everything is there: a file gets its name.
     pub fn finish(self) -> Outcome {
-        match self.place {
-            Place::Npy(file) | Place::Csv(file) => Ok(file.finish()?),
-            Place::Standard(mut out) => Ok(out.flush()?),
+        match self.sink {
+            Sink::Npy(file) | Sink::Csv(file) => Ok(file.finish()?),
+            Sink::Standard(mut out) => Ok(out.flush()?),
         }
     }
 
     fn written(&self, result: io::Result<()>) -> Outcome {
-        result.map_err(|error| match self.place {
-            Place::Standard(_) => error.into(),
-            Place::Npy(_) | Place::Csv(_) => Failure::Failed(format!("{}: {error}", self.path.display())),
+        result.map_err(|error| match self.sink {
+            Sink::Standard(_) => error.into(),
+            Sink::Npy(_) | Sink::Csv(_) => Failure::Failed(format!("{}: {error}", self.path.display())),
         })
     }
 }
 
-fn npy_part(out: &mut impl Write, answers: &Answers, total: usize, done: usize) -> io::Result<()> {
-    let numbers = &answers.numbers;
+fn npy_part(out: &mut impl Write, predictions: &Predictions, total: usize, done: usize) -> io::Result<()> {
+    let numbers = &predictions.values;
     if done == 0 {
         let mut shape = numbers.shape().to_vec();
         shape[0] = total;
@@ -99,13 +100,13 @@ fn npy_part(out: &mut impl Write, answers: &Answers, total: usize, done: usize) 
 /// A line per sample, or per step where each has a class. Samples are called by their names, or counted in units.
 fn csv_lines(
     out: &mut impl Write,
-    answers: &Answers,
+    predictions: &Predictions,
     (names, unit): (Option<&[String]>, &str),
     classes: &[String],
     done: usize,
 ) -> io::Result<()> {
-    let (numbers, shape) = (&answers.numbers, answers.numbers.shape());
-    let steps = if classes.is_empty() { 1 } else { answers.classes.len() / shape[0].max(1) };
+    let (numbers, shape) = (&predictions.values, predictions.values.shape());
+    let steps = if classes.is_empty() { 1 } else { predictions.classes.len() / shape[0].max(1) };
     let by_step = !classes.is_empty() && shape.len() == 3;
     if done == 0 {
         // Samples that have names are files; a question is its own name.
@@ -128,7 +129,7 @@ fn csv_lines(
             if by_step {
                 write!(out, ",{step}")?;
             }
-            if let Some(&class) = answers.classes.get(sample * steps + step) {
+            if let Some(&class) = predictions.classes.get(sample * steps + step) {
                 write!(out, ",{}", field(&classes[class as usize]))?;
             }
             line.iter().try_for_each(|number| write!(out, ",{number}"))?;
@@ -170,10 +171,10 @@ mod tests {
     use super::*;
     use matnet_data::Array;
 
-    fn csv(answers: &Answers, names: Option<&[String]>, classes: &[&str]) -> String {
+    fn csv(predictions: &Predictions, names: Option<&[String]>, classes: &[&str]) -> String {
         let classes: Vec<String> = classes.iter().map(|&name| name.to_owned()).collect();
         let mut out = Vec::new();
-        csv_lines(&mut out, answers, (names, "sample"), &classes, 0).unwrap();
+        csv_lines(&mut out, predictions, (names, "sample"), &classes, 0).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -183,20 +184,20 @@ mod tests {
             let count = shape.iter().product::<usize>();
             Array::new(shape.to_vec(), (0..count).map(|i| i as f32 / 4.0).collect()).unwrap()
         };
-        let answers = Answers { numbers: numbers(&[2, 2]), classes: vec![1, 0] };
+        let predictions = Predictions { values: numbers(&[2, 2]), classes: vec![1, 0] };
         let names = ["a.png", "b,c.png"].map(str::to_owned);
         assert_eq!(
-            csv(&answers, Some(&names), &["no", "ja \"!\""]),
+            csv(&predictions, Some(&names), &["no", "ja \"!\""]),
             "file,class,p_no,\"p_ja \"\"!\"\"\"\na.png,\"ja \"\"!\"\"\",0,0.25\n\"b,c.png\",no,0.5,0.75\n"
         );
-        let answers = Answers { numbers: numbers(&[2, 2, 2]), classes: vec![1, 0, 0, 1] };
+        let predictions = Predictions { values: numbers(&[2, 2, 2]), classes: vec![1, 0, 0, 1] };
         assert_eq!(
-            csv(&answers, None, &["a", "b"]),
+            csv(&predictions, None, &["a", "b"]),
             "sample,step,class,p_a,p_b\n0,0,b,0,0.25\n0,1,a,0.5,0.75\n1,0,a,1,1.25\n1,1,b,1.5,1.75\n"
         );
-        let answers = Answers { numbers: numbers(&[1, 2, 1, 2]), classes: Vec::new() };
-        assert_eq!(csv(&answers, None, &[]), "sample,t0r0c0,t0r0c1,t1r0c0,t1r0c1\n0,0,0.25,0.5,0.75\n");
-        let answers = Answers { numbers: numbers(&[2, 1, 2]), classes: Vec::new() };
-        assert_eq!(csv(&answers, None, &[]), "sample,r0c0,r0c1\n0,0,0.25\n1,0.5,0.75\n");
+        let predictions = Predictions { values: numbers(&[1, 2, 1, 2]), classes: Vec::new() };
+        assert_eq!(csv(&predictions, None, &[]), "sample,t0r0c0,t0r0c1,t1r0c0,t1r0c1\n0,0,0.25,0.5,0.75\n");
+        let predictions = Predictions { values: numbers(&[2, 1, 2]), classes: Vec::new() };
+        assert_eq!(csv(&predictions, None, &[]), "sample,r0c0,r0c1\n0,0,0.25\n1,0.5,0.75\n");
     }
 }

@@ -96,7 +96,7 @@ fn add_archive(tasks: &mut [QaTask], path: &Path, size: BabiSize) -> Result<()> 
     })
 }
 
-/// Number, name and part of a file called `qaN_NAME_train.txt`.
+/// Number and name of the task, and whether it is the training file, of a file called `qaN_NAME_train.txt`.
 fn task_of(path: &str) -> Option<(usize, &str, bool)> {
     let file = path.rsplit('/').next()?;
     let (number, rest) = file.strip_prefix("qa")?.split_once('_')?;

@@ -1,4 +1,4 @@
-//! Frey faces: 1,965 frames of a face, 28×20, as one MATLAB file.
+//! Frey faces: 1,965 frames of one face, 28×20, as a MATLAB file.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use crate::{Array, Error, Result, Samples, Target};
 const ROWS: usize = 28;
 const COLS: usize = 20;
 
-/// Loads the faces from `frey_rawface.mat`, or from the folder it stands in: inputs `[1965, 28, 20]` between 0 and
-/// 1 in the order of the film, nothing to learn but themselves.
+/// Loads the faces from `frey_rawface.mat`, or from its folder: inputs `[1965, 28, 20]` between 0 and 1 in the order of the film,
+/// without targets.
 pub fn load(path: impl AsRef<Path>) -> Result<Samples> {
     let path = path.as_ref();
     let file = if path.is_dir() { path.join("frey_rawface.mat") } else { path.to_owned() };
@@ -31,7 +31,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Samples> {
             format!("array \"ff\" has frames of {size} pixels; {ROWS}x{COLS} = {} expected", ROWS * COLS);
         return Err(Error::format(file, what));
     }
-    // a column is a frame: the film lies across the rows
+    // a column is a frame
     let levels = grey_to_f32(&pixels);
     let mut data = Vec::with_capacity(levels.len());
     for frame in 0..frames {

@@ -7,9 +7,9 @@ use crate::format::bounded::Input;
 use crate::format::edgelist;
 use crate::{Error, GraphData, Result};
 
-/// Loads a LINQS graph from a folder (or a `.tgz`) that holds one `.content` and one `.cites`.
+/// Loads a LINQS graph from a folder (or an archive) with one `.content` and one `.cites`.
 ///
-/// Edges are as in `.cites`: (cited, citing), repeats included; they count both ways.
+/// Edges are as in `.cites`: (cited, citing), duplicates included; the graph is undirected.
 pub fn load(path: impl AsRef<Path>) -> Result<GraphData> {
     let path = path.as_ref();
     if path.is_dir() {
@@ -27,7 +27,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<GraphData> {
     load_archive(path)
 }
 
-/// The files in a folder, and in folders just below it, in order of name.
+/// The files in a folder, sorted by name.
 fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {

@@ -1,4 +1,4 @@
-//! MNIST: 60,000 and 10,000 digits of 28×28, as four IDX files, packed or not.
+//! MNIST: 60,000 and 10,000 digits of 28×28, as four IDX files, gzipped or not.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::format::idx;
 use crate::format::raw::RawValues;
 use crate::{Array, Error, Result, Samples, Target};
 
-/// One of the two official halves.
+/// One of the two official splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MnistSplit {
     /// 60,000 digits.
@@ -17,7 +17,7 @@ pub enum MnistSplit {
     Test,
 }
 
-/// Loads one half from the folder `dir`: inputs `[n, 28, 28]` between 0 and 1, classes `0` to `9`.
+/// Loads one split from the folder `dir`: inputs `[n, 28, 28]` between 0 and 1, classes `0` to `9`.
 pub fn load(dir: impl AsRef<Path>, half: MnistSplit) -> Result<Samples> {
     let dir = dir.as_ref();
     let stem = match half {

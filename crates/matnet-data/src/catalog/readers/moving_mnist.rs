@@ -23,7 +23,7 @@ pub struct MovingMnistFile {
 }
 
 impl MovingMnistFile {
-    /// Opens the file, or the one called `mnist_test_seq.npy` in a folder, and checks its head and its size.
+    /// Opens the file, or `mnist_test_seq.npy` in a folder, and checks its header and its size.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let path = if path.is_dir() { path.join("mnist_test_seq.npy") } else { path.to_owned() };
@@ -44,7 +44,7 @@ impl MovingMnistFile {
         let bytes = head.shape.iter().try_fold(1u64, |n, &side| n.checked_mul(side as u64));
         if bytes.is_none() || bytes != input.left() {
             let what = format!(
-                "shape {:?} does not fit the {} bytes after the head",
+                "shape {:?} does not fit the {} bytes after the header",
                 head.shape,
                 input.left().unwrap_or(0)
             );
@@ -69,7 +69,7 @@ impl MovingMnistFile {
     pub fn read(&mut self, range: Range<usize>) -> Result<Array> {
         let [time, count, rows, cols] = self.shape;
         if range.start > range.end || range.end > count {
-            return Err(Error::Invalid(format!("sequences {range:?} asked for; there are {count}")));
+            return Err(Error::Invalid(format!("sequences {range:?} requested; there are {count}")));
         }
         let (frame, wanted) = (rows * cols, range.len());
         let mut data = vec![0.0; wanted * time * frame];

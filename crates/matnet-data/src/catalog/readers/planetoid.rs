@@ -1,8 +1,7 @@
 //! Cora, Citeseer and PubMed as Planetoid's pickles `ind.NAME.{x,y,tx,ty,allx,ally,graph,test.index}`.
 //!
-//! The nodes of `allx` come first, in order; the rest are test nodes, whose numbers stand in `test.index`, in the
-//! order of `tx`. Fifteen of Citeseer's test nodes are missing from `test.index`: they are in the graph, stay
-//! without features and class, and belong to no part of the split.
+//! The nodes of `allx` come first, in order; the rest are test nodes, whose indices are in `test.index`, in the order of `tx`. Fifteen of
+//! Citeseer's test nodes are missing from `test.index`: they are in the graph, but have neither features nor class, and are in no split.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +23,7 @@ pub enum PlanetoidGraph {
 }
 
 impl PlanetoidGraph {
-    /// The name as it stands in the names of the files.
+    /// The name in the file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cora => "cora",
@@ -33,7 +32,7 @@ impl PlanetoidGraph {
         }
     }
 
-    /// What the classes are, in the files' order.
+    /// The class names, in the order of the files.
     fn class_names(self) -> &'static [&'static str] {
         match self {
             Self::Cora => &[
@@ -51,16 +50,15 @@ impl PlanetoidGraph {
     }
 }
 
-/// The public split has this many validation nodes, right after the training nodes.
+/// The number of validation nodes in the public split, right after the training nodes.
 const VALID: usize = 500;
 
 const PARTS: [&str; 7] = ["x", "tx", "allx", "ty", "ally", "graph", "test.index"];
 
-/// Loads a graph from a folder of loose `ind.…` files, from a folder with `planetoid-NAME.tar.gz`, or from such an
-/// archive itself.
+/// Loads a graph from a folder of `ind.…` files, from a folder with `planetoid-NAME.tar.gz`, or from such an archive.
 ///
-/// Edges are the entries of the adjacency lists as stored: each citation both ways, self loops and repeats
-/// included. The public split is in `split`.
+/// Edges are the entries of the adjacency lists as stored: each citation in both directions, self-loops and duplicates included. The
+/// public split is in `split`.
 pub fn load(path: impl AsRef<Path>, graph: PlanetoidGraph) -> Result<GraphData> {
     let path = path.as_ref();
     let name = graph.name();
@@ -111,7 +109,7 @@ pub fn load(path: impl AsRef<Path>, graph: PlanetoidGraph) -> Result<GraphData> 
     parts.assemble(path, graph, &Pickle::parse(&lists.0, &lists.1)?)
 }
 
-/// The numbers of the test nodes, one per line.
+/// The indices of the test nodes, one per line.
 fn indices(input: Input) -> Result<Vec<usize>> {
     let mut fields = Fields::new(input);
     let mut found = Vec::new();
@@ -119,7 +117,7 @@ fn indices(input: Input) -> Result<Vec<usize>> {
         match fields.next()? {
             Next::Field => {
                 let number =
-                    fields.text()?.parse::<u32>().map_err(|_| fields.error("a node number expected"))?;
+                    fields.text()?.parse::<u32>().map_err(|_| fields.error("a node index expected"))?;
                 found.push(number as usize);
             }
             Next::Line => fields.next_line(),
@@ -128,7 +126,7 @@ fn indices(input: Input) -> Result<Vec<usize>> {
     }
 }
 
-/// What the files hold, before it is put together.
+/// The contents of the files.
 struct Parts {
     trained: usize,
     known: CsrMatrix,
@@ -151,7 +149,7 @@ impl Parts {
         if !fits {
             return Err(wrong("x, tx, allx, ty, ally and test.index do not fit each other".into()));
         }
-        // the graph, not the index, says how many nodes there are: some test nodes may be missing from the index
+        // the graph, not the index, defines the number of nodes: some test nodes may be missing from the index
         let mut edges = Vec::new();
         let mut outside = None;
         let nodes = lists.root_lists(|from, to| match (u32::try_from(from), u32::try_from(to)) {
@@ -169,7 +167,7 @@ impl Parts {
         let mut seen = vec![false; nodes];
         for &node in &self.index {
             if node < known || node >= nodes || std::mem::replace(&mut seen[node], true) {
-                return Err(wrong(format!("test.index: node {node} is out of place or stands there twice")));
+                return Err(wrong(format!("test.index: node {node} is out of range or occurs twice")));
             }
         }
         let size = nodes.checked_mul(cols).filter(|&n| n <= 1 << 31);

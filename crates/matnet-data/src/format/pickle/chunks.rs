@@ -1,9 +1,9 @@
-//! A list that never moves what it holds, so that growing it takes no second copy.
+//! A list that grows without copying its values.
 
-/// How many values stand in one piece.
+/// The number of values per piece.
 const PIECE: usize = 512;
 
-/// RawValues in pieces of one size, paid for from a room of bytes.
+/// Values in pieces of one size, charged to a budget of bytes.
 #[derive(Debug)]
 pub(crate) struct Chunks<T> {
     pieces: Vec<Vec<T>>,
@@ -19,10 +19,10 @@ impl<T: Copy> Chunks<T> {
         self.len
     }
 
-    /// Appends a value; a new piece is paid for from `room`, and nothing is taken when that is too small.
+    /// Appends a value; a new piece is charged to `room`, and refused if that is too small.
     pub fn push(&mut self, value: T, room: &mut usize) -> Result<(), String> {
         if self.len == self.pieces.len() * PIECE {
-            // the list of pieces may be copied when it grows: it counts twice
+            // the list of pieces may be copied when it grows, so it counts twice
             let bytes = PIECE * size_of::<T>() + 4 * size_of::<Vec<T>>();
             *room = room.checked_sub(bytes).ok_or("needs more memory than twice its size")?;
             self.pieces.push(Vec::with_capacity(PIECE));
@@ -53,7 +53,7 @@ impl<T: Copy> Chunks<T> {
         Some(last)
     }
 
-    /// Keeps the first `len` values; the pieces stay, for later ones.
+    /// Keeps the first `len` values, and the capacity.
     pub fn truncate(&mut self, len: usize) {
         while self.len > len {
             let piece = (self.len - 1) / PIECE;
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_a_list() {
+    fn behaves_as_a_list() {
         let mut room = 1 << 20;
         let mut list = Chunks::new();
         for value in 0..2000u32 {

@@ -1,4 +1,4 @@
-//! The machine that a pickle is a program for. It knows the instructions that build values, and no other.
+//! The stack machine that runs a pickle. It supports the instructions that build values, and no others.
 
 use super::chunks::Chunks;
 use super::cursor::Cursor;
@@ -19,12 +19,12 @@ fn global(module: &[u8], name: &[u8]) -> Option<Global> {
     })
 }
 
-/// The state of the machine: what is still to run, what stands on the stack, what was remembered.
+/// The state of the machine: remaining code, stack and memo.
 struct Machine<'a> {
     code: Cursor<'a>,
     stack: Chunks<Value>,
     memo: Chunks<Value>,
-    /// How many bytes the values may still take.
+    /// The remaining memory budget in bytes.
     room: usize,
     made: Pickle<'a>,
 }
@@ -39,7 +39,7 @@ pub(super) fn run<'a>(made: Pickle<'a>, bytes: &'a [u8]) -> std::result::Result<
         code: Cursor::new(bytes),
         stack: Chunks::new(),
         memo: Chunks::new(),
-        // a part of the free mebibyte is left for all else
+        // part of the free mebibyte is left for everything else
         room: bytes.len() + (1 << 20) - (64 << 10),
         made,
     };
@@ -85,7 +85,7 @@ impl Machine<'_> {
                     let at = self.wide(bits)?;
                     self.put(Value::Float(at))?;
                 }
-                // texts and bytes: length of one byte, or of four
+                // strings and bytes: a length of one byte, or of four
                 b'U' | b'C' | 0x8c => {
                     let len = self.code.byte().ok_or(SHORT)?;
                     self.text(len.into())?;
@@ -104,7 +104,7 @@ impl Machine<'_> {
                 b't' | b'l' => {
                     let from = self.mark()?;
                     self.sequence(from)?;
-                    // the mark makes way for what was made
+                    // the mark is replaced by the new value
                     let made = self.pop()?;
                     self.stack.set(from - 1, made);
                 }
@@ -145,7 +145,7 @@ impl Machine<'_> {
                     let at = u32::from_le_bytes(self.code.array().ok_or(SHORT)?);
                     self.recall(at)?;
                 }
-                other => return Err(format!("instruction 0x{other:02x} is not one a dataset needs")),
+                other => return Err(format!("instruction 0x{other:02x} is not supported")),
             }
         }
     }
@@ -158,10 +158,10 @@ impl Machine<'_> {
         self.stack.pop().ok_or_else(|| "takes from an empty stack".into())
     }
 
-    /// The place after the last mark.
+    /// The position after the last mark.
     fn mark(&self) -> Step<usize> {
         let at = (0..self.stack.len()).rev().find(|&at| self.stack.get(at) == Some(Value::Mark));
-        at.map(|at| at + 1).ok_or_else(|| "goes back to a mark that is not there".into())
+        at.map(|at| at + 1).ok_or_else(|| "refers to a mark that is not there".into())
     }
 
     fn wide(&mut self, bits: u64) -> Step<u32> {
@@ -169,12 +169,12 @@ impl Machine<'_> {
         Ok(self.made.wides.len() as u32 - 1)
     }
 
-    /// A whole number of up to eight little-endian bytes.
+    /// An integer of up to eight little-endian bytes.
     fn long(&mut self) -> Step {
         let len = self.code.byte().ok_or(SHORT)?;
         let bytes = self.code.take(len.into()).ok_or(SHORT)?;
         if bytes.len() > 8 {
-            return Err(format!("a whole number of {len} bytes; at most 8 are read"));
+            return Err(format!("an integer of {len} bytes; at most 8 are supported"));
         }
         let fill = if bytes.last().is_some_and(|&b| b >= 0x80) { 0xff } else { 0 };
         let mut wide = [fill; 8];
@@ -183,7 +183,7 @@ impl Machine<'_> {
         self.put(Value::Wide(at))
     }
 
-    /// A whole number in digits; `00` and `01` are the old way to write false and true.
+    /// An integer in digits; `00` and `01` are false and true in protocol 0.
     fn text_int(&mut self) -> Step {
         let line = self.code.line().ok_or(SHORT)?;
         let value = match line {
@@ -191,24 +191,24 @@ impl Machine<'_> {
             b"01" => Value::Bool(true),
             digits => {
                 let digits = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<i64>().ok());
-                let wide = self.wide(digits.ok_or("a whole number is not written in digits")? as u64)?;
+                let wide = self.wide(digits.ok_or("an integer is not written in digits")? as u64)?;
                 Value::Wide(wide)
             }
         };
         self.put(value)
     }
 
-    /// A text of `len` bytes, which stays where it is.
+    /// A string of `len` bytes, by reference.
     fn text(&mut self, len: u32) -> Step {
         let start = self.code.at() as u32;
         if self.code.take(len as usize).is_none() {
-            return Err(format!("a text of {len} bytes, but only {} follow", self.code.left()));
+            return Err(format!("a string of {len} bytes, but only {} follow", self.code.left()));
         }
         self.made.texts.push(Span { start, len }, &mut self.room)?;
         self.put(Value::Text(self.made.texts.len() as u32 - 1))
     }
 
-    /// Makes a list or tuple of what stands on the stack from `from` on.
+    /// Builds a list or tuple from the stack from `from` on.
     fn sequence(&mut self, from: usize) -> Step {
         let start = self.made.pool.len() as u32;
         let len = (self.stack.len() - from) as u32;
@@ -227,13 +227,13 @@ impl Machine<'_> {
         self.put(Value::Dict(self.made.dicts.len() as u32 - 1))
     }
 
-    /// Appends what stands from `from` on to the list below; the stack ends at `end`.
+    /// Appends the stack from `from` on to the list below; the stack ends at `end`.
     fn append(&mut self, from: usize, end: usize) -> Step {
         let Some(Value::Sequence(list)) = end.checked_sub(1).and_then(|at| self.stack.get(at)) else {
-            return Err("appends to what is no list".into());
+            return Err("appends to a value that is not a list".into());
         };
         let mut span = self.made.sequences.get(list as usize).ok_or("no such list")?;
-        // a list that is not the last in the pool moves to its end; the room paid for keeps that rare
+        // a list that is not the last in the pool moves to its end; the budget keeps that rare
         if span.start as usize + span.len as usize != self.made.pool.len() {
             let start = self.made.pool.len() as u32;
             for at in span.start..span.start + span.len {
@@ -251,10 +251,10 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Puts what stands from `from` on, key by key, into the dictionary below; the stack ends at `end`.
+    /// Inserts the stack from `from` on, pair by pair, into the dictionary below; the stack ends at `end`.
     fn set_items(&mut self, from: usize, end: usize) -> Step {
         let Some(Value::Dict(dict)) = end.checked_sub(1).and_then(|at| self.stack.get(at)) else {
-            return Err("sets items of what is no dictionary".into());
+            return Err("sets items of a value that is not a dictionary".into());
         };
         if !(self.stack.len() - from).is_multiple_of(2) {
             return Err("a key without a value".into());
@@ -277,7 +277,7 @@ impl Machine<'_> {
         let (name, module) = (self.pop()?, self.pop()?);
         match (self.made.text(module), self.made.text(name)) {
             (Some(module), Some(name)) => self.named(module, name),
-            _ => Err("a name that is no text".into()),
+            _ => Err("a name that is not a string".into()),
         }
     }
 
@@ -287,7 +287,7 @@ impl Machine<'_> {
             None => {
                 let show = |b: &[u8]| String::from_utf8_lossy(&b[..b.len().min(80)]).into_owned();
                 Err(format!(
-                    "names {}.{}, which is not one of the few types a dataset needs; nothing was run",
+                    "names {}.{}, which is not one of the supported types; nothing was run",
                     show(module),
                     show(name)
                 ))
@@ -295,16 +295,16 @@ impl Machine<'_> {
         }
     }
 
-    /// What stands for a call: notes down the name and what it was given.
+    /// In place of a call, records the name and the arguments.
     fn make(&mut self) -> Step {
         let (args, callee) = (self.pop()?, self.pop()?);
-        let Value::Global(callee) = callee else { return Err("calls what is no name".into()) };
-        let first = self.made.items(args).ok_or("calls with what is no tuple")?.next();
+        let Value::Global(callee) = callee else { return Err("calls a value that is not a name".into()) };
+        let first = self.made.items(args).ok_or("calls with arguments that are not a tuple")?.next();
         let global = match (callee, first) {
             (Global::DefaultDict, _) => return self.dict(),
             (Global::CopyReg, Some(Value::Global(made))) => made,
             (Global::Csr | Global::Reconstruct | Global::Dtype, _) => callee,
-            _ => return Err(format!("calls {callee:?}, which makes no value")),
+            _ => return Err(format!("calls {callee:?}, which builds no value")),
         };
         self.made.objects.push(Object { global, args, state: Value::None }, &mut self.room)?;
         self.put(Value::Object(self.made.objects.len() as u32 - 1))
@@ -313,7 +313,7 @@ impl Machine<'_> {
     fn build(&mut self) -> Step {
         let state = self.pop()?;
         let Some(Value::Object(at)) = self.stack.last() else {
-            return Err("sets the state of what has none".into());
+            return Err("sets the state of a value that has none".into());
         };
         let mut object = self.made.objects.get(at as usize).ok_or("no such object")?;
         object.state = state;
@@ -322,11 +322,11 @@ impl Machine<'_> {
     }
 
     fn remember(&mut self, at: u32) -> Step {
-        let value = self.stack.last().ok_or("remembers an empty stack")?;
-        // counting may start at one, and may not leap
+        let value = self.stack.last().ok_or("stores the top of an empty stack")?;
+        // numbering may start at one, and may not jump
         while self.memo.len() <= at as usize {
             if at as usize > self.memo.len() + 16 {
-                return Err(format!("remembers number {at} after number {}", self.memo.len()));
+                return Err(format!("stores memo {at} after memo {}", self.memo.len()));
             }
             self.memo.push(Value::None, &mut self.room)?;
         }
@@ -335,7 +335,7 @@ impl Machine<'_> {
     }
 
     fn recall(&mut self, at: u32) -> Step {
-        let value = self.memo.get(at as usize).ok_or("recalls what was not remembered")?;
+        let value = self.memo.get(at as usize).ok_or("reads a memo that was not stored")?;
         self.put(value)
     }
 }
@@ -368,7 +368,7 @@ mod tests {
             assert!(error.contains("names os.system"), "{error}");
         }
         let error = Pickle::parse("t", b"c__builtin__\nlist\n)R.").unwrap_err().to_string();
-        assert!(error.contains("makes no value"), "{error}");
+        assert!(error.contains("builds no value"), "{error}");
     }
 
     #[test]

@@ -1,9 +1,8 @@
-//! Pickles, as values only: nothing a pickle names is ever called.
+//! Pickles, as data only: nothing that a pickle names is ever called.
 //!
-//! A pickle is a little program that may call anything. This reader builds numbers, texts, lists, tuples,
-//! dictionaries, NumPy arrays and SciPy CSR matrices, which is all that Planetoid's files hold, and refuses
-//! every other name. RawValues are eight bytes each and texts stay in the file's own bytes, so that a pickle
-//! costs little more memory than its size; one that would cost more is refused.
+//! A pickle is a program that may call anything. This reader builds numbers, strings, lists, tuples, dictionaries, NumPy arrays and
+//! SciPy CSR matrices, which is all that Planetoid's files contain, and refuses every other name. Values take eight bytes each and
+//! strings refer to the bytes of the file, so that a pickle takes little more memory than its size; one that would take more is refused.
 
 mod chunks;
 mod cursor;
@@ -30,7 +29,7 @@ pub(crate) enum Global {
     CopyReg,
 }
 
-/// One value; what does not fit into four bytes stands in a table of the [`Pickle`].
+/// One value; what does not fit into four bytes is in a table of the [`Pickle`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     None,
@@ -46,7 +45,7 @@ pub(crate) enum Value {
     Mark,
 }
 
-/// Something made from a known name: the name, what it was made with, and the state set afterwards.
+/// An object of a known name: the name, the constructor arguments, and the state set afterwards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Object {
     pub global: Global,
@@ -54,14 +53,14 @@ pub(crate) struct Object {
     pub state: Value,
 }
 
-/// A run of values in the pool, or of bytes in the file.
+/// A range of values in the pool, or of bytes in the file.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: u32,
     len: u32,
 }
 
-/// A pickle that has been read.
+/// A parsed pickle.
 #[derive(Debug)]
 pub struct Pickle<'a> {
     name: PathBuf,
@@ -76,7 +75,7 @@ pub struct Pickle<'a> {
 }
 
 impl<'a> Pickle<'a> {
-    /// Reads the pickle in `bytes`; `name` is for errors.
+    /// Parses the pickle in `bytes`; `name` is used in errors.
     pub fn parse(name: impl AsRef<Path>, bytes: &'a [u8]) -> Result<Self> {
         let name = name.as_ref();
         if u32::try_from(bytes.len()).is_err() {
@@ -109,7 +108,7 @@ impl<'a> Pickle<'a> {
         &self.name
     }
 
-    /// A whole number, from any of the values that can hold one.
+    /// An integer, from any of the values that can hold one.
     pub(crate) fn int(&self, value: Value) -> Option<i64> {
         match value {
             Value::Int(int) => Some(int.into()),
@@ -145,7 +144,7 @@ impl<'a> Pickle<'a> {
         Some((0..items.len() / 2).filter_map(pair))
     }
 
-    /// The bytes of a text.
+    /// The bytes of a string.
     pub(crate) fn text(&self, value: Value) -> Option<&'a [u8]> {
         let Value::Text(at) = value else { return None };
         let span = self.texts.get(at as usize)?;

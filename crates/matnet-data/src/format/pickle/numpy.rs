@@ -1,4 +1,4 @@
-//! NumPy arrays and SciPy CSR matrices out of a pickle's values.
+//! NumPy arrays and SciPy CSR matrices from the values of a pickle.
 
 use super::{Global, Pickle, Value};
 use crate::Result;
@@ -6,23 +6,23 @@ use crate::format::bounded::Input;
 use crate::format::npy;
 use crate::format::raw::{RawArray, byte_count};
 
-/// A sparse matrix: the columns and values of row `i` stand at `starts[i]..starts[i + 1]`.
+/// A sparse matrix: the columns and values of row `i` are at `starts[i]..starts[i + 1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsrMatrix {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
     pub cols: usize,
-    /// Where each row starts, and where the last one ends.
+    /// The start of each row, and the end of the last one.
     pub starts: Vec<u32>,
-    /// The column of each stored number.
+    /// The column of each stored value.
     pub columns: Vec<u32>,
-    /// The stored numbers.
+    /// The stored values.
     pub values: Vec<f32>,
 }
 
 impl CsrMatrix {
-    /// The stored (column, number) pairs of a row.
+    /// The stored (column, value) pairs of a row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f32)> {
         let span = self.starts[row] as usize..self.starts[row + 1] as usize;
         self.columns[span.clone()].iter().map(|&c| c as usize).zip(self.values[span].iter().copied())
@@ -40,9 +40,9 @@ impl Pickle<'_> {
         self.csr(self.root())
     }
 
-    /// The whole pickle as a dictionary from whole numbers to lists of whole numbers; each pair goes to `each`.
+    /// The whole pickle as a dictionary from integers to lists of integers; passes each pair to `each` and returns the number of keys.
     pub fn root_lists(&self, mut each: impl FnMut(i64, i64)) -> Result<usize> {
-        let wrong = || self.error("pickle is not a dictionary of lists of whole numbers");
+        let wrong = || self.error("pickle is not a dictionary of lists of integers");
         let mut count = 0;
         for (key, list) in self.pairs(self.root()).ok_or_else(wrong)? {
             let key = self.int(key).ok_or_else(wrong)?;
@@ -54,7 +54,7 @@ impl Pickle<'_> {
         Ok(count)
     }
 
-    /// A NumPy array, from the state that its pickle sets: version, shape, type, order, bytes.
+    /// A NumPy array, from its state: version, shape, type, order, bytes.
     fn ndarray(&self, value: Value) -> Result<RawArray> {
         let wrong = || self.error("pickle does not hold a NumPy array where one was expected");
         let object = self.object(value).filter(|o| o.global == Global::Reconstruct).ok_or_else(wrong)?;
@@ -74,7 +74,7 @@ impl Pickle<'_> {
         RawArray::read(&mut Input::bytes_packed(self.name(), body), shape, kind, big, fortran)
     }
 
-    /// A type code such as `<f4`: the letters are what it was made with, the byte order is in its state.
+    /// A type code such as `<f4`: the letters are constructor arguments, the byte order is in the state.
     fn dtype(&self, value: Value) -> Option<String> {
         let object = self.object(value).filter(|o| o.global == Global::Dtype)?;
         let letters = self.text(self.items(object.args)?.next()?)?;
@@ -104,23 +104,20 @@ impl Pickle<'_> {
         };
         let index = |names: &[&[u8]], most: u32| -> Result<Vec<u32>> {
             let whole = self.ndarray(field(names)?)?;
-            if !whole.is_integer() {
-                return Err(wrong("positions are not whole numbers"));
-            }
             let one = |n: i64| u32::try_from(n).ok().filter(|&n| n <= most);
-            whole.map_integers(one).ok_or_else(|| wrong("a position lies outside the matrix"))
+            whole.map_integers(one).ok_or_else(|| wrong("an index is not an integer, or outside the matrix"))
         };
         let values = self.ndarray(field(&[b"data"])?)?.into_array(self.name())?.into_data();
-        let stored = u32::try_from(values.len()).map_err(|_| wrong("too many numbers"))?;
+        let stored = u32::try_from(values.len()).map_err(|_| wrong("too many values"))?;
         let columns = index(&[b"indices"], cols.saturating_sub(1))?;
         let starts = index(&[b"indptr"], stored)?;
         let rising = starts.windows(2).all(|pair| pair[0] <= pair[1]);
         let whole = starts.first() == Some(&0) && starts.last() == Some(&stored);
         if starts.len() != rows as usize + 1 || columns.len() != values.len() || !rising || !whole {
-            return Err(wrong("rows, columns and numbers do not agree"));
+            return Err(wrong("rows, columns and values do not agree"));
         }
         if cols == 0 && stored > 0 {
-            return Err(wrong("numbers in a matrix without columns"));
+            return Err(wrong("values in a matrix without columns"));
         }
         Ok(CsrMatrix { rows: rows as usize, cols: cols as usize, starts, columns, values })
     }

@@ -1,4 +1,4 @@
-//! The forward pass: neighbours pass by in groups, the softmax running along.
+//! The forward pass: neighbours are processed in groups with a running softmax.
 
 use super::tiles::{add_products, add_vectors, dots, in_tiles, rows_of, spread};
 use super::{Edges, prefetch_ahead};
@@ -65,7 +65,7 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
     }
 }
 
-/// A listening node: its query, and whom it hears.
+/// A target node: its query and its neighbours.
 struct Node<'a, E> {
     width: usize,
     keys: *const E,
@@ -122,7 +122,7 @@ impl<E: Element> Node<'_, E> {
         // SAFETY: no vector has more than 16 lanes.
         unsafe { s.store(over.as_mut_ptr(), total) };
         for x in &mut over[..S::LANES] {
-            // Without neighbours there is nothing to share.
+            // A node without neighbours has no weights.
             *x = if *x > E::ZERO { E::ONE / *x } else { *x };
         }
         // SAFETY: likewise.

@@ -1,4 +1,4 @@
-//! The backward pass over the nodes that are heard: the gradient of their states.
+//! The backward pass over the source nodes: the gradient of their states.
 
 use super::tiles::{in_tiles, rows_of, spread};
 use super::{Edges, prefetch_ahead};

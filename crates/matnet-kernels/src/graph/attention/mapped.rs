@@ -1,5 +1,5 @@
-//! Attention with the maps before and after it, nodes by nodes: queries and what is heard, which are as wide as all heads
-//! together, stay near the core.
+//! Attention with the maps before and after it, block by block of nodes: queries and aggregates, which are as wide as all heads
+//! together, stay in the cache.
 
 use rayon::prelude::*;
 
@@ -14,8 +14,7 @@ use crate::simd::{Element, Level};
 /// i.
 #[derive(Clone, Copy, Debug)]
 pub struct AttentionMap<'a, E> {
-    /// Who listens to whom: a row per listening node, a column per node that is heard. The first of those are the listening
-    /// ones.
+    /// The graph: a row per target node, a column per source node. The target nodes are the first source nodes.
     pub graph: &'a Csr,
     /// The same, transposed.
     pub transposed: &'a Csr,
@@ -69,9 +68,9 @@ impl<'a, E: Element> AttentionMap<'a, E> {
         edges.check();
         let size = width * heads;
         assert!(size > 0, "states and heads have a size");
-        assert!(graph.rows() <= graph.cols(), "more nodes listen than there are");
+        assert!(graph.rows() <= graph.cols(), "more target nodes than source nodes");
         assert_eq!(score_map.len(), width * size, "a map of states to queries");
-        assert!(!out_map.is_empty() && out_map.len() % size == 0, "a map of what is heard");
+        assert!(!out_map.is_empty() && out_map.len() % size == 0, "a map of the aggregates");
         // Of 16 lanes, more would be empty at the ends of rows.
         let products = level.for_blocks(1, size);
         let score_map = Padded::new(products, score_map, [width, size], (size, 1));
@@ -80,7 +79,7 @@ impl<'a, E: Element> AttentionMap<'a, E> {
             edges,
             level: level.for_width(heads),
             products,
-            // Queries and what is heard fit the second-level cache.
+            // Queries and aggregates fit the second-level cache.
             at_once: ((1 << 15) / plane).clamp(16, 256),
             size,
             plane,
@@ -89,7 +88,7 @@ impl<'a, E: Element> AttentionMap<'a, E> {
         }
     }
 
-    /// Y of every listening node.
+    /// Y of every target node.
     ///
     /// # Panics
     ///
@@ -102,10 +101,10 @@ impl<'a, E: Element> AttentionMap<'a, E> {
         y.par_chunks_mut(at_once * output).enumerate().for_each(|(block, y)| {
             let (first, count) = (block * at_once, y.len() / output);
             let lengths = [count * plane, count * plane, count * 2 * self.heads, count * out_map.plane];
-            with_scratch(lengths, |[query, heard, kept, wide]| {
+            with_scratch(lengths, |[query, aggregated, kept, wide]| {
                 plan.score_map.after(products, (&self.state[first * self.width..], self.width), count, query);
-                plan.hear(first, query, heard, kept);
-                out_map.after(products, (heard, plane), count, wide);
+                plan.aggregate(first, query, aggregated, kept);
+                out_map.after(products, (aggregated, plane), count, wide);
                 copy_rows((wide, out_map.plane), (y, output), output);
             });
         });
@@ -129,14 +128,15 @@ impl<'a, E: Element> AttentionMap<'a, E> {
         };
         let lengths = [width * plane, size, size * back.out_plane];
         let mut d_state = vec![E::ZERO; self.state.len()];
-        // What the nodes that are heard will ask for.
-        let (mut query, mut d_heard) = (Buffer::take(rows * plane), Buffer::take(rows * plane));
+        // Needed for the gradients of the source nodes.
+        let (mut query, mut d_aggregated) = (Buffer::take(rows * plane), Buffer::take(rows * plane));
         let (mut kept, mut shares) = (Buffer::take(rows * 2 * heads), Buffer::take(rows * heads));
 
         let parts = parts(rows.div_ceil(at_once));
         let per_part = parts.first().map_or(0, ExactSizeIterator::len) * at_once;
         let widths = [plane, plane, 2 * heads, heads, width];
-        let mut all = [&mut *query, &mut *d_heard, &mut *kept, &mut *shares, &mut d_state[..rows * width]];
+        let mut all =
+            [&mut *query, &mut *d_aggregated, &mut *kept, &mut *shares, &mut d_state[..rows * width]];
         let pieces: Vec<_> = parts.iter().map(|_| first_rows(&mut all, widths, per_part)).collect();
         let sums = parts.into_par_iter().zip(pieces).map(|(part, mut piece)| {
             let mut sums = vec![E::ZERO; lengths.iter().sum()];
@@ -150,7 +150,7 @@ impl<'a, E: Element> AttentionMap<'a, E> {
         });
         let mut sums = sum_parts(sums.collect());
         sums.resize(lengths.iter().sum(), E::ZERO);
-        plan.edges.add_to_keys(plan.level, (&query, &d_heard, plane), &kept, &shares, &mut d_state);
+        plan.edges.add_to_keys(plan.level, (&query, &d_aggregated, plane), &kept, &shares, &mut d_state);
         let (d_score_map, rest) = sums.split_at(lengths[0]);
         let (d_bias, d_out_map) = rest.split_at(lengths[1]);
         AttentionMapGradients {
@@ -161,15 +161,15 @@ impl<'a, E: Element> AttentionMap<'a, E> {
         }
     }
 
-    /// The listening nodes of a block: their rows of q, of the gradients of what is heard and of their own states, and of what is
-    /// kept of the softmax; and their shares in the gradients of W, b and V.
+    /// The target nodes of a block: their rows of q, of the gradients of the aggregates and of their own states, and of what is
+    /// kept of the softmax; and their parts of the gradients of W, b and V.
     fn backward_block(
         &self,
         plan: &Plan<E>,
         back: &Back<E>,
         first: usize,
         gradient: &[E],
-        [query, d_heard, kept, shares, d_own]: [&mut [E]; 5],
+        [query, d_aggregated, kept, shares, d_own]: [&mut [E]; 5],
         [d_score_map, d_bias, d_out_map]: [&mut [E]; 3],
     ) {
         let Plan { edges, level, products, size, plane, output, .. } = *plan;
@@ -177,22 +177,22 @@ impl<'a, E: Element> AttentionMap<'a, E> {
         let own = &self.state[first * width..];
         let gradient = &gradient[first * output..(first + count) * output];
         let lengths = [count * plane, count * plane, count * back.out_plane, count * back.score_map.plane];
-        with_scratch(lengths, |[heard, d_query, d_output, d_wide]| {
+        with_scratch(lengths, |[aggregated, d_query, d_output, d_wide]| {
             plan.score_map.after(products, (own, width), count, query);
-            plan.hear(first, query, heard, kept);
+            plan.aggregate(first, query, aggregated, kept);
             // Through V.
             copy_rows((gradient, output), (&mut *d_output, back.out_plane), output);
-            let heard_t = Scalars::plain(heard, (size, 1), (count, plane));
-            product(products, heard_t, (d_output, back.out_plane), d_out_map, Finish::ADD);
-            back.out_map.after(products, (gradient, output), count, d_heard);
+            let aggregated_t = Scalars::plain(aggregated, (size, 1), (count, plane));
+            product(products, aggregated_t, (d_output, back.out_plane), d_out_map, Finish::ADD);
+            back.out_map.after(products, (gradient, output), count, d_aggregated);
             // Through the softmax.
             with_scratch([width * level.lanes::<E>(); 4], |scratch| {
                 level.run(queries::Rows {
                     edges,
                     first,
                     query,
-                    output: heard,
-                    gradient: d_heard,
+                    output: aggregated,
+                    gradient: d_aggregated,
                     d_query: &mut *d_query,
                     stride: plane,
                     kept,
@@ -223,11 +223,11 @@ struct Back<E> {
 }
 
 impl<E: Element> Plan<'_, E> {
-    /// What some nodes hear, from their queries.
-    fn hear(&self, first: usize, query: &[E], heard: &mut [E], kept: &mut [E]) {
+    /// The aggregates of some nodes, from their queries.
+    fn aggregate(&self, first: usize, query: &[E], aggregated: &mut [E], kept: &mut [E]) {
         let Self { edges, level, plane: stride, .. } = *self;
         with_scratch(forward::scratch(edges.width, level.lanes::<E>()), |scratch| {
-            level.run(forward::Rows { edges, first, query, output: heard, stride, kept, scratch });
+            level.run(forward::Rows { edges, first, query, output: aggregated, stride, kept, scratch });
         });
     }
 }

@@ -1,9 +1,9 @@
 //! Attention along the edges of a graph, several heads at once.
 //!
 //! Heads lie in the lanes of vectors: a query is `[width][heads]`, and one number of a neighbour's state meets
-//! the same number of all heads' queries in one instruction. Scores, softmax and sums of a node are done while
-//! its neighbours pass by; what is kept for the backward pass are two numbers per node and head, from which the
-//! share of each edge is computed again.
+//! the same number of all heads' queries in one instruction. Scores, softmax and sums of a node are
+//! computed in one pass over its neighbours. Two numbers per node and head are kept for the backward pass, which recomputes the
+//! weight of each edge from them.
 
 mod forward;
 mod keys;
@@ -22,7 +22,7 @@ use crate::simd::{Element, Level};
 /// the heads.
 #[derive(Clone, Copy, Debug)]
 pub struct Attention<'a, E> {
-    /// Who listens to whom: a row per listening node, a column per node that is heard.
+    /// The graph: a row per target node, a column per source node.
     pub graph: &'a Csr,
     /// The same, transposed.
     pub transposed: &'a Csr,

@@ -1,4 +1,4 @@
-//! The backward pass over listening nodes: the gradient of their queries.
+//! The backward pass over the target nodes: the gradient of their queries.
 
 use super::tiles::{add_products, add_vectors, dots, in_tiles, rows_of, spread};
 use super::{Edges, prefetch_ahead};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::Mode;
-use matnet::net::{Net, NetConfig, TuringMachine, TuringMachineConfig};
+use matnet::net::{Net, TuringMachine, TuringMachineConfig};
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
 use matnet_data::generate::algorithm::{Algorithm, AlgorithmSequence, SequenceSize};
@@ -23,7 +23,6 @@ use toml::{Table, Value};
 
 pub use self::config::AlgorithmDataConfig;
 pub use self::data::AlgorithmData;
-use super::form_name;
 use crate::config::{Loss, TrainConfig, from_table};
 use crate::run::Score;
 use crate::task::{
@@ -255,10 +254,6 @@ impl Task for AlgorithmTask {
 
     fn config(&self) -> &TuringMachineConfig {
         &self.net
-    }
-
-    fn form(&self) -> String {
-        form_name(self.net.form())
     }
 
     fn metadata(&self) -> AlgorithmMetadata {

@@ -60,26 +60,19 @@ pub enum NormalizeFeatures {
 }
 
 /// How the nodes with a known class are split.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GraphSplitConfig {
     /// The rule. Default: public where the graph comes with a split, else random.
     pub rule: Option<GraphSplitRule>,
     /// Validation nodes: a number, or a fraction of those with a class. Default: 0.1.
-    pub valid: Amount,
+    pub valid: Option<Amount>,
     /// Test nodes. Default: 0.2.
-    pub test: Amount,
+    pub test: Option<Amount>,
     /// Training nodes per class, for the rule per-class. Default: 20.
     pub per_class: Option<usize>,
     /// Whether every seed has its own split. Default: no, all share one.
     pub per_seed: bool,
-}
-
-impl Default for GraphSplitConfig {
-    fn default() -> Self {
-        let (valid, test) = (Amount::Fraction(0.1), Amount::Fraction(0.2));
-        Self { rule: None, valid, test, per_class: None, per_seed: false }
-    }
 }
 
 /// The rules for splitting nodes.
@@ -102,8 +95,11 @@ impl GraphDataConfig {
 
     fn checked(&self) -> Result<(), ConfigError> {
         let wrong = |key: &str, value: String, expected: &str| Err(ConfigError::new(key, value, expected));
-        self.split.valid.check("split.valid")?;
-        self.split.test.check("split.test")?;
+        for (key, amount) in [("split.valid", self.split.valid), ("split.test", self.split.test)] {
+            if let Some(amount) = amount {
+                amount.check(key)?;
+            }
+        }
         if self.num_neighbors == Some(0) {
             return wrong("num_neighbors", "0".to_owned(), "must be at least 1; leave it out for all");
         }

@@ -10,6 +10,7 @@ use matnet_data::{Contents, GraphData, SplitIndices, local, split};
 use sha2::{Digest, Sha256};
 
 use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule, NormalizeFeatures};
+use crate::config::Amount;
 use crate::run::checksummed::hex;
 use crate::task::{Dataset, OtherData, renumber};
 use crate::tasks::source;
@@ -244,7 +245,18 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
     let wanted = &mut config.split;
     let name = if wanted.per_seed { format!("split of run {seed}") } else { "split".to_owned() };
     let mut rng = SeededRng::new(config.seed, &name);
-    let (valid, test) = (wanted.valid.count(known), wanted.test.count(known));
+    if rule == GraphSplitRule::Public {
+        if wanted.valid.is_some() || wanted.test.is_some() {
+            let expected =
+                "the split that comes with the graph decides them; leave them out, or choose another rule";
+            return Err(Error::config("data", "split", "valid or test is given", expected));
+        }
+    } else {
+        wanted.valid.get_or_insert(Amount::Fraction(0.1));
+        wanted.test.get_or_insert(Amount::Fraction(0.2));
+    }
+    let [valid, test] =
+        [wanted.valid, wanted.test].map(|amount| amount.map_or(0, |amount| amount.count(known)));
     let indices = match rule {
         GraphSplitRule::Public => {
             let indices = split::public(data).map_err(|_| {

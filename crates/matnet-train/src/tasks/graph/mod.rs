@@ -18,7 +18,6 @@ use toml::{Table, Value};
 
 pub use self::config::{Directed, GraphDataConfig, GraphSplitConfig, GraphSplitRule, NormalizeFeatures};
 pub use self::data::NodeData;
-use super::form_name;
 use crate::config::{Loss, TrainConfig, from_table, keys_of};
 use crate::task::{
     BatchScore, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch, PredictionStream,
@@ -147,6 +146,10 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     }
 
     fn net_config(mut table: Table, data: &NodeData) -> Result<C> {
+        if data.class_names.len() < 2 {
+            let value = format!("{}: one class only", data.config.source);
+            return Err(Error::config("data", "source", value, "at least two classes expected"));
+        }
         let sizes = [
             ("num_features", data.width),
             ("num_classes", data.class_names.len()),
@@ -212,10 +215,6 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
 
     fn config(&self) -> &C {
         &self.net
-    }
-
-    fn form(&self) -> String {
-        form_name(self.net.form())
     }
 
     fn metadata(&self) -> GraphMetadata {

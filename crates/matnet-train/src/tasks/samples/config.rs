@@ -39,18 +39,14 @@ pub struct SampleDataConfig {
     #[serde(default)]
     pub scale: Scale,
     /// Which values share a scale. Default: all.
-    #[serde(default = "whole")]
-    pub scale_per: ScalePer,
+    #[serde(default)]
+    pub scale_per: Option<ScalePer>,
     /// Turns signals into spectrograms. Default: no.
     #[serde(default)]
     pub spectrogram: Option<Stft>,
     /// The splits.
     #[serde(default)]
     pub split: SampleSplitConfig,
-}
-
-fn whole() -> ScalePer {
-    ScalePer::Whole
 }
 
 /// How values are scaled.
@@ -85,14 +81,14 @@ pub struct SampleSplitConfig {
     /// The validation split: a fraction, or a number of samples. Default: 0.1.
     pub valid: Amount,
     /// The test split; an official one decides this itself. Default: 0.2.
-    pub test: Amount,
+    pub test: Option<Amount>,
     /// Whether each seed of a run has its own split. Default: no, all share one.
     pub per_seed: bool,
 }
 
 impl Default for SampleSplitConfig {
     fn default() -> Self {
-        Self { rule: None, valid: Amount::Fraction(0.1), test: Amount::Fraction(0.2), per_seed: false }
+        Self { rule: None, valid: Amount::Fraction(0.1), test: None, per_seed: false }
     }
 }
 
@@ -106,7 +102,7 @@ pub enum SplitRule {
     Official,
     /// At random within each group (subject).
     WithinGroups,
-    /// Whole groups together.
+    /// Whole groups together, stratified by class; `valid` and `test` may be numbers of groups.
     BetweenGroups,
 }
 
@@ -119,7 +115,16 @@ impl SampleDataConfig {
     fn checked(&self) -> Result<(), ConfigError> {
         let wrong = |key: &str, value: String, expected: &str| Err(ConfigError::new(key, value, expected));
         self.split.valid.check("split.valid")?;
-        self.split.test.check("split.test")?;
+        if let Some(test) = self.split.test {
+            test.check("split.test")?;
+        }
+        if let Some(per) = self.scale_per.filter(|_| self.scale == Scale::None) {
+            return wrong(
+                "scale_per",
+                format!("{per:?}").to_lowercase(),
+                "only scale uses it, and there is none",
+            );
+        }
         for (key, value) in
             [("limit", self.limit), ("sequences", self.sequences), ("context_length", self.context_length)]
         {

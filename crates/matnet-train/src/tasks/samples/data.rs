@@ -6,7 +6,7 @@ use matnet::random::SeededRng;
 use matnet_data::catalog::{Cache, LoadOptions, MovingSequences};
 use matnet_data::split::{self, SplitFractions};
 use matnet_data::transform::permute::Permutation;
-use matnet_data::transform::scale::Scaler;
+use matnet_data::transform::scale::{ScalePer, Scaler};
 use matnet_data::transform::stft::Stft;
 use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, Target};
 use rand::seq::SliceRandom;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Inputs, Occlusions, SampleDataConfig, SplitRule};
+use crate::config::Amount;
 use crate::run::checksummed::hex;
 use crate::task::Dataset;
 use crate::tasks::source;
@@ -21,6 +22,9 @@ use crate::{Error, Result, Split};
 
 /// Sequences of moving digits, unless the config says how many.
 const SEQUENCES: usize = 10_000;
+
+/// The test split, unless the config says how large.
+const DEFAULT_TEST: Amount = Amount::Fraction(0.2);
 
 /// The transforms of every input, with their fitted numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -84,7 +88,7 @@ impl SampleData {
         let raw = Raw::load(config, cache)?;
         let checksum = raw.checksum();
         let Raw { inputs, target, groups, official, notes } = raw;
-        let (indices, config) = divide(inputs.len(), &groups, official, config, seed)?;
+        let (indices, config) = divide(inputs.len(), &groups, &target, official, config, seed)?;
         let mut preprocess = Preprocess { spectrogram: config.spectrogram, ..Preprocess::default() };
         let mut inputs = preprocess.apply_to(inputs)?;
         if config.permute {
@@ -97,7 +101,8 @@ impl SampleData {
         }
         if let Some(method) = config.scale.method() {
             let mut array = inputs.into_array()?;
-            let scaler = Scaler::fit(method, config.scale_per, &array, &indices.train)?;
+            let scaler =
+                Scaler::fit(method, config.scale_per.unwrap_or(ScalePer::Whole), &array, &indices.train)?;
             scaler.apply(&mut array)?;
             inputs = Inputs::Floats(array);
             preprocess.scaler = Some(scaler);
@@ -115,7 +120,8 @@ impl SampleData {
         preprocess: &Preprocess,
     ) -> Result<Self> {
         let raw = Raw::load(config, cache)?;
-        let (indices, config) = divide(raw.inputs.len(), &raw.groups, raw.official.clone(), config, seed)?;
+        let (indices, config) =
+            divide(raw.inputs.len(), &raw.groups, &raw.target, raw.official.clone(), config, seed)?;
         raw.prepared(indices, config, preprocess)
     }
 
@@ -331,6 +337,7 @@ fn options(config: &SampleDataConfig) -> LoadOptions {
 fn divide(
     count: usize,
     groups: &[u32],
+    target: &Target,
     official: Option<Range<usize>>,
     config: &SampleDataConfig,
     seed: u64,
@@ -341,16 +348,36 @@ fn divide(
         None => SplitRule::Random,
     });
     config.split.rule = Some(rule);
+    match (rule, config.split.test) {
+        (SplitRule::Official, Some(_)) => {
+            let expected = "the official test split decides it; leave it out, or choose another rule";
+            return Err(Error::config("data", "split.test", "is given", expected));
+        }
+        (SplitRule::Official, None) => {}
+        (_, test) => config.split.test = Some(test.unwrap_or(DEFAULT_TEST)),
+    }
     let wanted = &config.split;
+    let test = wanted.test.unwrap_or(DEFAULT_TEST);
     let name = if wanted.per_seed { format!("split of run {seed}") } else { "split".to_owned() };
     let mut rng = SeededRng::new(config.seed, &name);
     let wrong = |error| Error::DataKey { key: "data.split", error };
-    let fractions =
-        || SplitFractions::new(wanted.valid.fraction(count), wanted.test.fraction(count)).map_err(wrong);
+    let fractions = || SplitFractions::new(wanted.valid.fraction(count), test.fraction(count)).map_err(wrong);
     let indices = match (rule, official) {
         (SplitRule::Random, _) => split::by_fraction(count, fractions()?, &mut rng),
         (SplitRule::WithinGroups, _) => split::within_groups(groups, fractions()?, &mut rng),
-        (SplitRule::BetweenGroups, _) => split::between_groups(groups, fractions()?, &mut rng),
+        (SplitRule::BetweenGroups, _) => {
+            let groups_in_all = split::group_count(groups).map_err(wrong)?;
+            // A fraction above 0 is one group at least.
+            let number = |amount: Amount| match amount.count(groups_in_all) {
+                0 if amount.fraction(groups_in_all) > 0.0 => 1,
+                number => number,
+            };
+            let classes = match target {
+                Target::Classes { labels, .. } => Some(&labels[..]),
+                _ => None,
+            };
+            split::between_groups(groups, classes, number(wanted.valid), number(test), &mut rng)
+        }
         (SplitRule::Official, Some(test)) => {
             let valid = wanted.valid.count(count - test.len());
             split::official_test(count, test, valid, &mut rng)
@@ -360,7 +387,18 @@ fn divide(
             return Err(Error::config("data", "split.rule", "official", expected));
         }
     };
-    Ok((indices.map_err(wrong)?, config))
+    let indices = indices.map_err(wrong)?;
+    for (key, amount, split) in [
+        ("split.valid", Some(wanted.valid), &indices.valid),
+        ("split.test", config.split.test, &indices.test),
+    ] {
+        let asked = amount.filter(|amount| amount.fraction(count) > 0.0 && split.is_empty());
+        if let Some(amount) = asked {
+            let value = format!("{} of {count} samples are none", amount.fraction(count));
+            return Err(Error::config("data", key, value, "a larger fraction, or 0 for no such split"));
+        }
+    }
+    Ok((indices, config))
 }
 
 /// Some samples of an array.

@@ -15,6 +15,7 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
 use matnet::Mode;
 use matnet::net::{Net, SampleTarget};
+use matnet::ops::Activation;
 use matnet_data::catalog::Cache;
 use matnet_data::{Array, Target};
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,6 @@ pub use self::config::{SampleDataConfig, SampleSplitConfig, Scale, SplitRule};
 pub use self::data::{Preprocess, SampleData};
 pub use self::inputs::{Inputs, Occlusions};
 pub(crate) use self::net::{describe, fits};
-use super::form_name;
 use crate::config::{Loss, Monitor, TrainConfig};
 use crate::run::Score;
 use crate::task::{
@@ -218,6 +218,13 @@ impl<C: SampleConfig> Task for SampleTask<C> {
             };
             return Err(Error::config("train", "loss", loss.name(), expected));
         }
+        let activation = net.output_activation();
+        if loss == Loss::Bce && activation != Activation::Identity {
+            let value = format!("bce, but model.output_activation is {activation:?}").to_lowercase();
+            let expected =
+                "bce takes logits: leave model.output_activation out, or train with \"mse\" or \"mae\"";
+            return Err(Error::config("train", "loss", value, expected));
+        }
         if !classes && train.monitor == Some(Monitor::Error) {
             let expected = "matrices have no error rate; must be \"loss\"";
             return Err(Error::config("train", "monitor", "error", expected));
@@ -261,10 +268,6 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn config(&self) -> &C {
         &self.net
-    }
-
-    fn form(&self) -> String {
-        form_name(self.net.form())
     }
 
     fn metadata(&self) -> SampleMetadata {

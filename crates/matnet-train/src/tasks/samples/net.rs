@@ -26,7 +26,9 @@ pub fn fits<C: SampleConfig>(data: &SampleData) -> bool {
     let target = match (C::TARGET, &data.target) {
         (SampleTarget::Class, Target::Classes { .. })
         | (SampleTarget::StepClass, Target::StepClasses { .. })
-        | (SampleTarget::Input | SampleTarget::Future, _) => true,
+        | (SampleTarget::Input, _) => true,
+        (SampleTarget::Future, Target::Matrices(targets)) => targets.shape().len() == 4,
+        (SampleTarget::Future, _) => true,
         (SampleTarget::Matrix, Target::Matrices(targets)) => targets.shape().len() == 3,
         (SampleTarget::StepMatrix, Target::Matrices(targets)) => {
             targets.shape().len() == 4 && Some(targets.shape()[1]) == data.time()
@@ -51,7 +53,17 @@ pub fn describe(data: &SampleData) -> String {
 /// Reads `[model]` and fills in the sizes that the data decide.
 pub fn config<C: SampleConfig>(mut table: Table, data: &SampleData) -> Result<C> {
     fill(&mut table, "input", &data.sides());
+    let predicts_own_future =
+        C::TARGET == SampleTarget::Future && !matches!(data.target, Target::Matrices(_));
+    if let Some(context) = data.config.context_length.filter(|_| !predicts_own_future) {
+        let expected = "only seq2seq nets on sequences without targets use it";
+        return Err(Error::config("data", "context_length", context.to_string(), expected));
+    }
     match (C::TARGET, &data.target) {
+        (SampleTarget::Class | SampleTarget::StepClass, _) if data.class_names().len() < 2 => {
+            let value = format!("{}: one class only ({})", data.config.source, data.class_names().join(", "));
+            return Err(Error::config("data", "source", value, "at least two classes expected"));
+        }
         (SampleTarget::Class | SampleTarget::StepClass, _) => {
             fill_count(&mut table, "output", data.class_names().len());
         }

@@ -17,7 +17,6 @@ use toml::{Table, Value};
 
 pub use self::config::{StoryDataConfig, StorySplitConfig};
 pub use self::data::{QaData, QuestionExample};
-use super::form_name;
 use crate::config::{Loss, TrainConfig, from_table, keys_of};
 use crate::task::{
     BatchScore, Breakdown, Dataset, EvalOptions, Evaluation, ExampleShape, FILES, Loaded, NetOf, OtherData,
@@ -156,10 +155,6 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
 
     fn config(&self) -> &C {
         &self.net
-    }
-
-    fn form(&self) -> String {
-        form_name(self.net.form())
     }
 
     fn metadata(&self) -> StoryMetadata {

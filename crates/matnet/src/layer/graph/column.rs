@@ -11,7 +11,7 @@ use crate::graph::{Linking, Sparse};
 use crate::init::{self, Init};
 use crate::layer::{Dropout, TRANSFORM_BIAS_INIT};
 use crate::mode::Mode;
-use crate::ops::{Activation, highway, slot_map, sparse_product};
+use crate::ops::{Activation, highway, product, slot_map, sparse_product};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, join};
 
@@ -201,7 +201,7 @@ impl ColumnLayer {
         let state = first_rows(state, nodes);
 
         let own_map = self.own_map.val().swap_dims(0, 1).reshape([width, 2 * width]);
-        let own = first_rows(entering.clone(), nodes).matmul(own_map);
+        let own = product(first_rows(entering.clone(), nodes), own_map);
         let neighbour_map = self.neighbour_map.val().reshape([2, relations, many * width, width]);
         let aggregated = hop.iter().enumerate().map(|(relation, matrix)| {
             assert_eq!(matrix.rows(), nodes, "column layer: relations differ in nodes");
@@ -210,7 +210,7 @@ impl ColumnLayer {
             match self.attention.get(relation) {
                 Some(attention) => attention.mapped(matrix, entering.clone(), map),
                 None if self.aggregation == Aggregation::Concat => slot_map(matrix, entering.clone(), map),
-                None => sparse_product(matrix, entering.clone()).matmul(map),
+                None => product(sparse_product(matrix, entering.clone()), map),
             }
         });
         let aggregated = aggregated.reduce(|sum, relation| sum + relation).expect("at least one relation");

@@ -8,7 +8,7 @@ use crate::config::{one, setters};
 use crate::error::{ConfigError, check_sides};
 use crate::graph::Sparse;
 use crate::init::{self, Init};
-use crate::ops::{attention_map, edge_attention};
+use crate::ops::{attention_map, edge_attention, product};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
@@ -93,7 +93,7 @@ impl EdgeAttention {
     pub fn forward(&self, matrix: &Sparse, state: Tensor<2>) -> Tensor<2> {
         let ([heads, width, _], nodes) = (self.score_map.val().dims(), matrix.rows());
         let own = super::first_rows(state.clone(), nodes);
-        let query = own.matmul(self.joined()).reshape([nodes, width, heads]);
+        let query = product(own, self.joined()).reshape([nodes, width, heads]);
         let aggregated = edge_attention(matrix, query, self.score_bias.val().transpose(), state);
         aggregated.swap_dims(1, 2).reshape([nodes, heads * width])
     }

@@ -7,7 +7,7 @@ use super::activated;
 use crate::graph::Features;
 use crate::layer::Dropout;
 use crate::mode::Mode;
-use crate::ops::sparse_product;
+use crate::ops::{self, sparse_product};
 use crate::summary::{LayerSummary, Summarize};
 use crate::vector::VecLinear;
 
@@ -44,7 +44,7 @@ impl Summarize for FeatureMap {
 /// X W for dense or sparse X.
 pub(super) fn product(features: &Features, weight: Tensor<2>) -> Tensor<2> {
     match features {
-        Features::Dense(features) => features.clone().matmul(weight),
+        Features::Dense(features) => ops::product(features.clone(), weight),
         Features::Sparse(features) => sparse_product(features, weight),
     }
 }

@@ -9,7 +9,7 @@ use crate::config::{setters, yes};
 use crate::error::ConfigError;
 use crate::graph::{Features, Sparse};
 use crate::init::Init;
-use crate::ops::{Activation, sparse_product};
+use crate::ops::{Activation, product, sparse_product};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 use crate::vector::VecLinearConfig;
@@ -74,13 +74,13 @@ impl GraphConv {
         let map = &self.map.map;
         let [input, output] = map.weight.val().dims();
         // Â(XΘ) or (ÂX)Θ, whichever has the narrower sparse product.
-        let product = match features {
+        let mapped = match features {
             Features::Dense(dense) if input < output => {
-                sparse_product(matrix, dense.clone()).matmul(map.weight.val())
+                product(sparse_product(matrix, dense.clone()), map.weight.val())
             }
             _ => sparse_product(matrix, self.map.product(features)),
         };
-        activated(product, &map.bias, map.activation)
+        activated(mapped, &map.bias, map.activation)
     }
 }
 

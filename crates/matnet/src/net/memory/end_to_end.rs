@@ -13,6 +13,7 @@ use crate::form::Form;
 use crate::init::{constant, parameter};
 use crate::mode::Mode;
 use crate::net::{Net, NetConfig};
+use crate::ops::{batched_product, batched_product_transposed, product, product_transposed};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
@@ -327,11 +328,11 @@ impl EndToEnd {
         let mask = self.softmax.then(|| encoder.mask(stories, self.empty_slots, &question));
         let mut state = match &self.heads {
             None => question.reshape([batch, 1, d]),
-            Some(heads) => question.matmul(heads.query_map.val()).reshape([batch, heads.count(), d]),
+            Some(heads) => product(question, heads.query_map.val()).reshape([batch, heads.count(), d]),
         };
         for hop in 0..self.hops {
             let (keys, values) = self.memories(hop);
-            let scores = state.clone().matmul(memory[keys].clone().swap_dims(1, 2));
+            let scores = batched_product_transposed(state.clone(), memory[keys].clone());
             let weights = match &mask {
                 Some(mask) => softmax(scores + mask.clone(), 2),
                 None => scores,
@@ -339,7 +340,7 @@ impl EndToEnd {
             if let Some(attention) = &mut attention {
                 attention.push(weights.clone());
             }
-            let read = weights.matmul(memory[values].clone());
+            let read = batched_product(weights, memory[values].clone());
             state = self.carried(state, hop) + read;
             mode.observe(|| format!("hop {}", hop + 1), &state);
         }
@@ -348,8 +349,8 @@ impl EndToEnd {
             Some(heads) => by_rows(state, heads.answer_row_map.val()).reshape([batch, d]),
         };
         match &self.answer_map {
-            Some(map) => answer.matmul(map.val()),
-            None => answer.matmul(self.embedding[self.hops].word_map.val().transpose()),
+            Some(map) => product(answer, map.val()),
+            None => product_transposed(answer, self.embedding[self.hops].word_map.val()),
         }
     }
 
@@ -362,7 +363,7 @@ impl EndToEnd {
         };
         match &self.col_map {
             None => state,
-            Some(map) => state.reshape([batch * k, d]).matmul(map.val()).reshape([batch, k, d]),
+            Some(map) => product(state.reshape([batch * k, d]), map.val()).reshape([batch, k, d]),
         }
     }
 }
@@ -371,7 +372,7 @@ impl EndToEnd {
 fn by_rows(matrices: Tensor<3>, row_map: Tensor<2>) -> Tensor<3> {
     let ([batch, rows, cols], [_, rows_out]) = (matrices.dims(), row_map.dims());
     let flat = matrices.swap_dims(1, 2).reshape([batch * cols, rows]);
-    flat.matmul(row_map).reshape([batch, cols, rows_out]).swap_dims(1, 2)
+    product(flat, row_map).reshape([batch, cols, rows_out]).swap_dims(1, 2)
 }
 
 impl Net for EndToEnd {

@@ -12,7 +12,7 @@ use crate::error::{ConfigError, check_count, check_gain, check_rate, check_total
 use crate::form::Form;
 use crate::mode::Mode;
 use crate::net::{Net, NetConfig};
-use crate::ops::Activation;
+use crate::ops::{Activation, batched_product_transposed, product, product_transposed};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
@@ -327,7 +327,7 @@ impl MemoryNetwork {
 
     /// Scores `[batch, vocab_size]` from what was found.
     fn response(&self, batch: &Encoded) -> Tensor<2> {
-        self.activation.forward(batch.answer.clone()).matmul(self.answer_map.val())
+        product(self.activation.forward(batch.answer.clone()), self.answer_map.val())
     }
 
     fn encode(&self, stories: &Stories, mode: &mut Mode) -> Encoded {
@@ -351,8 +351,8 @@ impl MemoryNetwork {
     fn choice_scores(&self, batch: &Encoded) -> Tensor<2> {
         let (size, rows, d) = (batch.size, batch.rows, self.encoder.embedding_dim);
         let state = batch.question.clone().reshape([size, 1, d]);
-        let scores = state.matmul(batch.sentences.clone().swap_dims(1, 2)).reshape([size, rows]);
-        let nothing = batch.question.clone().matmul(self.nothing_map.val().transpose());
+        let scores = batched_product_transposed(state, batch.sentences.clone()).reshape([size, rows]);
+        let nothing = product_transposed(batch.question.clone(), self.nothing_map.val());
         Tensor::cat(vec![scores + batch.mask.clone(), nothing], 1)
     }
 

@@ -14,12 +14,12 @@ pub fn sparse_product(matrix: &Sparse, input: Tensor<2>) -> Tensor<2> {
         return zeros;
     }
     let (from, to) = ends(matrix, &device);
-    let mut heard = input.select(0, from);
+    let mut sources = input.select(0, from);
     if let (_, Some(weights)) = matrix.matrix() {
         let weights = TensorData::new(weights.to_vec(), [weights.len(), 1]);
-        heard = heard * Tensor::from_data(weights, (&device, dtype));
+        sources = sources * Tensor::from_data(weights, (&device, dtype));
     }
-    zeros.select_assign(0, to, heard, IndexingUpdateOp::Add)
+    zeros.select_assign(0, to, sources, IndexingUpdateOp::Add)
 }
 
 /// See [`slot_map`](crate::ops::slot_map).
@@ -47,10 +47,10 @@ pub fn edge_attention(matrix: &Sparse, query: Tensor<3>, bias: Tensor<2>, keys: 
     }
     let (from, to) = ends(matrix, &device);
     // [entries, width, 1]
-    let heard = keys.select(0, from).unsqueeze_dim::<3>(2);
-    let asked = (query + bias.unsqueeze()).select(0, to.clone());
-    let scores = (asked * heard.clone()).sum_dim(1);
-    // A softmax is the same whatever is taken off all scores of a row, so no gradient flows through the largest.
+    let neighbours = keys.select(0, from).unsqueeze_dim::<3>(2);
+    let query = (query + bias.unsqueeze()).select(0, to.clone());
+    let scores = (query * neighbours.clone()).sum_dim(1);
+    // Subtracting a constant does not change a softmax, so no gradient flows through the largest score.
     let least = zeros([rows, 1, heads]) + f64::from(f32::MIN);
     let largest = least.select_assign(0, to.clone(), scores.clone().detach(), IndexingUpdateOp::Max);
     let exponents = (scores - largest.select(0, to.clone())).exp();
@@ -58,8 +58,8 @@ pub fn edge_attention(matrix: &Sparse, query: Tensor<3>, bias: Tensor<2>, keys: 
         let [_, sides, _] = numbers.dims();
         zeros([rows, sides, heads]).select_assign(0, to.clone(), numbers, IndexingUpdateOp::Add)
     };
-    let shares = exponents.clone() / add_up(exponents).select(0, to.clone());
-    add_up(shares * heard)
+    let weights = exponents.clone() / add_up(exponents).select(0, to.clone());
+    add_up(weights * neighbours)
 }
 
 /// See [`attention_map`](crate::ops::attention_map).
@@ -78,13 +78,13 @@ pub fn attention_map(
 /// See [`highway`](crate::ops::highway).
 pub fn highway(
     own: Tensor<2>,
-    heard: Tensor<2>,
+    aggregated: Tensor<2>,
     bias: Tensor<2>,
     state: Tensor<2>,
     activation: Activation,
 ) -> Tensor<2> {
     let [_, width] = state.dims();
-    let sum = own + heard + bias.reshape([1, 2 * width]);
+    let sum = own + aggregated + bias.reshape([1, 2 * width]);
     let gate = activation::sigmoid(sum.clone().narrow(1, 0, width));
     let candidate = activation.forward(sum.narrow(1, width, width));
     state.clone() + gate * (candidate - state)

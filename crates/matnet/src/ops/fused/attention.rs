@@ -52,7 +52,7 @@ impl FusedOp<3> for AttentionOp {
     }
 }
 
-/// Attention and its maps for tensors H, W, b, V. Nothing is kept: the backward pass computes queries and what is heard again, a
+/// Attention and its maps for tensors H, W, b, V. Nothing is kept: the backward pass recomputes queries and aggregates, a
 /// sixth more products for several times less memory.
 #[derive(Clone, Debug)]
 pub(super) struct AttentionMapOp(pub(super) Sparse);

@@ -44,7 +44,7 @@ pub trait FusedGraphOps: Backend {
     /// H + Z ⊙ (C − H)
     fn highway(
         own: FloatTensor<Self>,
-        heard: FloatTensor<Self>,
+        aggregated: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         state: FloatTensor<Self>,
         activation: Activation,
@@ -76,12 +76,12 @@ impl FusedGraphOps for Flex {
 
     fn highway(
         own: FlexTensor,
-        heard: FlexTensor,
+        aggregated: FlexTensor,
         bias: FlexTensor,
         state: FlexTensor,
         activation: Activation,
     ) -> FlexTensor {
-        run([own, heard, bias, state], &HighwayOp(activation))
+        run([own, aggregated, bias, state], &HighwayOp(activation))
     }
 }
 
@@ -110,12 +110,12 @@ impl<C: CheckpointStrategy> FusedGraphOps for Autodiff<Flex, C> {
 
     fn highway(
         own: Tracked,
-        heard: Tracked,
+        aggregated: Tracked,
         bias: Tracked,
         state: Tracked,
         activation: Activation,
     ) -> Tracked {
-        differentiate::<C, 4, _>([own, heard, bias, state], HighwayOp(activation))
+        differentiate::<C, 4, _>([own, aggregated, bias, state], HighwayOp(activation))
     }
 }
 
@@ -197,12 +197,12 @@ impl FusedOp<2> for SlotMapOp {
 struct HighwayOp(Activation);
 
 impl HighwayOp {
-    fn view<'a, E: Number>(&self, [own, heard, bias, state]: &'a [FlexTensor; 4]) -> Highway<'a, E> {
+    fn view<'a, E: Number>(&self, [own, aggregated, bias, state]: &'a [FlexTensor; 4]) -> Highway<'a, E> {
         let [_, width] = dims(state);
         Highway {
             width,
             own: numbers(own),
-            heard: numbers(heard),
+            aggregated: numbers(aggregated),
             bias: numbers(bias),
             state: numbers(state),
             activation: self.0.into(),

@@ -8,6 +8,7 @@ mod chain;
 mod graph;
 mod map;
 mod memory;
+mod product;
 mod recurrent;
 
 use std::fmt::Debug;
@@ -26,6 +27,7 @@ use super::{Activation, Cell};
 pub(super) use chain::{FusedChainOps, LONGEST, Tensors};
 pub(super) use graph::FusedGraphOps;
 pub(super) use memory::FusedMemoryOps;
+pub(super) use product::FusedProductOps;
 
 /// Whether the kernels can take this tensor.
 pub(super) fn available<const D: usize>(tensor: &Tensor<D>) -> bool {

@@ -1,4 +1,4 @@
-//! Trials once parsed, kept as one `.npz` of plain numbers.
+//! A cache of parsed trials, as one `.npz`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -11,13 +11,13 @@ use crate::format::npy;
 use crate::format::npz::{self, Npz, NpzWriter};
 use crate::{Error, Result};
 
-/// Changes when the cache's content does.
+/// Changes with the format of the cache.
 const VERSION: &str = "1";
 
-/// Like [`load`], but what was parsed is kept in the folder `cache` and read from there the next time.
+/// Like [`load`], with the parsed trials cached in the folder `cache`.
 ///
-/// The cache belongs to the names, sizes and times of the files at `path`; when one of them changes it is made
-/// anew. A cache that cannot be read is made anew too; one that cannot be written is told in the report.
+/// The cache depends on the names, sizes and times of the files at `path`; it is rebuilt if one of them changes, or if it cannot be read. A
+/// failure to write it is in the report.
 pub fn load_cached(path: impl AsRef<Path>, select: EegSelection, cache: impl AsRef<Path>) -> Result<EegData> {
     let (path, cache) = (path.as_ref(), cache.as_ref());
     let file = cache.join(format!("eeg-{:016x}.npz", stamp(path, select)?));
@@ -31,7 +31,7 @@ pub fn load_cached(path: impl AsRef<Path>, select: EegSelection, cache: impl AsR
     Ok(eeg)
 }
 
-/// A number that changes with any file's name, size or time.
+/// A hash of the names, sizes and times of the files.
 fn stamp(path: &Path, select: EegSelection) -> Result<u64> {
     let files = if path.is_dir() { walk(path)? } else { vec![path.to_owned()] };
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
@@ -50,7 +50,7 @@ fn stamp(path: &Path, select: EegSelection) -> Result<u64> {
     Ok(hash)
 }
 
-/// Writes beside, syncs and renames, so that a cache is either whole or not there.
+/// Writes to a temporary file, syncs and renames, so that a cache is never incomplete.
 fn write(file: &Path, dir: &Path, eeg: &EegData) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;
     let mut beside = tempfile::NamedTempFile::new_in(dir)?;
@@ -71,7 +71,7 @@ fn write(file: &Path, dir: &Path, eeg: &EegData) -> io::Result<()> {
     npz.finish()?.flush()?;
     beside.as_file().sync_all()?;
     beside.persist(file).map_err(|e| e.error)?;
-    // the rename itself is safe only once the folder is
+    // the rename is durable only once the folder is synced
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
 }
 
@@ -88,7 +88,7 @@ fn write_texts<W: Write>(npz: &mut NpzWriter<W>, key: &str, texts: &[impl AsRef<
     })
 }
 
-/// A trial's facts as numbers.
+/// The metadata of a trial as numbers.
 fn facts(trial: &TrialInfo) -> [u32; 5] {
     let stimulus = match trial.stimulus {
         Stimulus::Single => 0,
@@ -103,7 +103,7 @@ fn facts(trial: &TrialInfo) -> [u32; 5] {
     [trial.number, subset, stimulus, trial.wrong.into(), trial.header_trial]
 }
 
-/// The trial that has these facts.
+/// The metadata from these numbers.
 fn from_facts(subject: String, facts: &[u32; 5]) -> Option<TrialInfo> {
     let &[number, subset, stimulus, wrong, header_trial] = facts;
     Some(TrialInfo {

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 const FILES: [(&str, EegSubset); 2] =
     [("smni_cmi_train.npz", EegSubset::Train), ("smni_cmi_test.npz", EegSubset::Test)];
 
-/// Loads what stands in a folder in this form, or one such file; `None` when neither is there.
+/// Loads the files of a folder in this format, or one such file; `None` if there are none.
 pub(super) fn load(path: &Path) -> Result<Option<Gather>> {
     let mut gather = Gather::default();
     let mut any = false;
@@ -33,7 +33,7 @@ fn add(gather: &mut Gather, path: &Path, subset: EegSubset) -> Result<()> {
         return Err(Error::format(path, what));
     };
     let adc = adc.map_integers(Some);
-    let adc = adc.ok_or_else(|| Error::format(path, "array \"adc\" does not hold whole numbers"))?;
+    let adc = adc.ok_or_else(|| Error::format(path, "array \"adc\" does not hold integers"))?;
     let offset = npz.take("offset")?.into_array(&npz.name_of("offset"))?;
     let step = match npz.take("step")?.values() {
         RawValues::F64(v) if v.len() == 1 => v[0],
@@ -43,14 +43,14 @@ fn add(gather: &mut Gather, path: &Path, subset: EegSubset) -> Result<()> {
         let raw = npz.take(key)?;
         let one = |n: i64| u32::try_from(n).ok();
         let whole = raw.map_integers(one).filter(|v| v.len() == count);
-        whole.ok_or_else(|| Error::format(npz.name_of(key), format!("{count} whole numbers expected")))
+        whole.ok_or_else(|| Error::format(npz.name_of(key), format!("{count} integers expected")))
     };
     let stimulus = integers(&mut npz, "stimulus")?;
     let number = integers(&mut npz, "trial")?;
     let header = integers(&mut npz, "header_trial")?;
     let texts = |npz: &mut Npz, key: &str, wanted: usize| -> Result<Vec<String>> {
         let found = npz.take(key)?.texts().filter(|v| v.len() == wanted);
-        found.ok_or_else(|| Error::format(npz.name_of(key), format!("{wanted} texts expected")))
+        found.ok_or_else(|| Error::format(npz.name_of(key), format!("{wanted} strings expected")))
     };
     let subject = texts(&mut npz, "subject", count)?;
     let channels = texts(&mut npz, "channels", CHANNELS)?;

@@ -1,8 +1,8 @@
 //! The UCI EEG database: alcoholic and control subjects, trials of 64 channels × 256 samples.
 //!
-//! Trials are read from raw trees as UCI ships them (`co2a0000364/co2a0000364.rd.000.gz`), from archives of such
-//! trees, archives inside archives included, or from two `.npz` files. Empty and broken trials are skipped and
-//! reported. A trial that stands in both official halves is kept in the test half only.
+//! Trials are read from folders as UCI publishes them (`co2a0000364/co2a0000364.rd.000.gz`), from archives of such folders, nested archives
+//! included, or from two `.npz` files. Empty and broken trials are skipped and reported. A trial that is in both official halves is kept in
+//! the test half only.
 
 mod cache;
 mod compact;
@@ -21,14 +21,14 @@ use crate::format::archive;
 use crate::format::bounded::Input;
 use crate::{Array, Dataset, Error, Result, Samples, Target};
 
-/// Trials are parsed in parallel, this many of an archive at a time.
+/// The number of trials of an archive that are parsed in parallel.
 const BATCH: usize = 256;
-/// Archives may stand inside archives this deep.
+/// The maximum nesting of archives.
 const DEEPEST: usize = 4;
-/// A raw trial is a quarter of a mebibyte; nothing this long is one.
+/// The maximum size of a raw trial; real ones take a quarter of a mebibyte.
 const LONGEST_FILE: u64 = 8 << 20;
 
-/// Which of the official sets a trial came from.
+/// The official set of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EegSubset {
     /// `SMNI_CMI_TEST`.
@@ -44,55 +44,55 @@ pub enum EegSubset {
 pub enum EegSelection {
     /// The two official halves, `SMNI_CMI_TRAIN` and `SMNI_CMI_TEST`.
     Official,
-    /// All that is there.
+    /// All trials.
     All,
 }
 
-/// What is known of a trial besides its samples.
+/// The metadata of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrialInfo {
     /// The subject, such as `co2a0000364`.
     pub subject: String,
-    /// The number in the file's name.
+    /// The number in the file name.
     pub number: u32,
-    /// Where the trial came from.
+    /// The official set.
     pub subset: EegSubset,
-    /// What was shown.
+    /// The stimulus.
     pub stimulus: Stimulus,
     /// Whether the subject answered wrongly.
     pub wrong: bool,
-    /// The number in the head of the file.
+    /// The number in the header of the file.
     pub header_trial: u32,
 }
 
 impl TrialInfo {
-    /// Whether the subject is alcoholic: the fourth letter of the name says so.
+    /// Whether the subject is alcoholic, by the fourth letter of the name.
     pub fn alcoholic(&self) -> bool {
         self.subject.as_bytes().get(3) == Some(&b'a')
     }
 }
 
-/// What was left out, and why.
+/// The trials that were left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EegReport {
-    /// Files that hold no sound trial, with what is wrong: empty or broken.
+    /// Files without a valid trial, with the reason.
     pub skipped: Vec<(String, String)>,
-    /// Trials that stand elsewhere too, as `subject number`, removed here.
+    /// Duplicate trials that were removed, as `subject number`.
     pub repeated: Vec<String>,
-    /// Why the cache could not be written, if it could not.
+    /// Why the cache could not be written, if it failed.
     pub cache: Option<String>,
 }
 
-/// All trials that were found sound, by subject, number and part.
+/// All valid trials, sorted by subject, number and subset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EegData {
     /// Microvolts `[trials, 64, 256]`.
     pub inputs: Array,
-    /// What is known of each trial.
+    /// The metadata of each trial.
     pub trials: Vec<TrialInfo>,
-    /// Names of the channels; `X`, `nd` and `Y` are no places on the scalp.
+    /// The channel names; `X`, `nd` and `Y` are not on the scalp.
     pub channels: Vec<String>,
-    /// What was left out.
+    /// The trials that were left out.
     pub report: EegReport,
 }
 
@@ -143,7 +143,7 @@ pub(in crate::catalog) fn load_dataset(
     Ok(Dataset { notes, ..loaded.into_samples().into() })
 }
 
-/// Loads trials from a raw tree, an archive, or a folder with `smni_cmi_train.npz` and `smni_cmi_test.npz`.
+/// Loads trials from a folder of raw files, an archive, or a folder with `smni_cmi_train.npz` and `smni_cmi_test.npz`.
 pub fn load(path: impl AsRef<Path>, select: EegSelection) -> Result<EegData> {
     let path = path.as_ref();
     if let Some(compact) = compact::load(path)? {
@@ -175,7 +175,7 @@ pub fn load(path: impl AsRef<Path>, select: EegSelection) -> Result<EegData> {
     gather.finish(path)
 }
 
-/// All files below a folder, in order of name; links are not followed out of it.
+/// All files below a folder, sorted by name; links are not followed.
 fn walk(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_owned()];
@@ -213,13 +213,13 @@ fn subset_of(name: &str) -> EegSubset {
     }
 }
 
-/// Trials as they come in.
+/// Collects trials.
 struct Gather {
     select: EegSelection,
     found: Vec<(TrialInfo, Vec<f32>)>,
     channels: Vec<String>,
     report: EegReport,
-    /// RawArray files seen that were not asked for.
+    /// The number of raw files that were not selected.
     unwanted: usize,
 }
 
@@ -253,7 +253,7 @@ impl Gather {
         }
     }
 
-    /// Visits an archive, and archives inside it, parsing a batch of trials at a time.
+    /// Visits an archive and the archives in it, parsing a batch of trials at a time.
     fn add_archive(
         &mut self,
         name: &str,
@@ -264,7 +264,7 @@ impl Gather {
         each(&mut |mut entry| {
             let inner = format!("{name}/{}", entry.name);
             if archive::is_archive(&entry.name) {
-                // the full database inside UCI's archive is large: it is not unpacked unless it is asked for
+                // the full database in UCI's archive is large: it is decompressed only if it is selected
                 let maybe =
                     self.select == EegSelection::All || depth > 1 || subset_of(&inner) != EegSubset::Other;
                 if depth < DEEPEST && maybe {
@@ -299,7 +299,7 @@ impl Gather {
                 if self.channels.is_empty() {
                     self.channels = channels;
                 } else if self.channels != channels {
-                    let why = "its channels are not those of the first trial".to_owned();
+                    let why = "its channels differ from those of the first trial".to_owned();
                     return self.report.skipped.push((name.to_owned(), why));
                 }
                 self.found.push((info, microvolts));
@@ -308,17 +308,17 @@ impl Gather {
         }
     }
 
-    /// Sorts the trials, removes those that stand twice, and puts the samples into one array.
+    /// Sorts the trials, removes duplicates, and concatenates the samples.
     fn finish(mut self, path: &Path) -> Result<EegData> {
         if self.found.is_empty() {
             let skipped = self.report.skipped.len();
             let others = self.unwanted;
             return Err(Error::Missing(format!(
-                "{}: no sound trial of the kind asked for (subject.rd.NNN[.gz]); {skipped} broken, {others} others",
+                "{}: no valid trial of the selected kind (subject.rd.NNN[.gz]); {skipped} broken, {others} others",
                 path.display()
             )));
         }
-        // test before train before others, so that the first of equal trials is the one to keep
+        // test before train before others, so that the first of equal trials is kept
         self.found.sort_by(|(a, _), (b, _)| {
             (&a.subject, a.number, a.subset).cmp(&(&b.subject, b.number, b.subset))
         });
@@ -361,7 +361,7 @@ impl Gather {
     }
 }
 
-/// Unpacks and parses one raw file.
+/// Decompresses and parses one raw file.
 fn read_trial(name: &str, bytes: &[u8], text: &mut Vec<u8>) -> Parsed {
     let trial = trial::parse(trial::unpack(bytes, text)?)?;
     let info = TrialInfo {
@@ -375,7 +375,7 @@ fn read_trial(name: &str, bytes: &[u8], text: &mut Vec<u8>) -> Parsed {
     Ok((info, trial.channels, trial.microvolts))
 }
 
-/// A number that equal trials of a subject share.
+/// A hash of a trial.
 fn fingerprint(info: &TrialInfo, data: &[f32]) -> u64 {
     let start = info
         .subject

@@ -9,8 +9,7 @@
 //! 0 FP1 0 -8.921
 //! ```
 //!
-//! The parser walks over bytes and reads numbers as thousandths, which is what they are printed in: it is faster
-//! than unpacking, so that loading is bounded by the latter.
+//! The parser reads decimal digits directly, which is faster than decompression, so that the latter limits the speed of loading.
 
 use std::io::Read;
 
@@ -20,38 +19,38 @@ use flate2::bufread::MultiGzDecoder;
 pub const CHANNELS: usize = 64;
 /// Samples of a channel, 256 per second.
 pub const SAMPLES: usize = 256;
-/// No trial's text comes near this.
+/// The maximum length of a trial's text.
 const LONGEST: u64 = 8 << 20;
 
-/// What the subject was shown.
+/// The stimulus of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stimulus {
-    /// One picture.
+    /// One image.
     Single,
-    /// A second picture, the same as the first.
+    /// A second image, equal to the first.
     Match,
-    /// A second picture, another one.
+    /// A second image, different from the first.
     NoMatch,
 }
 
-/// A trial as its file tells it.
+/// The contents of a trial file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// The subject, such as `co2a0000364`.
     pub subject: String,
-    /// What was shown.
+    /// The stimulus.
     pub stimulus: Stimulus,
-    /// Whether the subject answered wrongly (`err` in the head).
+    /// Whether the subject answered wrongly (`err` in the header).
     pub wrong: bool,
-    /// The number in the head, which is not always that of the file.
+    /// The number in the header, which may differ from that in the file name.
     pub header_trial: u32,
-    /// Names of the channels.
+    /// The channel names.
     pub channels: Vec<String>,
     /// Microvolts, channel by channel.
     pub microvolts: Vec<f32>,
 }
 
-/// Unpacks a trial if it starts as gzip does; `text` is memory to use again. The error says what is wrong.
+/// Decompresses a gzipped trial into the buffer `text`; plain bytes are returned as they are. The error says what is wrong.
 pub fn unpack<'a>(bytes: &'a [u8], text: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
@@ -65,7 +64,7 @@ pub fn unpack<'a>(bytes: &'a [u8], text: &'a mut Vec<u8>) -> Result<&'a [u8], St
     Ok(text)
 }
 
-/// Reads the text of a trial. The error says what is wrong with it.
+/// Parses the text of a trial. The error says what is wrong.
 pub fn parse(text: &[u8]) -> Result<Trial, String> {
     if text.is_empty() {
         return Err("is empty".into());
@@ -103,8 +102,7 @@ pub fn parse(text: &[u8]) -> Result<Trial, String> {
             }
             channels.push(name.to_owned());
         } else if let Some((what, trial)) = head.rsplit_once("trial ") {
-            condition =
-                Some(shown(what, trial).ok_or_else(|| lines.wrong_head("a stimulus that is not known"))?);
+            condition = Some(shown(what, trial).ok_or_else(|| lines.wrong_head("an unknown stimulus"))?);
         }
     }
     if lines.at < text.len() {
@@ -113,11 +111,11 @@ pub fn parse(text: &[u8]) -> Result<Trial, String> {
     if channels.len() != CHANNELS {
         return Err(format!("{} channels; {CHANNELS} expected", channels.len()));
     }
-    let (stimulus, wrong, header_trial) = condition.ok_or("no stimulus in its head")?;
+    let (stimulus, wrong, header_trial) = condition.ok_or("no stimulus in the header")?;
     Ok(Trial { subject, stimulus, wrong, header_trial, channels, microvolts })
 }
 
-/// Reads `S2 nomatch err,` and the trial's number.
+/// Parses `S2 nomatch err,` and the number of the trial.
 fn shown(what: &str, trial: &str) -> Option<(Stimulus, bool, u32)> {
     let mut words = what.split([' ', ',']).filter(|word| !word.is_empty());
     let stimulus = match (words.next()?, words.next()?) {
@@ -134,7 +132,7 @@ fn shown(what: &str, trial: &str) -> Option<(Stimulus, bool, u32)> {
     Some((stimulus, wrong, trial.trim().parse().ok()?))
 }
 
-/// Walks over the lines of a trial.
+/// A cursor over the lines of a trial.
 struct Lines<'a> {
     text: &'a [u8],
     at: usize,
@@ -147,12 +145,12 @@ impl<'a> Lines<'a> {
         format!("line {}: {what}", self.line + 1)
     }
 
-    /// An error about the line that has been read.
+    /// An error about the previous line.
     fn wrong_head(&self, what: &str) -> String {
         format!("line {}: {what}", self.line)
     }
 
-    /// The next line without its `# `, if it is one of the head's.
+    /// The next line without its `# `, if it is a header line.
     fn head(&mut self) -> Option<&'a str> {
         let rest = self.text[self.at..].strip_prefix(b"# ")?;
         let end = rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
@@ -162,7 +160,7 @@ impl<'a> Lines<'a> {
         Some(line.trim_end())
     }
 
-    /// Number and value of the next sample, which must be of channel `name`.
+    /// Index and value of the next sample, which must be of channel `name`.
     #[inline]
     fn sample(&mut self, name: &[u8]) -> Option<(usize, f32)> {
         let text = &self.text[self.at..];
@@ -208,7 +206,7 @@ impl<'a> Lines<'a> {
         }
         match text.get(at) {
             Some(b'\n') => at += 1,
-            // a last line without its end may have lost digits
+            // a last line without a line end may be truncated
             _ => return None,
         }
         self.at += at;
@@ -256,7 +254,7 @@ pub(crate) mod tests {
         let error = |text: &str| parse(text.as_bytes()).unwrap_err();
         assert_eq!(error(""), "is empty");
         assert_eq!(error("# co2c0000337.rd\n"), "0 channels; 64 expected");
-        assert_eq!(error(&good.replace("S1 obj", "S9 obj")), "line 4: a stimulus that is not known");
+        assert_eq!(error(&good.replace("S1 obj", "S9 obj")), "line 4: an unknown stimulus");
         assert!(error(&good.replace("0 C3 7 ", "0 C3 8 ")).contains("sample 8 of channel C3 where 7"));
         assert!(error(&good.replace("0 C3 7 ", "0 C3 7 x")).contains("sample 7 of channel C3 expected"));
         assert!(error(&good.replace("co2c", "xx9z")).contains("not named like"));

@@ -1,19 +1,20 @@
-//! How training goes: a bar on a terminal, a line per epoch elsewhere. All of it goes to standard error.
+//! Training progress on standard error: a bar on a terminal, a line per epoch elsewhere.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use matnet_report::text;
 use matnet_train::run::Score;
 use matnet_train::{Event, Observer};
 
-use crate::{interrupt, text};
+use crate::{interrupt, say};
 
 /// Seconds between plain lines within a long epoch.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// Tells how a run goes.
-pub struct Teller {
+/// Reports the progress of a run.
+pub struct ProgressReporter {
     quiet: bool,
     bar: Option<ProgressBar>,
     epochs: usize,
@@ -21,32 +22,38 @@ pub struct Teller {
     /// Steps done before this process took over.
     before: u64,
     began: Instant,
-    told: Instant,
-    /// What the last epoch came to.
+    reported: Instant,
+    /// The scores of the last epoch.
     last: String,
 }
 
-impl Teller {
-    /// One that tells, or is quiet.
+impl ProgressReporter {
+    /// A reporter, which may be quiet.
     pub fn new(quiet: bool) -> Self {
         let now = Instant::now();
-        Self { quiet, bar: None, epochs: 0, steps: 0, before: 0, began: now, told: now, last: String::new() }
+        Self {
+            quiet,
+            bar: None,
+            epochs: 0,
+            steps: 0,
+            before: 0,
+            began: now,
+            reported: now,
+            last: String::new(),
+        }
     }
 
     fn begin(&mut self, folder: &str, parameters: usize, resumed: Option<(usize, usize)>) {
         let from = match resumed {
-            Some((epoch, step)) => format!(", going on after epoch {epoch}, step {step}"),
+            Some((epoch, step)) => format!(", resumed after epoch {epoch}, step {step}"),
             None => String::new(),
         };
         let (parameters, epochs) = (text::count(parameters), text::counted(self.epochs, "epoch"));
-        eprintln!(
-            "{folder}: {parameters} parameters, {epochs} of {}{from}",
-            text::counted(self.steps, "step")
-        );
+        say!("{folder}: {parameters} parameters, {epochs} of {}{from}", text::counted(self.steps, "step"));
         let (epoch, step) = resumed.unwrap_or((0, 0));
         self.before = (epoch * self.steps + step) as u64;
         self.began = Instant::now();
-        self.told = Instant::now();
+        self.reported = Instant::now();
         self.last.clear();
         if io::stderr().is_terminal() {
             let bar = ProgressBar::new((self.epochs * self.steps) as u64);
@@ -59,21 +66,25 @@ impl Teller {
         }
     }
 
-    fn step(&mut self, epoch: usize, step: usize, score: &str, rate: f64) {
+    fn step(&mut self, epoch: usize, step: usize, score: &str, learning_rate: f64) {
         let done = (epoch * self.steps + step) as u64;
         match &self.bar {
             Some(bar) => {
                 bar.set_position(done);
                 bar.set_prefix(format!("epoch {}/{}", epoch + 1, self.epochs));
-                bar.set_message(format!("{}, {score}, rate {rate:.1e}{}", self.left(done), self.last));
+                bar.set_message(format!(
+                    "{}, {score}, learning rate {learning_rate:.1e}{}",
+                    self.left(done),
+                    self.last
+                ));
             }
-            None if self.told.elapsed() > BETWEEN_LINES => {
+            None if self.reported.elapsed() > BETWEEN_LINES => {
                 let (epoch, epochs, steps) = (epoch + 1, self.epochs, self.steps);
-                eprintln!(
-                    "epoch {epoch}/{epochs}, step {step}/{steps}: {score}, rate {rate:.1e}, {}",
+                say!(
+                    "epoch {epoch}/{epochs}, step {step}/{steps}: {score}, learning rate {learning_rate:.1e}, {}",
                     self.left(done)
                 );
-                self.told = Instant::now();
+                self.reported = Instant::now();
             }
             None => {}
         }
@@ -91,21 +102,21 @@ impl Teller {
                 let star = if best { " *" } else { "" };
                 let train = score(train.loss, train.error);
                 let left = self.left((epoch * self.steps) as u64);
-                eprintln!("epoch {epoch}/{}: {train}{others}, {left}{star}", self.epochs);
-                self.told = Instant::now();
+                say!("epoch {epoch}/{}: {train}{others}, {left}{star}", self.epochs);
+                self.reported = Instant::now();
             }
         }
     }
 
-    /// The pace of this process, and the time left at it.
+    /// Steps per second of this process, and the time left.
     fn left(&self, done: u64) -> String {
         let (fresh, seconds) = (done.saturating_sub(self.before), self.began.elapsed().as_secs_f64());
         if fresh == 0 || seconds <= 0.0 {
             return String::new();
         }
-        let pace = fresh as f64 / seconds;
+        let speed = fresh as f64 / seconds;
         let left = (self.epochs * self.steps) as f64 - done as f64;
-        format!("{} steps/s, {} left", text::number(pace), text::duration(left.max(0.0) / pace))
+        format!("{} steps/s, {} left", text::number(speed), text::duration(left.max(0.0) / speed))
     }
 }
 
@@ -117,7 +128,7 @@ fn score(loss: f64, error: Option<f64>) -> String {
     }
 }
 
-impl Observer for Teller {
+impl Observer for ProgressReporter {
     fn event(&mut self, event: Event) {
         if self.quiet {
             return;
@@ -125,18 +136,18 @@ impl Observer for Teller {
         match event {
             Event::Begin { run, parameters, epochs, steps, resumed, notes } => {
                 for note in notes {
-                    eprintln!("data: {note}");
+                    say!("data: {note}");
                 }
                 (self.epochs, self.steps) = (epochs, steps);
                 self.begin(&run.folder().display().to_string(), parameters, resumed);
             }
-            Event::Step { epoch, step, loss, error, rate } => {
-                self.step(epoch, step, &score(loss, error), rate)
+            Event::Step { epoch, step, loss, error, learning_rate } => {
+                self.step(epoch, step, &score(loss, error), learning_rate);
             }
             Event::Epoch { epoch, train, valid, test, best } => self.epoch(epoch, train, valid, test, best),
-            Event::Measuring(part) => {
+            Event::Evaluating(split) => {
                 if let Some(bar) = &self.bar {
-                    bar.set_message(format!("measuring the best weights on the {} part", part.name()));
+                    bar.set_message(format!("evaluating the best weights on the {} split", split.title()));
                 }
             }
             Event::End => {
@@ -152,7 +163,7 @@ impl Observer for Teller {
     }
 }
 
-impl Drop for Teller {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.abandon();

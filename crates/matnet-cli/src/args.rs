@@ -1,0 +1,67 @@
+//! Options that several commands share.
+
+use std::path::PathBuf;
+
+use burn::tensor::Device;
+use clap::Args;
+use matnet_data::catalog::Cache;
+
+use crate::failure::Failure;
+
+/// Devices by name, as far as this build has them.
+const DEVICES: [&str; 4] = ["flex", "wgpu", "cuda", "rocm"];
+
+/// Device and threads.
+#[derive(Debug, Args)]
+pub struct MachineArgs {
+    /// flex (the CPU), or wgpu, cuda or rocm where the build has it
+    #[arg(long, value_name = "DEVICE", default_value = "flex")]
+    pub device: String,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+impl MachineArgs {
+    /// Sets the number of threads and gives the device.
+    pub fn device(&self) -> Result<Device, Failure> {
+        if let Some(threads) = self.threads {
+            // Fails only when the pool exists already, which nothing before this made.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+        }
+        match self.device.as_str() {
+            "flex" => Ok(Device::flex()),
+            #[cfg(feature = "wgpu")]
+            "wgpu" => Ok(Device::wgpu(burn::tensor::DeviceKind::DefaultDevice)),
+            #[cfg(feature = "cuda")]
+            "cuda" => Ok(Device::cuda(0)),
+            #[cfg(feature = "rocm")]
+            "rocm" => Ok(Device::rocm(0)),
+            name if DEVICES.contains(&name) => Err(Failure::Usage(format!(
+                "--device {name}: this build has no {name}; build it with `cargo build --release --features {name}`"
+            ))),
+            name => Err(Failure::Usage(format!(
+                "--device {name}: no such device; there are {}",
+                DEVICES.join(", ")
+            ))),
+        }
+    }
+}
+
+/// Where datasets are.
+#[derive(Debug, Args)]
+pub struct CacheArgs {
+    /// Folder of downloaded data [default: $MATNET_DATA, or the platform's cache folder]
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
+
+impl CacheArgs {
+    /// The cache that was asked for, or the standard one.
+    pub fn cache(&self) -> Result<Cache, Failure> {
+        match &self.cache {
+            Some(root) => Ok(Cache::new(root)),
+            None => Ok(Cache::standard()?),
+        }
+    }
+}

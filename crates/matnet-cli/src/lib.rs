@@ -1,0 +1,28 @@
+//! The `matnet` command as a library: its binary is one call, and other commands of the workspace share its parts.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage or config, 130 interrupted. A reader that closes the pipe early has
+//! what it wanted, so that counts as done.
+
+#![forbid(unsafe_code)]
+
+pub mod args;
+mod cli;
+mod commands;
+mod degrees;
+pub mod failure;
+pub mod interrupt;
+mod picture;
+pub mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Parses the command line and runs the command.
+pub fn main() -> ExitCode {
+    interrupt::install();
+    match commands::run(cli::Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,93 @@
+//! How much memory a training needs, at least, and how much there is.
+
+use std::fs;
+
+use matnet::summary::LayerSummary;
+
+use crate::config::{OptimizerKind, TrainConfig};
+
+/// The memory that a training needs at least, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryNeed {
+    /// Weights and their gradients.
+    pub weights: u64,
+    /// Moments of the optimizer and the moving average.
+    pub optimizer: u64,
+    /// The outputs of all layers for one batch, which the backward pass needs.
+    pub activations: u64,
+}
+
+impl MemoryNeed {
+    /// Of a net with these layers, in batches of so many examples.
+    pub fn new(layers: &[LayerSummary], train: &TrainConfig, batch: usize) -> Self {
+        let parameters: u64 = layers.iter().map(|layer| layer.parameters as u64).sum();
+        let moments = match train.optimizer {
+            OptimizerKind::Adam | OptimizerKind::AdamW => 2,
+            OptimizerKind::Sgd => u64::from(train.momentum.is_some_and(|momentum| momentum > 0.0)),
+        };
+        let averages = moments + u64::from(train.ema_decay.is_some());
+        let outputs = layers.iter().filter_map(|layer| {
+            let (_, [rows, cols]) = layer.shapes?;
+            Some((rows as u64).saturating_mul(cols as u64).saturating_mul(layer.uses as u64))
+        });
+        let outputs = outputs.fold(0_u64, u64::saturating_add);
+        Self {
+            weights: parameters.saturating_mul(2 * 4),
+            optimizer: parameters.saturating_mul(averages * 4),
+            activations: outputs.saturating_mul(batch as u64).saturating_mul(4),
+        }
+    }
+
+    /// All together.
+    pub fn total(self) -> u64 {
+        self.weights.saturating_add(self.optimizer).saturating_add(self.activations)
+    }
+}
+
+/// The memory that is available to this process: the machine's, or less if its control group has a limit. `None` where the
+/// system does not tell.
+pub fn available() -> Option<u64> {
+    let machine = meminfo(&fs::read_to_string("/proc/meminfo").ok()?)?;
+    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let limit = number("/sys/fs/cgroup/memory.max").or(number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+    let used =
+        number("/sys/fs/cgroup/memory.current").or(number("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+    Some(match (limit, used) {
+        (Some(limit), used) => machine.min(limit.saturating_sub(used.unwrap_or(0))),
+        (None, _) => machine,
+    })
+}
+
+/// `MemAvailable` of `/proc/meminfo`, in bytes.
+fn meminfo(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Device;
+    use matnet::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn weights_moments_and_activations_count() {
+        let config = FeedForwardConfig::new([28, 28], [20, 20], 10).with_depth(Some(3));
+        let net = config.blank(&Device::flex()).unwrap();
+        let parameters = matnet::weights::count(&net) as u64;
+        let train = TrainConfig::default();
+        let need = MemoryNeed::new(&net.summary(1), &train, 64);
+        assert_eq!((need.weights, need.optimizer), (8 * parameters, 8 * parameters));
+        assert_eq!(need.activations, 4 * 64 * (3 * 400 + 10));
+        let train = TrainConfig { ema_decay: Some(0.9), optimizer: OptimizerKind::Sgd, ..train };
+        assert_eq!(MemoryNeed::new(&net.summary(1), &train, 64).optimizer, 4 * parameters);
+    }
+
+    #[test]
+    fn available_memory_is_read_from_the_system() {
+        assert_eq!(meminfo("MemTotal: 9 kB\nMemAvailable:    7 kB\n"), Some(7 * 1024));
+        assert_eq!(meminfo("MemTotal: 9 kB"), None);
+        assert!(available().is_none_or(|bytes| bytes > 1 << 20));
+    }
+}
