@@ -1,14 +1,12 @@
 //! The figures of an experiment: one file for each kind.
 
-mod attention;
 mod bars;
 mod curves;
-mod embedding;
 mod frames;
 mod maps;
 mod reconstructions;
 mod spectrogram;
-mod trace;
+mod task;
 mod units;
 
 use std::path::Path;
@@ -19,7 +17,7 @@ use matnet_report::chart::Scatter3d;
 use matnet_report::page::{Figure, Page};
 use matnet_train::report::write_angles;
 use matnet_train::run::BEST;
-use matnet_train::task::{FigureKind, TaskFigure};
+use matnet_train::task::FigureKind;
 use matnet_train::{Error, Model, Predictor, write_file};
 use serde::Deserialize;
 
@@ -149,7 +147,7 @@ pub fn draw(
 ) -> Result<(Groups, Vec<String>), Failure> {
     let (table, results) = (&reproduction.experiment.tables[number], &reproduction.results);
     let mut canvas = Canvas { number, table, results, context, damaged: Vec::new() };
-    let mut groups = Vec::new();
+    let mut groups: Groups = Vec::new();
     if results.seeds(number, None).is_empty() {
         return Ok((groups, canvas.damaged));
     }
@@ -163,11 +161,12 @@ pub fn draw(
             PlotKind::Reconstructions => reconstructions::draw(&mut canvas, figure)?,
             PlotKind::Frames => frames::draw(&mut canvas, figure)?,
             PlotKind::Spectrogram => spectrogram::draw(&mut canvas, figure)?,
-            PlotKind::Embedding => canvas.task_figures(figure, FigureKind::Embedding, embedding::drawn)?,
-            PlotKind::Trace => canvas.task_figures(figure, FigureKind::Trace, trace::drawn)?,
-            PlotKind::Attention => canvas.task_figures(figure, FigureKind::Attention, attention::drawn)?,
+            PlotKind::Embedding => task::draw(&mut canvas, figure, FigureKind::Embedding)?,
+            PlotKind::Trace => task::draw(&mut canvas, figure, FigureKind::Trace)?,
+            PlotKind::Attention => task::draw(&mut canvas, figure, FigureKind::Attention)?,
         });
     }
+    groups.retain(|group| !group.is_empty());
     Ok((groups, canvas.damaged))
 }
 
@@ -219,32 +218,4 @@ impl<'a> Canvas<'a> {
         let predictor = self.predictor(column, row)?;
         Ok(predictor.map(|predictor| predictor.with_run_data(self.context.cache)).transpose()?)
     }
-
-    /// A group for every net that has figures of a kind.
-    fn task_figures(
-        &mut self,
-        figure: &FigureSpec,
-        kind: FigureKind,
-        drawn: impl Fn(Vec<TaskFigure>, &Labels) -> Result<Vec<Drawn>, Failure>,
-    ) -> Result<Groups, Failure> {
-        let mut groups = Vec::new();
-        for (column, data) in self.columns(figure) {
-            for (row, net) in self.rows(figure) {
-                let Some(model) = self.model(column, row)? else { continue };
-                let name = self.name(&[&data.name, &net.name]);
-                let group =
-                    drawn(model.figures(kind)?, &Labels { name, net: &net.label, data: &data.label })?;
-                groups.extend((!group.is_empty()).then_some(group));
-            }
-        }
-        Ok(groups)
-    }
-}
-
-/// The names of a net on some data.
-struct Labels<'a> {
-    /// For its files.
-    name: String,
-    net: &'a str,
-    data: &'a str,
 }
