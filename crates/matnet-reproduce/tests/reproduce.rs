@@ -81,7 +81,10 @@ fn the_page_about_all_tells_what_is_missing() {
             page.contains("2 of 24 runs are finished; the command without --only trains the others"),
             "{page}"
         );
-        assert!(page.contains("Diverged: x/faces/layers-20/none/vector-50/seed-1: epoch"), "{page}");
+        assert!(
+            page.contains("Diverged: x/faces/layers-20/none/vector-50/seed-1: training diverged in epoch"),
+            "{page}"
+        );
     }
 }
 
@@ -127,7 +130,10 @@ fn a_run_that_diverges_is_named_and_the_others_are_trained() {
     let (code, out, err) = run(folder.path(), &args);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("24/24 ") && err.contains("seed-1: diverged, about "), "{err}");
-    assert!(out.contains("Diverged: x/layers-20/none/vector-50/seed-1: epoch "), "{out}");
+    assert!(
+        out.contains("Diverged: x/layers-20/none/vector-50/seed-1: training diverged in epoch "),
+        "{out}"
+    );
     // That is a result too.
     assert!(out.contains("did not hold (both diverged; 1 seed)"), "{out}");
     assert!(!out.contains("not trained yet"), "{out}");
@@ -233,7 +239,7 @@ fn a_damaged_run_is_named_and_fresh_trains_it_again() {
     remove("config.toml");
     let (code, _, err) = run(folder.path(), &FEW);
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("(it has a result.json but no config.toml); --fresh trains"), "{err}");
+    assert!(err.contains("config.toml: is missing, damaged or was edited"), "{err}");
     let (code, out, err) = run(folder.path(), &[&FEW[..], &["--fresh"]].concat());
     assert_eq!((code, out), (0, whole), "{err}");
 }

@@ -56,7 +56,7 @@ fn panels(data: &SampleData) -> Result<Option<HeatPanels>, Failure> {
         };
         let panel = |&channel: &usize| {
             let line = |bin| (0..time).map(|step| decibels(channel, bin, step)).collect();
-            (format!("{name}, channel {}", channel + 1), (0..bins).map(line).collect())
+            (format!("{name}, ch. {}", channel + 1), (0..bins).map(line).collect())
         };
         rows.push(shown.iter().map(panel).collect::<Vec<(String, Vec<Vec<f64>>)>>());
     }
@@ -99,7 +99,7 @@ scale = 'standardize'
         let svg = panels(&data).unwrap().unwrap().svg();
         for name in data.class_names() {
             for channel in [1, 17, 33, 49] {
-                assert!(svg.as_str().contains(&format!(">{name}, channel {channel}<")), "{name} {channel}");
+                assert!(svg.as_str().contains(&format!(">{name}, ch. {channel}<")), "{name} {channel}");
             }
         }
         for text in [">magnitude (dB)<", ">−60<", ">0.50<", ">64<"] {

@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn bytes_give_the_same_values_as_floats() {
-        let config = config("source = 'moving-digits'\nsequences = 6\nlimit = 4");
+        let config =
+            config("source = 'moving-digits'\nsequences = 6\nlimit = 4\nsplit = { valid = 1, test = 1 }");
         let data = SampleData::load(&config, &cache(), 1).unwrap();
         assert!(matches!(data.inputs, Inputs::Bytes(_)));
         assert_eq!(data.inputs.shape(), [4, 20, 64, 64]);
