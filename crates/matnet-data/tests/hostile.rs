@@ -49,6 +49,7 @@ impl Numbers {
 
 #[test]
 fn valid_files_are_read() {
+    let _alone = ALONE.lock();
     for seed in seeds::all() {
         run(seed.target, &seed.bytes).unwrap_or_else(|e| panic!("{} {}: {e}", seed.target, seed.name));
     }
@@ -206,6 +207,7 @@ fn samples_are_read_in_chunks() {
 
 #[test]
 fn archives_that_would_write_elsewhere_are_refused() {
+    let _alone = ALONE.lock();
     let refused = |bytes: &[u8], why: &str| {
         let error = archive::each_bytes("seed", bytes, &mut |_| Ok(())).unwrap_err().to_string();
         assert!(error.contains(why), "{error:?} does not say {why:?}");
@@ -294,6 +296,7 @@ fn entries_that_share_bytes_are_refused() {
 
 #[test]
 fn pickles_that_would_run_are_refused_by_name() {
+    let _alone = ALONE.lock();
     for (code, name) in [
         (&b"cos\nsystem\n(U\x02lstR."[..], "os.system"),
         (b"\x80\x02c__builtin__\neval\nU\x011\x85R.", "__builtin__.eval"),
