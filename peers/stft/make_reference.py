@@ -1,6 +1,6 @@
 """Write SciPy's spectrograms of three small signals, for the test of matnet-data's own.
 
-    python peers/stft/make_reference.py > peers/stft/reference.txt
+    python peers/stft/make_reference.py > crates/matnet-data/tests/reference/stft.txt
 
 needs numpy and scipy. The order of the numbers is [time, channel, bin], zero frequency left out.
 """

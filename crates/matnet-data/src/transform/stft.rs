@@ -201,8 +201,7 @@ mod tests {
     use super::*;
 
     /// Values from `peers/stft/make_reference.py`, which uses SciPy.
-    const REFERENCE: &str =
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../peers/stft/reference.txt"));
+    const REFERENCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/stft.txt"));
 
     /// A named block of the reference file: `name: numbers…` on one line.
     fn block(name: &str) -> Vec<f32> {
