@@ -98,9 +98,9 @@ class MemoryNetwork(nn.Module):
         self.answer_map = nn.Parameter(torch.empty(width, config["vocab_size"]))
 
     def choice(self, scores: Tensor, right: int) -> Tensor:
-        if self.config.get("loss", "softmax") == "softmax":
+        margin = self.config.get("margin")
+        if margin is None:
             return -scores.log_softmax(0)[right]
-        margin = self.config.get("margin", 0.1)
         wrong = torch.arange(len(scores)) != right
         return (margin - scores[right] + scores[wrong]).clamp(min=0).sum()
 

@@ -67,7 +67,7 @@ class ColumnLayer(nn.Module):
         many = {"mean": 1, "attention": heads, "concat": self.neighbours}[self.aggregation]
         self.activation = peer.ACTIVATIONS[config.get("activation", "relu")]
         self.own_map = nn.Parameter(torch.empty(2, width, width))
-        self.neighbour_map = nn.Parameter(torch.empty(2, self.relations * many * width, width))
+        self.neighbor_map = nn.Parameter(torch.empty(2, self.relations * many * width, width))
         self.bias = nn.Parameter(torch.empty(2, width))
         count = self.relations if self.aggregation == "attention" else 0
         self.attention = nn.ModuleList(EdgeAttention(width, heads, shared) for _ in range(count))
@@ -91,7 +91,7 @@ class ColumnLayer(nn.Module):
     def forward(self, edge_indices: list[Tensor], h: Tensor) -> Tensor:
         aggregated = [self.aggregate(relation, edges, h) for relation, edges in enumerate(edge_indices)]
         joined = torch.cat([h, *aggregated], 1)
-        maps = torch.cat([self.own_map, self.neighbour_map], 1).transpose(0, 1).flatten(1)
+        maps = torch.cat([self.own_map, self.neighbor_map], 1).transpose(0, 1).flatten(1)
         gate, candidate = torch.addmm(self.bias.flatten(), joined, maps).chunk(2, 1)
         return torch.lerp(h, self.activation(candidate), torch.sigmoid(gate))
 

@@ -22,7 +22,7 @@ pub fn feed_forward(net: &Classifier, input: Tensor<3>) -> Tensor<2> {
 /// A sequence classifier of one layer in one direction.
 pub fn sequence_classifier(net: &SequenceClassifier, cell: Cell, input: Tensor<4>) -> Tensor<2> {
     let input = net.form().enter_sequence(input);
-    let states = sequence(&net.recurrent, cell, Steps::Sequence(input), Keep::Last);
+    let states = sequence(&net.recurrent, cell, input.into(), Keep::Last);
     class_head(&net.head, states.squeeze_dim::<3>(1))
 }
 
@@ -30,7 +30,7 @@ pub fn sequence_classifier(net: &SequenceClassifier, cell: Cell, input: Tensor<4
 pub fn seq2seq(net: &Seq2Seq, cell: Cell, steps: usize, input: Tensor<4>) -> Tensor<4> {
     let [batch, _, rows, cols] = input.dims();
     let input = net.form().enter_sequence(input);
-    let last = sequence(&net.encoder, cell, Steps::Sequence(input), Keep::Last).squeeze_dim::<3>(1);
+    let last = sequence(&net.encoder, cell, input.into(), Keep::Last).squeeze_dim::<3>(1);
     let states = sequence(&net.decoder, cell, Steps::Constant(last, steps), Keep::All);
     let [_, _, state_rows, state_cols] = states.dims();
     let output = map(&net.head.map, states.reshape([batch * steps, state_rows, state_cols]));
@@ -68,7 +68,7 @@ fn sequence(layer: &Recurrent, cell: Cell, steps: Steps, keep: Keep) -> Tensor<4
                 bias: own.bias.val(),
             };
             let batch = match &steps {
-                Steps::Sequence(input) => input.dims()[0],
+                Steps::Sequence(input) => input.values().dims()[0],
                 Steps::Constant(input, _) => input.dims()[0],
             };
             let [_, rows, cols] = maps.bias.dims();
@@ -76,7 +76,7 @@ fn sequence(layer: &Recurrent, cell: Cell, steps: Steps, keep: Keep) -> Tensor<4
             composed::recurrent(cell, steps, zeros, maps, keep).0
         }
         RecurrentCell::Vector(own) => match steps {
-            Steps::Sequence(input) => vector_lstm(own, input.squeeze_dim::<3>(3)),
+            Steps::Sequence(input) => vector_lstm(own, input.values().clone().squeeze_dim::<3>(3)),
             Steps::Constant(..) => unreachable!("the table has no vector decoder"),
         },
     }

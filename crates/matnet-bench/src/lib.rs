@@ -12,6 +12,8 @@
 
 mod composed;
 mod graph;
+mod graph_task;
+mod load;
 mod memory;
 mod row;
 mod task;
@@ -66,12 +68,12 @@ fn respond(request: Request, loaded: &mut Option<Box<dyn Task>>, idle: f64) -> R
             if let Err(missing) = row.available() {
                 return Ok(json!({ "skip": missing }));
             }
-            let task = task::load(&row, Variant::Fused)?;
+            let task = load::load(&row, Variant::Fused)?;
             std::fs::write(&file, task.export()).map_err(|error| format!("{file}: {error}"))?;
             Ok(json!({ "flops": row.flops()?, "parameters": task.parameters() }))
         }
         Request::Load { row, variant } => {
-            let mut task = task::load(&row, variant)?;
+            let mut task = load::load(&row, variant)?;
             let loss: f32 = task.step().into_scalar();
             task.step();
             memory::release();
@@ -127,7 +129,7 @@ pub fn table(rows: &[Row], out: &mut impl Write) -> Result<(), BenchError> {
             writeln!(out, "{:10} SKIPPED: {missing}", row.id)?;
             continue;
         }
-        let mut task = task::load(row, Variant::Fused).map_err(BenchError::Row)?;
+        let mut task = load::load(row, Variant::Fused).map_err(BenchError::Row)?;
         task.step();
         let once = run(task.as_mut(), 1)[0];
         let mut times = run(task.as_mut(), ((1000.0 / once) as usize).clamp(3, 1000));

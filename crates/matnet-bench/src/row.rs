@@ -2,6 +2,7 @@
 
 use matnet::Form;
 use matnet::layer::{Aggregation, CellKind};
+use matnet::net::NetConfig;
 use matnet::prelude::{
     ColumnNetConfig, FeedForwardConfig, GcnConfig, Seq2SeqConfig, SequenceClassifierConfig,
 };
@@ -132,7 +133,7 @@ impl Row {
                 let size = self.source()?.size()?;
                 let (nodes, edges, width) = (size.nodes as f64, size.edges as f64, config.hidden);
                 let (depth, attends) = (config.depth as f64, config.aggregation == Aggregation::Attention);
-                let heads = if attends { config.heads } else { 1 };
+                let heads = if attends { config.resolved().heads.unwrap_or(1) } else { 1 };
                 count.product(1, width, 1, size.filled as f64, false);
                 count.product(width, 2 * width, 1, depth * nodes, true);
                 count.product(heads * width, 2 * width, 1, depth * nodes, true);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use burn::tensor::Device;
 use clap::Args;
 use matnet_data::catalog::Cache;
+use matnet_train::config::FoldCount;
 
 use crate::failure::Failure;
 
@@ -63,5 +64,14 @@ impl CacheArgs {
             Some(root) => Ok(Cache::new(root)),
             None => Ok(Cache::standard()?),
         }
+    }
+}
+
+/// Reads `--folds 5` or `--folds groups`.
+pub fn folds(text: &str) -> Result<FoldCount, String> {
+    match text.parse::<usize>() {
+        _ if text == "groups" => Ok(FoldCount::Groups),
+        Ok(number) if (2..=1000).contains(&number) => Ok(FoldCount::Number(number)),
+        _ => Err("a number from 2 to 1000, or `groups`, expected".to_owned()),
     }
 }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use matnet_train::config::FoldCount;
 use matnet_train::registry::NETS;
 
-use crate::args::{CacheArgs, MachineArgs};
+use crate::args::{self, CacheArgs, MachineArgs};
 
 /// Deep networks whose states are matrices
 #[derive(Debug, Parser)]
@@ -29,16 +30,30 @@ pub enum Command {
         after_help = "A run is a folder. The same command resumes an unfinished run from its checkpoint, to the same bytes; on a \
                       finished one it says so.\n\nExamples:\n  matnet train digits.toml\n  \
                       matnet train digits.toml --set model.hidden=[50,50] --set train.learning_rate=3e-4 --out runs/wide\n  \
-                      matnet train digits.toml --seeds 5"
+                      matnet train digits.toml --seeds 5\n  \
+                      matnet train digits.toml --epochs 40                          more epochs on a run\n  \
+                      matnet train mine.toml --set train.from=runs/digits --set 'train.freeze=[\"layer.0\"]'"
     )]
     Train(Train),
     /// Train all variants of a config and compare them, or compare finished runs
     #[command(
         after_help = "A config describes a comparison with tables [variant.NAME] that hold other values for some keys.\n\n\
                       Examples:\n  matnet compare experiments/first.toml\n  matnet compare experiments/first.toml --seeds 3\n  \
+                      matnet compare digits.toml --folds 5\n  matnet compare eeg.toml --folds groups\n  \
                       matnet compare runs/mat runs/vec"
     )]
     Compare(Compare),
+    /// Search for the values of some keys that do best on the validation split
+    #[command(
+        after_help = "The config lists the keys and their values in a table [search]:\n\n  [search]\n  \
+                      \"model.hidden\" = [[20, 20], [50, 50]]\n  \"model.depth\" = { min = 1, max = 10 }\n  \
+                      \"train.learning_rate\" = { min = 1e-4, max = 1e-1, log = true }\n\n\
+                      Trials are drawn at random and trained by successive halving: the best third of them goes on for three times \
+                      as many epochs. Every variant of the config gets as many trials. The test split is not evaluated. An interrupted \
+                      search resumes, to the same choice. The best config is best.toml in the folder.\n\nExamples:\n  \
+                      matnet tune digits.toml --trials 50\n  matnet tune digits.toml --trials 20 --min-epochs 2 --out runs/search"
+    )]
+    Tune(Tune),
     /// Evaluate a trained net: loss, error rate, precision and recall, confusion matrix
     #[command(
         after_help = "On the test split the numbers are those of the run's result.json. With --data the net is evaluated on all of another \
@@ -176,6 +191,9 @@ pub struct TrainArgs {
     /// Train from so many seeds, and give mean, standard deviation and best
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: Option<u32>,
+    /// Cross-validation: one run for each of N folds, or for each group of samples (groups)
+    #[arg(long, value_name = "N|groups", value_parser = args::folds)]
+    pub folds: Option<FoldCount>,
     /// Delete the run that stands there and start again
     #[arg(long)]
     pub fresh: bool,
@@ -208,10 +226,48 @@ pub struct Train {
     /// One of the config's variants
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
+    /// Train for N epochs in all; a run with fewer goes on from where it ended
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub epochs: Option<u32>,
     #[command(flatten)]
     pub overrides: ConfigArgs,
     #[command(flatten)]
     pub how: TrainArgs,
+}
+
+/// `matnet tune`
+#[derive(Debug, Args)]
+pub struct Tune {
+    /// A config with a table \[search\]
+    #[arg(help = "A config with a table [search]")]
+    pub config: PathBuf,
+    /// Trials of each net
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub trials: u32,
+    /// The seed that draws the trials
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub seed: u64,
+    /// Epochs of the first rung [default: a ninth of train.epochs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub min_epochs: Option<u32>,
+    /// Where the trials go [default: runs/NAME-OF-THE-CONFIG-tune]
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub overrides: ConfigArgs,
+    /// Delete the search that stands there and start again
+    #[arg(long)]
+    pub fresh: bool,
+    /// Seconds between two checkpoints within an epoch
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    pub save_every: u64,
+    /// Print only the result
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// `matnet compare`
@@ -294,6 +350,15 @@ pub struct Predict {
     /// Where the predictions go: .npy or .csv, or - for CSV on standard output
     #[arg(long, short, value_name = "PATH")]
     pub output: PathBuf,
+    /// Write the states of this hidden layer in the place of predictions; `matnet inspect` lists the layers
+    #[arg(long, value_name = "LAYER", group = "wanted")]
+    pub hidden: Option<String>,
+    /// Write the codes of an auto-encoder in the place of reconstructions
+    #[arg(long, group = "wanted")]
+    pub code: bool,
+    /// Write the mean reconstruction error of an auto-encoder, high for samples unlike those of training
+    #[arg(long, group = "wanted")]
+    pub score: bool,
     /// Which weights
     #[arg(long, value_enum, default_value_t = Weights::Best)]
     pub weights: Weights,

@@ -73,25 +73,25 @@ impl Degrees {
     }
 }
 
+/// A small graph for tests: a node with three neighbours, one alone.
+#[cfg(test)]
+pub fn star() -> GraphData {
+    GraphData {
+        features: matnet_data::Array::new([5, 1], vec![1.0, 0.0, 0.0, 0.0, 0.0]).unwrap(),
+        labels: vec![Some(0), Some(1), Some(1), None, Some(1)],
+        class_names: vec!["hub".into(), "leaf".into()],
+        edges: vec![(0, 1), (1, 0), (0, 2), (0, 3), (3, 3)],
+        node_names: Vec::new(),
+        relations: vec![1, 1, 0, 0, 0],
+        relation_names: vec!["cites".into(), "likes".into()],
+        directed: false,
+        splits: Vec::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use matnet_data::Array;
-
     use super::*;
-
-    fn star() -> GraphData {
-        GraphData {
-            features: Array::new([5, 1], vec![1.0, 0.0, 0.0, 0.0, 0.0]).unwrap(),
-            labels: vec![Some(0), Some(1), Some(1), None, Some(1)],
-            class_names: vec!["hub".into(), "leaf".into()],
-            edges: vec![(0, 1), (1, 0), (0, 2), (0, 3), (3, 3)],
-            node_names: Vec::new(),
-            relations: vec![1, 1, 0, 0, 0],
-            relation_names: vec!["cites".into(), "likes".into()],
-            directed: false,
-            split: None,
-        }
-    }
 
     #[test]
     fn degrees_count_distinct_neighbours() {

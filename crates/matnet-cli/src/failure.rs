@@ -78,7 +78,7 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::PipeClosed,
-            _ => Self::Failed(format!("cannot write the output: {error}")),
+            _ => Self::Failed(format!("cannot write the output: {}", matnet_data::describe(&error))),
         }
     }
 }

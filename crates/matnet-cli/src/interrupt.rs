@@ -1,4 +1,5 @@
-//! Ctrl-C: work that can be continued is asked to stop and save; other work ends at once. Both exit with 130.
+//! Signals. Ctrl-C: work that can be continued is asked to stop and save; other work ends at once. Both exit with 130. A file that
+//! grows beyond `ulimit -f` is an error of that file, not the end of the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,8 +8,11 @@ static WATCHED: AtomicBool = AtomicBool::new(false);
 /// Whether it has been asked to stop.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Takes over Ctrl-C.
+/// Takes over Ctrl-C, and the signal of `ulimit -f`.
 pub fn install() {
+    // With a handler, whatever it does, the write itself fails.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     // Without a handler Ctrl-C still ends the process, only less politely.
     let _ = ctrlc::set_handler(|| {
         let asked_before = ASKED.swap(true, Ordering::SeqCst);

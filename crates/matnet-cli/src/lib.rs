@@ -26,3 +26,16 @@ pub fn main() -> ExitCode {
         Err(failure) => failure.report(),
     }
 }
+
+/// Parses a command line without running it; its overrides of config keys. Arbitrary command lines are tried by `fuzz/`.
+#[doc(hidden)]
+pub fn parse<I: IntoIterator<Item = T>, T: Into<std::ffi::OsString> + Clone>(
+    args: I,
+) -> Result<Vec<String>, clap::Error> {
+    Ok(match cli::Cli::try_parse_from(args)?.command {
+        cli::Command::Train(train) => train.overrides.set,
+        cli::Command::Compare(compare) => compare.overrides.set,
+        cli::Command::Inspect(inspect) => inspect.overrides.set,
+        _ => Vec::new(),
+    })
+}

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use matnet_report::text;
+use matnet_train::metrics::Metric;
 use matnet_train::run::Score;
 use matnet_train::{Event, Observer};
 
@@ -19,6 +20,8 @@ pub struct ProgressReporter {
     bar: Option<ProgressBar>,
     epochs: usize,
     steps: usize,
+    /// What selects the best epoch.
+    monitor: Metric,
     /// Steps done before this process took over.
     before: u64,
     began: Instant,
@@ -36,6 +39,7 @@ impl ProgressReporter {
             bar: None,
             epochs: 0,
             steps: 0,
+            monitor: Metric::Loss,
             before: 0,
             began: now,
             reported: now,
@@ -92,7 +96,7 @@ impl ProgressReporter {
 
     fn epoch(&mut self, epoch: usize, train: Score, valid: Option<Score>, test: Option<Score>, best: bool) {
         let part = |name: &str, part: Option<Score>| match part {
-            Some(part) => format!(", {name} {}", score(part.loss, part.error)),
+            Some(part) => format!(", {name} {}{}", score(part.loss, part.error), self.monitored(part)),
             None => String::new(),
         };
         let others = part("valid", valid) + &part("test", test);
@@ -105,6 +109,15 @@ impl ProgressReporter {
                 say!("epoch {epoch}/{}: {train}{others}, {left}{star}", self.epochs);
                 self.reported = Instant::now();
             }
+        }
+    }
+
+    /// The monitored metric, unless it is shown anyway.
+    fn monitored(&self, score: Score) -> String {
+        let metric = Some(self.monitor).filter(|metric| !matches!(metric, Metric::Loss | Metric::Error));
+        match metric.and_then(|metric| Some((metric, score.metric(metric)?))) {
+            Some((metric, value)) => format!(", {} {}", metric.name(), text::number(value)),
+            None => String::new(),
         }
     }
 
@@ -134,9 +147,13 @@ impl Observer for ProgressReporter {
             return;
         }
         match event {
-            Event::Begin { run, parameters, epochs, steps, resumed, notes } => {
+            Event::Begin { run, parameters, epochs, steps, monitor, resumed, notes, transfer } => {
+                self.monitor = monitor;
                 for note in notes {
                     say!("data: {note}");
+                }
+                if let Some(transfer) = transfer {
+                    say!("{transfer}");
                 }
                 (self.epochs, self.steps) = (epochs, steps);
                 self.begin(&run.folder().display().to_string(), parameters, resumed);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{kill_until_done, run, same};
+use common::{run, same_on_any_number_of_threads, same_when_killed};
 use matnet_data::format::npy::write_f32;
 use tempfile::TempDir;
 
@@ -37,26 +37,14 @@ fn folder() -> TempDir {
 fn the_same_bytes_on_any_number_of_threads() {
     let folder = folder();
     for change in ["model.controller=lstm", "model.slots=256"] {
-        for threads in ["1", "2", "3"] {
-            let args = ["train", "copy.toml", "-q", "--fresh", "--out", threads, "--threads", threads];
-            let (code, out, err) = run(folder.path(), &[&args[..], &["--set", change]].concat());
-            assert_eq!(code, 0, "{err}");
-            assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
-        }
-        same(&folder.path().join("1"), &folder.path().join("2"));
-        same(&folder.path().join("1"), &folder.path().join("3"));
+        same_on_any_number_of_threads(folder.path(), &["copy.toml", "--set", change]);
     }
 }
 
 #[test]
 fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     let folder = folder();
-    let args = ["train", "copy.toml", "-q", "--set", "data.sequences_per_epoch=800"];
-    assert_eq!(run(folder.path(), &[&args[..], &["--out", "whole"]].concat()).0, 0);
-    let args = [&args[..], &["--out", "killed", "--save-every", "0"]].concat();
-    let kills = kill_until_done(folder.path(), &args, 40);
-    assert!(kills >= 2, "killed only {kills} times");
-    same(&folder.path().join("whole"), &folder.path().join("killed"));
+    same_when_killed(folder.path(), &["copy.toml", "--set", "data.sequences_per_epoch=800"], 40);
 }
 
 #[test]
@@ -91,6 +79,7 @@ fn copying_is_learnt_evaluated_and_predicted() {
     );
     let (code, out, err) = run(folder.path(), &["eval", "x", "--length", "3,9"]);
     assert_eq!(code, 0, "{err}");
+    assert!(line(&out, 1).join(" ").contains("over 20 examples of length 3, error"), "{out}");
     assert_eq!((line(&out, 4)[0].as_str(), line(&out, 5)[0].as_str()), ("3", "9"), "{out}");
     assert_eq!((line(&out, 4)[5].as_str(), line(&out, 5)[5].as_str()), ("240", "720"), "{out}");
     let (code, out, err) = run(folder.path(), &["eval", "x", "--split", "valid", "--json"]);

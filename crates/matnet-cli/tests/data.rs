@@ -105,7 +105,7 @@ fn show_describes_datasets() {
     run.stdout(
         starts_with("vowels: 640 recordings")
             .and(contains("samples  640 sequences of 29 matrices 12×1\n"))
-            .and(contains("test     the last 370 are the official test split\n"))
+            .and(contains("test     370 samples are the official test split\n"))
             .and(contains("note     sequences have 7 to 29 steps and are padded with zeros to 29\n")),
     );
     let run = matnet(here.path()).args(["data", "show", "digits"]).assert().success();

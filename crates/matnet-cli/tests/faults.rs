@@ -1,27 +1,15 @@
-//! Every file operation of a command fails in turn. Whatever happens, what was there before is intact, and the same command, run
-//! again, ends in the same bytes as if nothing had happened.
+//! Every file operation and every large allocation of a command fails in turn. Whatever happens, what was there before is intact, and
+//! the same command, run again, ends in the same bytes as if nothing had happened.
 
 mod common;
 
 use std::path::Path;
 
-use common::{bytes, matnet, run, same};
+use common::{SMALL, bytes, matnet, run, same};
 
-const CONFIG: &str = "
-[data]
-source = 'optdigits'
-limit = 80
-[model]
-kind = 'feedforward'
-hidden = [3, 3]
-[train]
-epochs = 2
-batch_size = 20
-[variant.matrix]
-[variant.vector]
-model.form = 'vector'
-model.hidden = [3]
-";
+fn variants() -> String {
+    format!("{SMALL}[variant.matrix]\n[variant.vector]\nmodel.form = 'vector'\nmodel.hidden = [3]\n")
+}
 
 /// Runs a command in which one file operation fails; its exit code and what it said.
 fn failing(folder: &Path, args: &[&str], operation: usize, kind: &str) -> (i32, String) {
@@ -31,9 +19,24 @@ fn failing(folder: &Path, args: &[&str], operation: usize, kind: &str) -> (i32, 
 
 /// Fails each operation of a command in turn, until it gets through; `check` looks at what is left each time.
 fn fail_each(folder: &Path, args: &[&str], check: impl Fn(usize)) -> usize {
+    let fail =
+        |operation| failing(folder, args, operation, if operation % 2 == 0 { "permission" } else { "space" });
+    each(fail, "(injected)", check)
+}
+
+/// Fails each large allocation of a command in turn.
+fn starve_each(folder: &Path, args: &[&str], check: impl Fn(usize)) -> usize {
+    let fail = |allocation: usize| {
+        let mut command = matnet(folder, args);
+        let output = command.env("MATNET_FAIL_ALLOCATION_AT", allocation.to_string()).output().unwrap();
+        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    each(fail, "not enough memory", check)
+}
+
+fn each(fail: impl Fn(usize) -> (i32, String), wanted: &str, check: impl Fn(usize)) -> usize {
     for operation in 1.. {
-        let kind = if operation % 2 == 0 { "permission" } else { "space" };
-        let (code, said) = failing(folder, args, operation, kind);
+        let (code, said) = fail(operation);
         if code == 0 {
             return operation - 1;
         }
@@ -41,7 +44,7 @@ fn fail_each(folder: &Path, args: &[&str], check: impl Fn(usize)) -> usize {
         assert!(!said.contains("panicked"), "operation {operation}: {said}");
         let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("error: ")).collect();
         let [error] = errors[..] else { panic!("operation {operation}: one error expected: {said}") };
-        assert!(error.contains("(injected)"), "operation {operation}: {error}");
+        assert!(error.contains(wanted), "operation {operation}: {error}");
         check(operation);
     }
     unreachable!()
@@ -50,7 +53,7 @@ fn fail_each(folder: &Path, args: &[&str], check: impl Fn(usize)) -> usize {
 #[test]
 fn a_training_survives_every_failing_file_operation() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("c.toml"), CONFIG).unwrap();
+    std::fs::write(folder.path().join("c.toml"), variants()).unwrap();
     let train = |out: &'static str| ["train", "c.toml", "--variant", "matrix", "-q", "--out", out];
     assert_eq!(run(folder.path(), &train("whole")).0, 0);
     // Each failure leaves a folder that the next try goes on with.
@@ -70,7 +73,7 @@ fn a_training_survives_every_failing_file_operation() {
 #[test]
 fn a_finished_run_stays_whole_when_it_is_started_again_and_fails() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("c.toml"), CONFIG).unwrap();
+    std::fs::write(folder.path().join("c.toml"), variants()).unwrap();
     let args = ["train", "c.toml", "--variant", "vector", "-q", "--out", "run"];
     assert_eq!(run(folder.path(), &args).0, 0);
     let before = bytes(&folder.path().join("run/vector"));
@@ -82,7 +85,7 @@ fn a_finished_run_stays_whole_when_it_is_started_again_and_fails() {
 #[test]
 fn predictions_are_whole_or_were_never_there() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("c.toml"), CONFIG).unwrap();
+    std::fs::write(folder.path().join("c.toml"), variants()).unwrap();
     assert_eq!(run(folder.path(), &["train", "c.toml", "--variant", "matrix", "-q", "--out", "run"]).0, 0);
     let picture: String = (0..8).map(|_| "0,1,2,3,4,5,6,7\n").collect();
     std::fs::write(folder.path().join("x.csv"), picture).unwrap();
@@ -101,11 +104,55 @@ fn predictions_are_whole_or_were_never_there() {
 #[test]
 fn a_comparison_survives_every_failing_file_operation() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("c.toml"), CONFIG).unwrap();
+    std::fs::write(folder.path().join("c.toml"), variants()).unwrap();
     assert_eq!(run(folder.path(), &["compare", "c.toml", "-q", "--out", "whole"]).0, 0);
     let operations = fail_each(folder.path(), &["compare", "c.toml", "-q", "--out", "hurt"], |_| {});
     assert!(operations >= 30, "{operations} operations");
     for variant in ["matrix", "vector"] {
         same(&folder.path().join("whole").join(variant), &folder.path().join("hurt").join(variant));
     }
+}
+
+/// An `.npz` of 40 samples: Fortran order, doubles and strings, so that every way of reading takes part.
+fn own_data(folder: &Path) {
+    use matnet_data::format::{npy, npz::NpzWriter};
+
+    let mut npz = NpzWriter::new(Vec::new());
+    npz.add("x", |mut out| {
+        npy::write_header(&mut out, "<f8", &[40, 4, 4])?;
+        (0..640).try_for_each(|i| out.write_all(&f64::from(i * 37 % 101).to_le_bytes()))
+    })
+    .unwrap();
+    npz.add("y", |mut out| {
+        npy::write_header(&mut out, "|S3", &[40])?;
+        (0..40).try_for_each(|i| out.write_all(if i % 2 == 0 { b"odd" } else { b"eve" }))
+    })
+    .unwrap();
+    std::fs::write(folder.join("own.npz"), npz.finish().unwrap()).unwrap();
+}
+
+#[test]
+fn memory_that_is_not_there_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    own_data(folder.path());
+    std::fs::write(folder.path().join("c.toml"), variants().replace("optdigits", "own.npz")).unwrap();
+    let train = |out: &'static str| ["train", "c.toml", "--variant", "matrix", "-q", "--out", out];
+    assert_eq!(run(folder.path(), &train("whole")).0, 0);
+    let allocations = starve_each(folder.path(), &train("hurt"), |_| {});
+    assert!(allocations >= 8, "{allocations} allocations");
+    same(&folder.path().join("whole/matrix"), &folder.path().join("hurt/matrix"));
+    let before = bytes(&folder.path().join("whole/matrix"));
+    for args in [
+        &["eval", "whole/matrix"][..],
+        &["predict", "whole/matrix", "--input", "own.npz", "--output", "y.csv"],
+        &["report", "whole/matrix"],
+        &["data", "show", "own.npz"],
+    ] {
+        let allocations = starve_each(folder.path(), args, |allocation| {
+            let there = folder.path().join("y.csv").exists();
+            assert!(!there || args[0] != "predict", "{args:?}, allocation {allocation}");
+        });
+        assert!(allocations >= 3, "{args:?}: {allocations} allocations");
+    }
+    assert!(bytes(&folder.path().join("whole/matrix")) == before);
 }

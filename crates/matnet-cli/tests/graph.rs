@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{kill_until_done, run, same};
+use common::{run, same_on_any_number_of_threads, same_when_killed};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -38,14 +38,7 @@ fn folder() -> TempDir {
 fn the_same_bytes_on_any_number_of_threads() {
     let folder = folder();
     for batch in [&[][..], &["--set", "train.batch_size=500", "--set", "train.epochs=2"]] {
-        for threads in ["1", "2", "3"] {
-            let args = ["train", "papers.toml", "-q", "--fresh", "--out", threads, "--threads", threads];
-            let (code, out, err) = run(folder.path(), &[&args[..], batch].concat());
-            assert_eq!(code, 0, "{err}");
-            assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
-        }
-        same(&folder.path().join("1"), &folder.path().join("2"));
-        same(&folder.path().join("1"), &folder.path().join("3"));
+        same_on_any_number_of_threads(folder.path(), &[&["papers.toml"], batch].concat());
     }
 }
 
@@ -53,12 +46,8 @@ fn the_same_bytes_on_any_number_of_threads() {
 fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     let folder = folder();
     // Mini-batches, so that an epoch has steps to be killed between.
-    let args = ["train", "papers.toml", "-q", "--set", "train.batch_size=200", "--set", "train.epochs=2"];
-    assert_eq!(run(folder.path(), &[&args[..], &["--out", "whole"]].concat()).0, 0);
-    let args = [&args[..], &["--out", "killed", "--save-every", "0"]].concat();
-    let kills = kill_until_done(folder.path(), &args, 60);
-    assert!(kills >= 2, "killed only {kills} times");
-    same(&folder.path().join("whole"), &folder.path().join("killed"));
+    let args = ["papers.toml", "--set", "train.batch_size=200", "--set", "train.epochs=2"];
+    same_when_killed(folder.path(), &args, 60);
 }
 
 /// Two rings of papers, each with words of its own; the last paper of each has no class.
@@ -231,7 +220,7 @@ fn every_mistake_gets_one_clear_error() {
         ("train.batch_size=0", "train.batch_size: 0; must be at least 1"),
         ("train.regularize_only=head", ""),
         ("train.regularize_only=tip", "train.regularize_only: tip; no weight starts so; there are "),
-        ("train.learning_rate_multipliers.neighbour_map=0.3", ""),
+        ("train.learning_rate_multipliers.neighbor_map=0.3", ""),
         (
             "train.learning_rate_multipliers.tip=0.3",
             "train.learning_rate_multipliers.tip: 0.3; no parameter has this in its name; there are ",

@@ -98,9 +98,10 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// The lines of a JSON object that hold a score.
 fn score(json: &str) -> Vec<&str> {
-    let wanted = ["\"loss\"", "\"error\"", "\"examples\""];
+    let wanted =
+        ["loss", "error", "examples", "accuracy", "f1", "auc", "kappa"].map(|key| format!("\"{key}\""));
     let lines = json.lines().map(|line| line.trim().trim_end_matches(','));
-    lines.filter(|line| wanted.iter().any(|name| line.starts_with(name))).take(3).collect()
+    lines.filter(|line| wanted.iter().any(|name| line.starts_with(name.as_str()))).take(7).collect()
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn eval_gives_the_scores_of_the_run() {
         let (code, out, err) = matnet(trained(), &["eval", "run", "--split", split, "--json"], &[]);
         assert_eq!((code, err.as_str()), (0, ""));
         let of_run = result.split(&format!("\"{split}\"")).nth(1).unwrap();
-        assert_eq!(score(&out).len(), 3, "{out}");
+        assert_eq!(score(&out).len(), 7, "{out}");
         assert_eq!(score(&out), score(of_run), "{split}");
         assert!(out.contains(&format!("\"split\": \"{split}\"")), "{out}");
     }
@@ -124,15 +125,25 @@ fn eval_counts_every_prediction() {
     let epoch = lines[0].strip_prefix("run: best weights, of epoch ").unwrap();
     assert!(epoch.ends_with(", on the test split of digits"), "{out}");
     assert!(lines[1].starts_with("loss ") && lines[1].contains(" over 80 examples, error "), "{out}");
-    let titles: Vec<&str> = lines[3].split_whitespace().collect();
-    assert_eq!(titles.join(" "), "class support correct recall predicted precision");
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(lines[3]), "metric value");
+    let metrics: Vec<&str> = lines[4..].iter().take_while(|line| !line.is_empty()).copied().collect();
+    let error: f64 = lines[1].split("error ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let accuracy: f64 = words(metrics[0]).strip_prefix("accuracy ↑ ").unwrap().parse().unwrap();
+    assert!((accuracy - (1.0 - error / 100.0)).abs() < 1e-3, "{out}");
+    for name in ["balanced accuracy ↑", "F1 (macro) ↑", "ROC AUC ↑", "log loss ↓", "Cohen's kappa ↑"]
+    {
+        assert!(metrics.iter().any(|line| line.starts_with(name)), "{name}: {out}");
+    }
+    let titles = 4 + metrics.len() + 1;
+    assert_eq!(words(lines[titles]), "class support correct recall predicted precision F1 AUC");
     let matrix = lines
         .iter()
         .position(|line| *line == "confusion matrix: rows are the targets, columns the predictions")
         .unwrap();
     let counts = lines[matrix + 2..].iter().flat_map(|line| line.split_whitespace().skip(1));
     assert_eq!(counts.filter_map(|count| count.parse::<u32>().ok()).sum::<u32>(), 80);
-    let table = lines[4..14].iter().map(|line| line.split_whitespace().nth(1).unwrap());
+    let table = lines[titles + 1..titles + 11].iter().map(|line| line.split_whitespace().nth(1).unwrap());
     assert_eq!(table.map(|count| count.parse::<u32>().unwrap()).sum::<u32>(), 80);
 
     let (_, last, _) = matnet(trained(), &["eval", "run", "--weights", "last"], &[]);
@@ -250,9 +261,9 @@ fn eval_warns_if_the_data_have_changed() {
     let write = |shift: f32| {
         let mut zip = npz::NpzWriter::new(Vec::new());
         let numbers: Vec<f32> = (0..60 * 9).map(|at| ((at * 7919) % 101) as f32 / 101.0 + shift).collect();
-        let classes: Vec<f32> = (0..60).map(|at| (at % 2) as f32).collect();
+        let classes: Vec<i64> = (0..60).map(|at| at % 2).collect();
         zip.add("x", |mut out| npy::write_f32(&mut out, &[60, 3, 3], &numbers)).unwrap();
-        zip.add("y", |mut out| npy::write_f32(&mut out, &[60], &classes)).unwrap();
+        zip.add("y", |mut out| npy::write_i64(&mut out, &[60], &classes)).unwrap();
         std::fs::write(here.join("mine.npz"), zip.finish().unwrap()).unwrap();
     };
     write(0.0);
@@ -450,12 +461,17 @@ fn predict_says_what_is_wrong_and_leaves_nothing() {
     wrong("four.npy", "y.npy", 1, "four.npy: the net takes [n, 28, 28], these inputs are [1, 5, 28, 28]");
     wrong("cut.npy", "old.npy", 1, "cut.npy: says 15680 bytes follow, but only 15580 do");
     wrong("text.npy", "y.npy", 1, "text.npy: ends too early: 6 bytes expected, 5 found");
-    wrong("empty", "y.npy", 1, "empty: holds no images and no .csv, neither in it nor in folders in it");
+    wrong(
+        "empty",
+        "y.npy",
+        1,
+        "empty: holds no pictures, .wav, .npy, .csv or .ts, neither in it nor in folders by class, and no edges and nodes",
+    );
     wrong(
         "x.doc",
         "y.npy",
         1,
-        "x.doc: is of no known kind; .npy, .npz, an image, .csv or a folder of them expected",
+        "x.doc: is of no known kind; .npy, .npz, .ts, .wav, an image, .csv, .parquet or a folder of them expected",
     );
     // The first batch is predicted before the NaN of the second is found.
     wrong("nan.npy", "old.npy", 1, "nan.npy: sample 3 holds NaN; finite numbers expected");

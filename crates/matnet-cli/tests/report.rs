@@ -31,7 +31,7 @@ fn compared() -> TempDir {
     std::fs::write(folder.path().join("twins.toml"), CONFIG).unwrap();
     let (code, out, err) = run(folder.path(), &["compare", "twins.toml", "-q"]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.ends_with("\nruns/twins/report.html\n"), "{out}");
+    assert!(out.ends_with("\nruns/twins/results.csv\nruns/twins/report.html\n"), "{out}");
     folder
 }
 

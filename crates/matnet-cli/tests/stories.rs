@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{kill_until_done, run, same};
+use common::{run, same_on_any_number_of_threads, same_when_killed};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -52,26 +52,14 @@ fn metrics(folder: &Path, name: &str) -> String {
 fn the_same_bytes_on_any_number_of_threads() {
     let folder = folder();
     for config in ["story.toml", "supervised.toml"] {
-        for threads in ["1", "2", "3"] {
-            let args = ["train", config, "-q", "--fresh", "--out", threads, "--threads", threads];
-            let (code, out, err) = run(folder.path(), &args);
-            assert_eq!(code, 0, "{err}");
-            assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
-        }
-        same(&folder.path().join("1"), &folder.path().join("2"));
-        same(&folder.path().join("1"), &folder.path().join("3"));
+        same_on_any_number_of_threads(folder.path(), &[config]);
     }
 }
 
 #[test]
 fn a_run_killed_again_and_again_ends_in_the_same_bytes_despite_a_linear_start() {
     let folder = folder();
-    let args = ["train", "story.toml", "-q"];
-    assert_eq!(run(folder.path(), &[&args[..], &["--out", "whole"]].concat()).0, 0);
-    let args = [&args[..], &["--out", "killed", "--save-every", "0"]].concat();
-    let kills = kill_until_done(folder.path(), &args, 30);
-    assert!(kills >= 2, "killed only {kills} times");
-    same(&folder.path().join("whole"), &folder.path().join("killed"));
+    same_when_killed(folder.path(), &["story.toml"], 30);
     // Three epochs of linear start, then the four of `epochs`.
     assert_eq!(metrics(folder.path(), "whole").lines().filter(|line| line.contains(",train,")).count(), 7);
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be opened, read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), describe(source))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -25,6 +25,14 @@ pub enum Error {
     /// An invalid argument: a size, a fraction, a name.
     #[error("{0}")]
     Invalid(String),
+    /// There is not enough memory.
+    #[error("{what}: not enough memory for {} MiB more", bytes.div_ceil(1 << 20))]
+    Memory {
+        /// The file, or what else needs it.
+        what: String,
+        /// How much could not be had, in bytes.
+        bytes: u64,
+    },
     /// A file was not found; the message says how to get it.
     #[error("{0}")]
     Missing(String),
@@ -48,5 +56,19 @@ impl Error {
     /// A format error in the file `path`.
     pub fn format(path: impl AsRef<Path>, what: impl Into<String>) -> Self {
         Self::Format { path: path.as_ref().to_owned(), what: what.into() }
+    }
+}
+
+/// What the operating system said, in words that name the cause.
+pub fn describe(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match (error.raw_os_error(), error.kind()) {
+        (Some(_), ErrorKind::StorageFull) => "no space left on the disk".to_owned(),
+        (Some(_), ErrorKind::QuotaExceeded) => "the disk quota is used up".to_owned(),
+        (Some(_), ErrorKind::FileTooLarge) => {
+            "grows larger than `ulimit -f` or the file system allows".to_owned()
+        }
+        (_, ErrorKind::OutOfMemory) => "not enough memory to read it".to_owned(),
+        _ => error.to_string(),
     }
 }

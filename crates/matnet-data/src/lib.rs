@@ -17,20 +17,25 @@
 //! |---|---|
 //! | [`catalog`] | datasets with a name: where they come from, download, checksums, [`catalog::load`] |
 //! | [`local`] | the user's own files: [`local::load`] by path, and [`local::SampleReader`] for files larger than memory |
-//! | [`split`] | training, validation and test indices |
-//! | [`transform`] | spectrograms, scaling, permutation, occlusion |
+//! | [`split`] | training, validation and test indices; folds |
+//! | [`transform`] | spectrograms, scaling, missing values, windows over tables, permutation, occlusion, augmentation |
 //! | [`generate`] | seeded generators: simulated EEG, stories, moving digits, algorithmic sequences |
 //! | [`mod@format`] | one reader per file format; memory is bounded by the size of the file |
 //!
 //! The cargo feature `research-formats` adds readers that few programs need: pickle (Planetoid's graphs), MATLAB (Frey faces) and
-//! the raw text of UCI's EEG database.
+//! the raw text of UCI's EEG database. The feature `parquet` adds Parquet tables.
 
 pub mod catalog;
 mod dataset;
 mod error;
+mod faults;
+#[doc(hidden)]
+pub mod files;
 pub mod format;
 pub mod generate;
 pub mod local;
+#[doc(hidden)]
+pub mod memory;
 pub mod split;
 pub mod transform;
 
@@ -38,6 +43,6 @@ pub use matnet_random as random;
 
 pub use dataset::{
     Array, ByteArray, Contents, Dataset, GraphData, QaTask, Question, Samples, SplitIndices, Story,
-    StoryData, Target, tokenize,
+    StoryData, TableData, Target, tokenize,
 };
-pub use error::{Error, Result};
+pub use error::{Error, Result, describe};

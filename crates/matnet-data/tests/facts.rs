@@ -5,7 +5,13 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-use matnet_data::catalog::readers::{babi, eeg, frey, linqs, mnist, planetoid};
+use matnet_data::catalog::Located;
+use matnet_data::catalog::readers::graph_npz::GraphFile;
+use matnet_data::catalog::readers::uea::SETS;
+use matnet_data::catalog::readers::{babi, builtin, eeg, ett, frey, linqs, mnist, planetoid};
+use matnet_data::split::chronological;
+use matnet_data::transform::scale::ScaleMethod;
+use matnet_data::transform::windows::{WindowForm, Windows};
 use matnet_data::{Contents, GraphData, Samples, Story, Target, local};
 
 /// The folder of a dataset; a missing one is reported.
@@ -126,7 +132,7 @@ fn labelled(graph: &GraphData) -> Vec<usize> {
 
 /// The public split: 20 per class to learn from, 500, and 1,000; disjoint, all with a class.
 fn check_public_split(graph: &GraphData) {
-    let split = graph.split.as_ref().unwrap();
+    let split = &graph.splits[0];
     let classes = graph.class_names.len();
     assert_eq!((split.train.len(), split.valid.len(), split.test.len()), (20 * classes, 500, 1000));
     let all: BTreeSet<usize> = split.train.iter().chain(&split.valid).chain(&split.test).copied().collect();
@@ -311,4 +317,96 @@ fn raw_trials_equal_the_compact_ones() {
         assert_eq!(trial.stimulus, compact.trials[twin].stimulus);
     }
     assert_eq!(raw.channels, compact.channels);
+}
+
+#[test]
+fn series_of_the_archive_have_their_counts() {
+    let Some(dir) = data("uea") else { return };
+    for set in &SETS {
+        let files = ["TRAIN", "TEST"].map(|half| dir.join(format!("{}_{half}.ts.gz", set.archive_name)));
+        let samples = set.load(&Located { folder: dir.clone(), files: files.into() }).unwrap();
+        let [train, test] = set.counts;
+        assert_eq!(samples.inputs.shape(), [train + test, set.steps, set.channels, 1], "{}", set.name);
+        let split = samples.split.as_ref().unwrap();
+        assert_eq!((split.train.len(), split.test.clone()), (train, (train..train + test).collect()));
+        assert_eq!(class_counts(&samples.target).len(), set.classes, "{}", set.name);
+        assert!(samples.inputs.data().iter().all(|x| x.is_finite()));
+        assert_eq!(samples.lengths.is_empty(), set.name != "japanese-vowels");
+        // by name and by path the same, but for notes
+        let own = local::load(dir.join(format!("{}_TEST.ts.gz", set.archive_name))).unwrap();
+        assert!(own.into_samples().unwrap() == samples, "{}", set.name);
+        if set.name == "japanese-vowels" {
+            let built_in = builtin::vowels().unwrap();
+            assert_eq!((&samples.inputs, &samples.lengths), (&built_in.inputs, &built_in.lengths));
+            assert_eq!(class_counts(&samples.target), class_counts(&built_in.target));
+        }
+    }
+}
+
+/// The baseline that repeats the last value has published errors at horizon 96 (Zeng and others, 2023, table 2): they depend on the rows
+/// of each split, on the windows and on the scale, and so test all of them.
+#[test]
+fn repeating_the_last_value_gives_the_published_errors() {
+    let Some(dir) = data("forecast") else { return };
+    for (name, published_mse, published_mae) in [("ETTh1", 1.295, 0.713), ("ETTh2", 0.432, 0.422)] {
+        let mut table = ett::load(dir.join(format!("{name}.csv.gz"))).unwrap();
+        assert_eq!((table.rows(), table.columns()), (17_420, 7));
+        let rows = table.split.unwrap();
+        assert_eq!((rows.train, rows.valid, rows.test), (8640, 2880, 2880));
+        let scaler = Windows::fit_scaler(ScaleMethod::Standardize, &table, 0..rows.train).unwrap();
+        Windows::scale(&scaler, &mut table).unwrap();
+        let windows = Windows { window: 96, horizon: 96 };
+        let split = chronological(96, 96, rows).unwrap();
+        let (inputs, targets) = windows.gather(&table.values, WindowForm::Matrix, &split.test).unwrap();
+        let (mut square, mut absolute, mut count) = (0.0, 0.0, 0.0);
+        for window in 0..split.test.len() {
+            let last = &inputs.sample(window)[95 * 7..];
+            for (at, target) in targets.sample(window).iter().enumerate() {
+                let error = f64::from(target - last[at % 7]);
+                (square, absolute, count) = (square + error * error, absolute + error.abs(), count + 1.0);
+            }
+        }
+        let (mse, mae) = (square / count, absolute / count);
+        eprintln!("{name}: repeating the last value gives MSE {mse:.4}, MAE {mae:.4}");
+        assert!(
+            (mse - published_mse).abs() < 0.002 && (mae - published_mae).abs() < 0.002,
+            "{name}: {mse} {mae}"
+        );
+    }
+}
+
+#[test]
+fn larger_graphs_have_their_counts() {
+    let Some(dir) = data("graphs") else { return };
+    for (name, file, stored, distinct, classes) in [
+        (
+            "coauthor-cs",
+            "ms_academic_cs.npz",
+            163_788,
+            81_894,
+            &[708, 462, 2050, 429, 1394, 2193, 371, 924, 775, 118, 1444, 2033, 420, 4136, 876][..],
+        ),
+        (
+            "amazon-photo",
+            "amazon_electronics_photo.npz",
+            143_663,
+            119_081,
+            &[369, 1686, 703, 915, 882, 823, 1941, 331],
+        ),
+        ("tolokers", "tolokers.npz", 519_000, 519_000, &[9192, 2566]),
+    ] {
+        let file_facts = GraphFile::get(name).unwrap();
+        let graph = file_facts.load(&dir.join(file)).unwrap();
+        assert_eq!(graph.features.shape(), [file_facts.nodes, file_facts.features], "{name}");
+        let found = counts(&graph);
+        assert_eq!((found.entries, found.distinct), (stored, distinct), "{name}");
+        let mut by_class = vec![0; graph.class_names.len()];
+        graph.labels.iter().for_each(|label| by_class[label.unwrap() as usize] += 1);
+        assert_eq!(by_class, classes, "{name}");
+        assert_eq!(graph.splits.len(), if name == "tolokers" { 10 } else { 0 });
+        for split in &graph.splits {
+            split.check(11_758).unwrap();
+            assert_eq!((split.train.len(), split.valid.len(), split.test.len()), (5879, 2939, 2940));
+        }
+    }
 }

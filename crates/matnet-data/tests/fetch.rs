@@ -318,3 +318,57 @@ fn a_gzip_file_is_known_by_what_it_holds() {
         .to_string();
     assert!(error.contains("the download unpacks to 6 bytes, not 200000"), "{error}");
 }
+
+/// A server with a certificate that it signed itself, where the system has `openssl`; killed when dropped.
+struct SelfSigned(std::process::Child, String);
+
+impl SelfSigned {
+    fn start(folder: &Path) -> Option<Self> {
+        let openssl = |args: &[&str]| {
+            let mut command = std::process::Command::new("openssl");
+            command.args(args).current_dir(folder).stdin(std::process::Stdio::null());
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+            command
+        };
+        let make =
+            "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost";
+        openssl(&make.split(' ').collect::<Vec<_>>()).status().ok().filter(|status| status.success())?;
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let serve = format!("s_server -accept {free} -key key.pem -cert cert.pem -www");
+        let server = openssl(&serve.split(' ').collect::<Vec<_>>()).spawn().ok()?;
+        let server = Self(server, format!("https://localhost:{free}/file.bin"));
+        let start = Instant::now();
+        while std::net::TcpStream::connect(("127.0.0.1", free)).is_err() {
+            assert!(start.elapsed() < Duration::from_secs(20), "the server does not start");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Some(server)
+    }
+}
+
+impl Drop for SelfSigned {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_certificate_that_is_not_trusted_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(server) = SelfSigned::start(folder.path()) else {
+        eprintln!("skipped: there is no openssl");
+        return;
+    };
+    let target = folder.path().join("data");
+    let options = FetchOptions { timeout: Duration::from_secs(20), ..QUICK };
+    let fetched = fetch_file(&wanted(&[&server.1]), &target, &options, &mut |_| ControlFlow::Continue(()));
+    let error = fetched.unwrap_err().to_string();
+    let line = format!(
+        "  {}: its certificate is not signed by an authority that browsers trust (does a proxy read along?)",
+        server.1
+    );
+    assert_eq!(error.lines().filter(|found| *found == line).count(), 1, "{error}");
+    assert_eq!(error.matches("certificate").count(), 1, "{error}");
+    assert_eq!(names(&target), [""; 0], "nothing stays behind");
+}

@@ -88,9 +88,14 @@ fn files_with_flipped_bits() {
     }
 }
 
-/// The decompressed size of a valid file, where it is compressed.
+/// The decompressed size of a valid file, where it is compressed. A page of a Parquet file may say that it unpacks to 2 GiB, which the
+/// crate that reads it reserves, but does not touch.
 fn unpacked(target: &str) -> usize {
-    if target == "eeg" { 300 << 10 } else { 0 }
+    match target {
+        "eeg" => 300 << 10,
+        "parquet" => 4 << 30,
+        _ => 0,
+    }
 }
 
 #[test]
@@ -197,7 +202,7 @@ fn samples_are_read_in_chunks() {
         let mut reader = SampleReader::open(&path)?;
         let mut found = 0;
         while let Some(some) = reader.next_chunk(10)? {
-            found += some.len();
+            found += some.inputs.len();
         }
         Ok::<_, matnet_data::Error>(found)
     };

@@ -38,7 +38,18 @@ fn every_file_that_is_there_passes_its_check() {
 #[test]
 fn present_files_are_not_fetched_again() {
     let Some(cache) = real("present_files_are_not_fetched_again") else { return };
-    for name in ["mnist", "frey-face", "uci-eeg", "cora", "linqs-cora", "babi"] {
+    for name in [
+        "mnist",
+        "frey-face",
+        "uci-eeg",
+        "cora",
+        "linqs-cora",
+        "babi",
+        "natops",
+        "japanese-vowels",
+        "etth1",
+        "tolokers",
+    ] {
         let dataset = catalog::get(name).unwrap();
         if cache.locate(dataset).is_none() {
             println!("SKIPPED: {name} is not in MATNET_DATA");
@@ -63,6 +74,13 @@ fn names_lead_to_the_published_sizes() {
         ("frey-face", &[1965, 28, 20], 0),
         ("moving-mnist", &[12, 20, 64, 64], 0),
         ("uci-eeg", &[1176, 64, 256], 2),
+        ("articulary-word-recognition", &[575, 144, 9, 1], 25),
+        ("epilepsy", &[275, 206, 3, 1], 4),
+        ("finger-movements", &[416, 50, 28, 1], 2),
+        ("hand-movement-direction", &[234, 400, 10, 1], 4),
+        ("japanese-vowels", &[640, 29, 12, 1], 9),
+        ("natops", &[360, 51, 24, 1], 6),
+        ("self-regulation-scp2", &[380, 1152, 7, 1], 2),
     ] {
         let needed = if name == "moving-mnist" { "mnist" } else { name };
         if cache.locate(catalog::get(needed).unwrap()).is_none() {
@@ -84,6 +102,9 @@ fn names_lead_to_the_published_sizes() {
         ("citeseer", 3327, 3703, (120, 500, 1000)),
         ("pubmed", 19_717, 500, (60, 500, 1000)),
         ("linqs-cora", 2708, 1433, (0, 0, 0)),
+        ("coauthor-cs", 18_333, 6805, (0, 0, 0)),
+        ("amazon-photo", 7650, 745, (0, 0, 0)),
+        ("tolokers", 11_758, 10, (5879, 2939, 2940)),
     ] {
         if cache.locate(catalog::get(name).unwrap()).is_none() {
             println!("SKIPPED: {name} is not in MATNET_DATA");
@@ -91,8 +112,16 @@ fn names_lead_to_the_published_sizes() {
         }
         let graph = load(name, &cache, LoadOptions::default()).unwrap().into_graph().unwrap();
         assert_eq!(graph.features.shape(), [nodes, features], "{name}");
-        let public = graph.split.unwrap_or_default();
+        let public = graph.splits.into_iter().next().unwrap_or_default();
         assert_eq!((public.train.len(), public.valid.len(), public.test.len()), split, "{name}");
+    }
+    for name in ["etth1", "etth2"] {
+        if cache.locate(catalog::get(name).unwrap()).is_none() {
+            println!("SKIPPED: {name} is not in MATNET_DATA");
+            continue;
+        }
+        let table = load(name, &cache, LoadOptions::default()).unwrap().into_table().unwrap();
+        assert_eq!((table.values.shape(), table.column_names.len()), (&[17_420, 7][..], 7));
     }
     if let Ok(babi) = load("babi", &cache, LoadOptions::default()) {
         assert_eq!(babi.into_stories().unwrap().tasks.len(), 20);

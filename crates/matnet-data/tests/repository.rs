@@ -44,8 +44,8 @@ fn faces_are_100_grey_images() {
 #[test]
 fn motions_are_20_of_each_activity() {
     let Some(motions) = load("motions") else { return };
-    assert_eq!(motions.official_test, Some(40..80));
     let motions = motions.into_samples().unwrap();
+    assert_eq!(motions.split.as_ref().map(|split| &split.test[..]), Some(&(40..80).collect::<Vec<_>>()[..]));
     assert_eq!(motions.inputs.shape(), [80, 100, 2, 3]);
     let Target::Classes { labels, names } = &motions.target else { panic!("no classes") };
     assert_eq!(names, &["Standing", "Running", "Walking", "Badminton"]);

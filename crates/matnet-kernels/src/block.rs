@@ -1,9 +1,9 @@
 //! How samples lie in vectors.
 //!
-//! Usually side by side, `[rows][cols][lanes]`, one sample a lane: a batch `[batch, rows, cols]` is cut
+//! Side by side, `[rows][cols][lanes]`, one sample a lane: a batch `[batch, rows, cols]` is cut
 //! into blocks of as many samples as a vector has lanes, the last one filled up with zeros, and entry
-//! (r, c) of all samples of a block is one vector. Where there are too few samples to fill the lanes, a
-//! block is one sample and its columns take the lanes, filled up to whole vectors.
+//! (r, c) of all samples of a block is one vector. Or one after the other, `[samples][rows][cols]`, the columns of a
+//! sample in the lanes, each row filled up to whole vectors with numbers that nobody reads.
 
 use crate::Activation;
 use crate::gemm::View;
@@ -17,8 +17,8 @@ pub(crate) struct Layout {
     pub(crate) lanes: usize,
     /// Distance of two rows.
     pub(crate) plane: usize,
-    /// A block is one sample, its columns lie in the lanes.
-    pub(crate) alone: bool,
+    /// The columns of a sample lie in the lanes, and so many samples make a block.
+    pub(crate) columns: Option<usize>,
 }
 
 impl Layout {
@@ -29,23 +29,36 @@ impl Layout {
         let line = 64 / size_of::<E>();
         let lines = (cols * lanes).div_ceil(line);
         let plane = if cols == 1 { lanes } else { (lines | 1) * line };
-        Self { rows, cols, lanes, plane, alone: false }
+        Self { rows, cols, lanes, plane, columns: None }
     }
 
-    /// One sample, its columns in the lanes.
-    pub(crate) fn alone<E: Element>(level: Level, [rows, cols]: [usize; 2]) -> Self {
+    /// `samples` samples, their columns in the lanes. Long rows do not lie at a power of two either.
+    pub(crate) fn columns<E: Element>(level: Level, [rows, cols]: [usize; 2], samples: usize) -> Self {
         let lanes = level.lanes::<E>();
-        Self { rows, cols, lanes, plane: cols.next_multiple_of(lanes), alone: true }
+        let line = 64 / size_of::<E>();
+        let plane = cols.next_multiple_of(lanes);
+        let plane = if plane.is_multiple_of(8 * line) { plane + line } else { plane };
+        Self { rows, cols, lanes, plane, columns: Some(samples) }
+    }
+
+    /// How many numbers `samples` samples of a block take.
+    pub(crate) fn filled(&self, samples: usize) -> usize {
+        self.one() * if self.columns.is_some() { samples } else { 1 }
     }
 
     /// How many vectors a row takes.
     pub(crate) fn vectors(&self) -> usize {
-        if self.alone { self.plane / self.lanes } else { self.cols }
+        if self.columns.is_some() { self.cols.div_ceil(self.lanes) } else { self.cols }
+    }
+
+    /// How far apart two samples lie whose columns are in the lanes.
+    pub(crate) fn one(&self) -> usize {
+        self.rows * self.plane
     }
 
     /// How many numbers a block takes.
     pub(crate) fn len(&self) -> usize {
-        self.rows * self.plane
+        self.filled(self.columns.unwrap_or(1))
     }
 
     /// Entry (r, c) at `r · .0 + c · .1`.
@@ -70,12 +83,12 @@ impl Layout {
 
     /// Lays samples side by side. `samples` holds at most `lanes` matrices, `stride` apart.
     pub(crate) fn gather<E: Element>(&self, level: Level, samples: &[E], stride: usize, block: &mut [E]) {
-        if self.alone {
-            for (row, to) in samples.chunks_exact(self.cols).zip(block.chunks_exact_mut(self.plane)) {
-                to[..self.cols].copy_from_slice(row);
-                to[self.cols..].fill(E::ZERO);
-            }
-            return;
+        if self.columns.is_some() {
+            return self.rows_of(samples.len(), stride, |from, to| {
+                let row = &mut block[to..to + self.plane];
+                row[..self.cols].copy_from_slice(&samples[from..from + self.cols]);
+                row[self.cols..].fill(E::ZERO);
+            });
         }
         level.run(Gather { layout: *self, samples, gradient: None, stride, block });
     }
@@ -90,19 +103,31 @@ impl Layout {
         block: &mut [E],
     ) {
         let stride = self.rows * self.cols;
+        if self.columns.is_some() {
+            self.gather(level, gradients, stride, block);
+            return level.run(ThroughRows { layout: *self, outputs, activation, block });
+        }
         let gradient = (activation != Activation::Identity).then_some((outputs, activation));
         level.run(Gather { layout: *self, samples: gradients, gradient, stride, block });
     }
 
     /// Takes samples apart again; the counterpart of [`gather`](Self::gather).
     pub(crate) fn scatter<E: Element>(&self, level: Level, block: &[E], samples: &mut [E], stride: usize) {
-        if self.alone {
-            for (row, to) in block.chunks_exact(self.plane).zip(samples.chunks_exact_mut(self.cols)) {
-                to.copy_from_slice(&row[..self.cols]);
-            }
-            return;
+        if self.columns.is_some() {
+            return self.rows_of(samples.len(), stride, |from, to| {
+                samples[from..from + self.cols].copy_from_slice(&block[to..to + self.cols]);
+            });
         }
         level.run(Scatter { layout: *self, samples, stride, block });
+    }
+
+    /// Calls `each` with where a row begins in samples that are `stride` apart, and where in a block.
+    fn rows_of(&self, len: usize, stride: usize, mut each: impl FnMut(usize, usize)) {
+        for sample in 0..count(len, stride, self.rows * self.cols) {
+            for row in 0..self.rows {
+                each(sample * stride + row * self.cols, (sample * self.rows + row) * self.plane);
+            }
+        }
     }
 }
 
@@ -110,6 +135,36 @@ impl Layout {
 fn count(len: usize, stride: usize, size: usize) -> usize {
     assert!(len >= size && stride >= size, "the slice does not hold one sample");
     (len - size) / stride + 1
+}
+
+/// g · f′ where the columns of samples lie in the lanes; `outputs` are f's values as they were given.
+struct ThroughRows<'a, E> {
+    layout: Layout,
+    outputs: &'a [E],
+    activation: Activation,
+    block: &'a mut [E],
+}
+
+impl<E: Element> Kernel<E> for ThroughRows<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<Elem = E>>(self, s: S) {
+        let Self { layout: Layout { cols, plane, .. }, outputs, activation, block } = self;
+        if activation == Activation::Identity {
+            return;
+        }
+        for (y, g) in outputs.chunks_exact(cols).zip(block.chunks_exact_mut(plane)) {
+            for (y, g) in y.chunks(S::LANES).zip(g.chunks_exact_mut(S::LANES)) {
+                // SAFETY: `y` is as long as it says, and rows of a block are whole vectors.
+                unsafe {
+                    let through =
+                        activation.backward(s, s.load_first(y.as_ptr(), y.len()), s.load(g.as_ptr()));
+                    s.store(g.as_mut_ptr(), through);
+                }
+            }
+        }
+    }
 }
 
 struct Gather<'a, E> {

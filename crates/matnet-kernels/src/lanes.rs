@@ -1,5 +1,7 @@
 //! Elementwise work on blocks.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::Activation;
@@ -21,6 +23,30 @@ pub(crate) fn add_to<E: Element>(level: Level, to: &mut [E], from: &[E]) {
     }
     assert_eq!(to.len(), from.len());
     level.run(AddTo(to, from));
+}
+
+/// Sets all lanes of a block but the first `count` to 0.
+pub(crate) fn keep_first<E: Element>(level: Level, block: &mut [E], count: usize) {
+    struct KeepFirst<'a, E>(&'a mut [E], usize);
+    impl<E: Element> Kernel<E> for KeepFirst<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd<Elem = E>>(self, s: S) {
+            let count = self.1.min(S::LANES);
+            for vector in self.0.chunks_exact_mut(S::LANES) {
+                // SAFETY: the chunk is `LANES` long, and `count` is no more.
+                unsafe { s.store(vector.as_mut_ptr(), s.load_first(vector.as_ptr(), count)) }
+            }
+        }
+    }
+    level.run(KeepFirst(block, count));
+}
+
+/// Sets some lanes of a block to 0.
+pub(crate) fn clear<E: Element>(layout: &Layout, block: &mut [E], lanes: Range<usize>) {
+    for vector in block.chunks_exact_mut(layout.lanes) {
+        vector[lanes.clone()].fill(E::ZERO);
+    }
 }
 
 /// g = g · f′ for every entry of a block; `y` are f's values.
@@ -79,8 +105,23 @@ pub(crate) fn through_all<E: Element>(level: Level, activation: Activation, y: &
     all
 }
 
-/// `sums[r, c]` += the sum over the lanes of entry (r, c).
+/// `sums[r, c]` += the sum of entry (r, c) over the samples of a block.
 pub(crate) fn sum_lanes<E: Element>(level: Level, layout: &Layout, block: &[E], sums: &mut [E]) {
+    struct SumRows<'a, E>(&'a Layout, &'a [E], &'a mut [E]);
+    impl<E: Element> Kernel<E> for SumRows<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd<Elem = E>>(self, _: S) {
+            let Self(layout, block, sums) = self;
+            for sample in block.chunks_exact(layout.one()) {
+                for (row, sums) in sample.chunks_exact(layout.plane).zip(sums.chunks_exact_mut(layout.cols)) {
+                    for (sum, entry) in sums.iter_mut().zip(row) {
+                        *sum += *entry;
+                    }
+                }
+            }
+        }
+    }
     struct SumLanes<'a, E>(&'a Layout, &'a [E], &'a mut [E]);
     impl<E: Element> Kernel<E> for SumLanes<'_, E> {
         type Output = ();
@@ -96,40 +137,9 @@ pub(crate) fn sum_lanes<E: Element>(level: Level, layout: &Layout, block: &[E], 
         }
     }
     assert_eq!(layout.lanes, level.lanes::<E>());
-    level.run(SumLanes(layout, block, sums));
-}
-
-/// x = f(x + B) on a sample that lies alone, its columns in the lanes; `bias` stands as it was given.
-pub(crate) fn finish_alone<E: Element>(
-    level: Level,
-    layout: &Layout,
-    block: &mut [E],
-    bias: Option<&[E]>,
-    activation: Activation,
-) {
-    struct FinishAlone<'a, E>(&'a mut [E], usize, usize, Option<&'a [E]>, Activation);
-    impl<E: Element> Kernel<E> for FinishAlone<'_, E> {
-        type Output = ();
-        #[inline(always)]
-        fn run<S: Simd<Elem = E>>(self, s: S) {
-            let Self(block, plane, cols, bias, activation) = self;
-            if let Some(bias) = bias {
-                for (row, bias) in block.chunks_exact_mut(plane).zip(bias.chunks_exact(cols)) {
-                    for (x, b) in row.iter_mut().zip(bias) {
-                        *x += *b;
-                    }
-                }
-            }
-            if activation != Activation::Identity {
-                for vector in block.chunks_exact_mut(S::LANES) {
-                    // SAFETY: the chunk is `LANES` long.
-                    unsafe {
-                        let x = s.load(vector.as_ptr());
-                        s.store(vector.as_mut_ptr(), activation.apply(s, x));
-                    }
-                }
-            }
-        }
+    if layout.columns.is_some() {
+        level.run(SumRows(layout, block, sums));
+    } else {
+        level.run(SumLanes(layout, block, sums));
     }
-    level.run(FinishAlone(block, layout.plane, layout.cols, bias, activation));
 }

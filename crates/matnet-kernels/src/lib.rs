@@ -17,6 +17,7 @@ mod pool;
 mod product;
 mod recurrent;
 mod simd;
+mod spread;
 
 pub use activation::Activation;
 pub use adam::AdamStep;
@@ -31,4 +32,6 @@ pub use pair::MapSize;
 pub use pool::Buffer;
 pub use product::{BatchedProduct, Linear, LinearGradients, MatrixView, product};
 pub use recurrent::{Cell, Kept, Reads, Recurrent, RecurrentGradients};
+#[doc(hidden)]
+pub use simd::InLanes;
 pub use simd::{Element, Level};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::pair::{MapSize, Pair, Purpose};
+use crate::pair::{Lay, MapSize, Pair};
 use crate::parallel::{at_least, parts, sum_parts, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
@@ -53,7 +53,7 @@ pub struct MapGradients<E> {
 }
 
 /// The sizes that a pass over a batch goes by.
-struct Plan<'a, E> {
+struct Plan<'a, E: Element> {
     level: Level,
     batch: usize,
     /// Samples a block.
@@ -68,12 +68,11 @@ struct Plan<'a, E> {
 }
 
 impl<'a, E: Element> Map<'a, E> {
-    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<'a, E> {
+    fn plan(&self, level: Level, forward: bool) -> Plan<'a, E> {
         let first = &self.terms[0];
         let batch = batch(first.input.len(), first.size.input());
-        let purpose = purpose(batch);
-        let sizes = self.terms.iter().map(|term| term.size.input().max(term.size.output()));
-        let level = purpose.level(level, batch, sizes.max().unwrap_or(0));
+        let sizes: Vec<_> = self.terms.iter().map(|term| term.size).collect();
+        let lay = Lay::choose::<E>(level, batch, &sizes);
         for term in self.terms {
             assert_eq!(term.input.len(), batch * term.size.input(), "terms differ in batch");
             assert_eq!(
@@ -85,12 +84,12 @@ impl<'a, E: Element> Map<'a, E> {
         let pairs: Vec<_> = self
             .terms
             .iter()
-            .map(|term| Pair::new(level, term.size, term.row_map, term.col_map, purpose))
+            .map(|term| Pair::new(lay, term.size, term.row_map, term.col_map, forward))
             .collect();
         Plan {
-            level,
+            level: lay.level,
             batch,
-            per_block: purpose.block::<E>(level),
+            per_block: lay.per_block::<E>(),
             y_size: first.size.output(),
             middles: pairs.iter().map(|pair| pair.middle.len()).sum(),
             x_block: pairs.iter().map(|pair| pair.input.len()).max().unwrap_or(0),
@@ -101,7 +100,7 @@ impl<'a, E: Element> Map<'a, E> {
 
     /// Y for every sample; with `keep`, also what [`backward`](Self::backward) wants to be given.
     pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Buffer<E>) {
-        let plan = self.plan(level, |batch| Purpose::forward(batch, keep));
+        let plan = self.plan(level, true);
         let Plan { level, batch, per_block, y_size, middles, .. } = plan;
         let one = |block: usize, y: &mut [E], mut middles: &mut [E]| {
             let samples = block * per_block..((block + 1) * per_block).min(batch);
@@ -118,7 +117,8 @@ impl<'a, E: Element> Map<'a, E> {
                     let middle = middles.split_off_mut(..pair.middle.len()).unwrap_or_default();
                     let (bias, activation) =
                         if i == last { (self.bias, self.activation) } else { (None, Activation::Identity) };
-                    pair.forward(x_block, middle, y_block, i > 0, bias, activation, &[]);
+                    let x = &x_block[..pair.input.filled(samples.len())];
+                    pair.forward(x, middle, y_block, i > 0, bias, activation, &[]);
                 }
                 plan.pairs[0].output.scatter(level, y_block, y, y_size);
             });
@@ -144,7 +144,7 @@ impl<'a, E: Element> Map<'a, E> {
         gradient: &[E],
         need_inputs: &[bool],
     ) -> MapGradients<E> {
-        let plan = self.plan(level, |_| Purpose::Backward);
+        let plan = self.plan(level, false);
         let Plan { level, batch, per_block, y_size, .. } = plan;
         assert_eq!(output.len(), batch * y_size, "outputs of another batch");
         let parts = parts(batch.div_ceil(per_block));
@@ -163,7 +163,7 @@ impl<'a, E: Element> Map<'a, E> {
                 piece.push(chunks.next().unwrap_or_default());
             }
         }
-        let weights: usize = self.terms.iter().map(|term| term.row_map.len() + term.col_map.len()).sum();
+        let weights: usize = plan.pairs.iter().flat_map(Pair::gradients).sum();
         let sums = parts.into_par_iter().zip(pieces).with_min_len(at_least()).map(|(part, mut pieces)| {
             let mut sums = vec![E::ZERO; weights + y_size];
             let middle = plan.pairs.iter().map(|pair| pair.middle.len()).max().unwrap_or(0);
@@ -174,18 +174,19 @@ impl<'a, E: Element> Map<'a, E> {
                     let samples = block * per_block..((block + 1) * per_block).min(batch);
                     let ys = samples.start * y_size..samples.end * y_size;
                     let (gs, ys) = (&gradient[ys.clone()], &output[ys]);
+                    let g = &mut g[..plan.pairs[0].output.filled(samples.len())];
                     plan.pairs[0].output.gather_gradient(level, gs, ys, self.activation, g);
-                    lanes::add_to(level, g_sum, g);
+                    lanes::add_to(level, &mut g_sum[..g.len()], g);
                     let mut middles = &kept[block * plan.middles..(block + 1) * plan.middles];
                     let mut sums = sums.as_mut_slice();
                     for ((term, pair), d_input) in self.terms.iter().zip(&plan.pairs).zip(&mut pieces) {
                         let size = term.size.input();
                         let xs = &term.input[samples.start * size..samples.end * size];
-                        let x = &mut x[..pair.input.len()];
+                        let x = &mut x[..pair.input.filled(samples.len())];
                         pair.input.gather(level, xs, size, x);
                         let middle = middles.split_off(..pair.middle.len()).unwrap_or_default();
-                        let d_u = sums.split_off_mut(..term.row_map.len()).unwrap_or_default();
-                        let d_v = sums.split_off_mut(..term.col_map.len()).unwrap_or_default();
+                        let [d_u, d_v] =
+                            pair.gradients().map(|length| sums.split_off_mut(..length).unwrap_or_default());
                         let need = !d_input.is_empty();
                         pair.backward(
                             x,
@@ -194,6 +195,7 @@ impl<'a, E: Element> Map<'a, E> {
                             s,
                             Some(d_u),
                             d_v,
+                            false,
                             need.then_some((&mut *dx, false)),
                             &[],
                         );
@@ -207,14 +209,15 @@ impl<'a, E: Element> Map<'a, E> {
             });
             sums
         });
-        let mut rest = sum_parts(sums.collect());
+        let sums = sum_parts(sums.collect());
+        let mut rest = &sums[..];
         let mut terms = Vec::new();
-        for ((term, d_input), need) in self.terms.iter().zip(d_inputs).zip(need_inputs) {
-            let row_map = rest.drain(..term.row_map.len()).collect();
-            let col_map = rest.drain(..term.col_map.len()).collect();
+        for ((pair, d_input), need) in plan.pairs.iter().zip(d_inputs).zip(need_inputs) {
+            let sums = pair.gradients().map(|length| rest.split_off(..length).unwrap_or_default());
+            let [row_map, col_map] = pair.without_gaps(sums);
             terms.push(TermGradients { input: need.then_some(d_input), row_map, col_map });
         }
-        MapGradients { terms, bias: rest }
+        MapGradients { terms, bias: rest.to_vec() }
     }
 }
 

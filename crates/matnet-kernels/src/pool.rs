@@ -1,7 +1,8 @@
 //! Buffers that are used again.
 //!
 //! What a forward pass keeps for its backward pass is large and comes back in the same size at every
-//! training step. Fresh memory would cost a page fault for every 4 KiB of it.
+//! training step, or in a similar one where sequences differ in length. Fresh memory would cost a page fault for every 4 KiB
+//! of it.
 
 use std::any::Any;
 use std::ops::{Deref, DerefMut};
@@ -27,22 +28,28 @@ impl<E: Element> Idle for Vec<E> {
 
 /// A buffer that goes back to the pool when it is dropped.
 #[derive(Debug, Default)]
-pub struct Buffer<E: Element>(Vec<E>);
+pub struct Buffer<E: Element> {
+    /// At least `len` numbers.
+    memory: Vec<E>,
+    len: usize,
+}
 
 impl<E: Element> Buffer<E> {
     /// A buffer of `len` numbers; what they are is left open.
     pub fn take(len: usize) -> Self {
         if len == 0 {
-            return Self(Vec::new());
+            return Self::default();
         }
         let found = IDLE.lock().ok().and_then(|mut idle| {
-            let fits =
-                |buffer: &dyn Any| buffer.downcast_ref::<Vec<E>>().is_some_and(|buffer| buffer.len() == len);
-            let at = idle.iter().rposition(|buffer| fits(&**buffer))?;
+            let size = |buffer: &dyn Any| buffer.downcast_ref::<Vec<E>>().map(Vec::len);
+            // The smallest that is large enough, but not one that something larger will ask for.
+            let sizes = idle.iter().enumerate().rev().filter_map(|(at, buffer)| Some((at, size(&**buffer)?)));
+            let fitting = sizes.filter(|(_, size)| (len..=len.saturating_mul(2)).contains(size));
+            let (at, _) = fitting.min_by_key(|(_, size)| *size)?;
             let any: Box<dyn Any> = idle.remove(at);
             any.downcast::<Vec<E>>().ok()
         });
-        Self(found.map_or_else(|| vec![E::ZERO; len], |buffer| *buffer))
+        Self { memory: found.map_or_else(|| vec![E::ZERO; len], |buffer| *buffer), len }
     }
 }
 
@@ -50,19 +57,19 @@ impl<E: Element> Deref for Buffer<E> {
     type Target = [E];
 
     fn deref(&self) -> &[E] {
-        &self.0
+        &self.memory[..self.len]
     }
 }
 
 impl<E: Element> DerefMut for Buffer<E> {
     fn deref_mut(&mut self) -> &mut [E] {
-        &mut self.0
+        &mut self.memory[..self.len]
     }
 }
 
 impl<E: Element> Drop for Buffer<E> {
     fn drop(&mut self) {
-        let buffer = std::mem::take(&mut self.0);
+        let buffer = std::mem::take(&mut self.memory);
         if buffer.is_empty() || buffer.bytes() > MOST_IDLE {
             return;
         }

@@ -1,6 +1,6 @@
 //! Every level against the same kernels in `f64`, and any number of threads against one.
 
-use matnet_kernels::{Activation, Cell, Chain, Level, Link, Map, MapSize, Reads, Recurrent, Term};
+use matnet_kernels::{Activation, Cell, Chain, InLanes, Level, Link, Map, MapSize, Reads, Recurrent, Term};
 
 /// A small generator, so that the tests need no crate for it.
 struct Numbers(u64);
@@ -20,6 +20,12 @@ impl Numbers {
     }
 }
 
+/// All levels, each as it chooses and with samples or columns in the lanes.
+fn levels() -> Vec<Level> {
+    let ways = |level: Level| [level, level.with(InLanes::Samples), level.with(InLanes::Columns)];
+    Level::available().into_iter().flat_map(ways).collect()
+}
+
 fn single(values: &[f64]) -> Vec<f32> {
     values.iter().map(|&v| v as f32).collect()
 }
@@ -30,7 +36,7 @@ struct SameForward(Option<Vec<f32>>);
 
 impl SameForward {
     fn check(&mut self, level: Level, output: &[f32]) {
-        if level != Level::PORTABLE {
+        if !format!("{level:?}").starts_with("Portable") {
             let first = self.0.get_or_insert_with(|| output.to_vec());
             assert!(first == output, "{level:?} gives other bits");
         }
@@ -94,6 +100,14 @@ fn maps_agree_on_every_level() {
             .collect();
         let map = Map { terms: &terms, bias: Some(&bias), activation };
         let want = map_all(&map, Level::PORTABLE, &gradient);
+        let columns = map_all(&map, Level::PORTABLE.with(InLanes::Columns), &gradient);
+        for (at, (got, want)) in columns.iter().zip(&want).enumerate() {
+            let off = got.iter().zip(want).fold(0.0f64, |most, (got, want)| most.max((got - want).abs()));
+            assert!(
+                off < 1e-11 * batch as f64,
+                "in f64, batch {batch} {sizes:?} tensor {at} is off by {off}"
+            );
+        }
 
         let tensors: Vec<_> = tensors.iter().map(|(x, u, v)| (single(x), single(u), single(v))).collect();
         let (bias, gradient) = (single(&bias), single(&gradient));
@@ -104,7 +118,7 @@ fn maps_agree_on_every_level() {
             .collect();
         let map = Map { terms: &terms, bias: Some(&bias), activation };
         let mut same = SameForward::default();
-        for level in Level::available() {
+        for level in levels() {
             let got = map_all(&map, level, &gradient);
             for (at, (got, want)) in got.iter().zip(&want).enumerate() {
                 if at == 0 {
@@ -194,7 +208,7 @@ fn chains_give_the_bits_of_their_maps() {
     for case in 0..60 {
         let (maps, batch) = (1 + numbers.below(7), 1 + numbers.below([4, 40, 250][case % 3]));
         with_chain(&mut numbers, maps, batch, [5, 20, 12][case / 3 % 3], |chain, gradient| {
-            for level in Level::available() {
+            for level in levels() {
                 let (got, want) = (chain_all(chain, level, gradient), maps_all(chain, level, gradient));
                 for (at, (got, want)) in got.iter().zip(&want).enumerate() {
                     assert!(got == want, "{level:?} batch {batch}, {maps} maps, tensor {at}");
@@ -216,6 +230,7 @@ struct Tensors<E> {
     steps: usize,
     reads: Reads,
     all: bool,
+    lengths: Option<Vec<usize>>,
 }
 
 impl<E: matnet_kernels::Element> Tensors<E> {
@@ -226,6 +241,7 @@ impl<E: matnet_kernels::Element> Tensors<E> {
             input_size: self.input_size,
             state_size: self.state_size,
             steps: self.steps,
+            lengths: self.lengths.as_deref(),
             input: &t[0],
             reads: self.reads,
             hidden: &t[1],
@@ -256,10 +272,12 @@ fn random_recurrence(numbers: &mut Numbers, case: usize, batch: usize, most: usi
     let (steps, all) = (1 + numbers.below(5), numbers.below(2) == 0);
     let reads = [Reads::Steps, Reads::Constant, Reads::Mapped][numbers.below(3)];
     let g = cell.gates();
+    let lengths = (numbers.below(2) == 0).then(|| (0..batch).map(|_| 1 + numbers.below(steps)).collect());
+    let lengths: Option<Vec<usize>> = lengths;
     let inputs = match reads {
         Reads::Steps => batch * steps * r * c,
         Reads::Constant => batch * r * c,
-        Reads::Mapped => g * batch * steps * n * m,
+        Reads::Mapped => g * lengths.as_ref().map_or(batch * steps, |all| all.iter().sum()) * n * m,
     };
     // Mapped inputs need no maps.
     let input_gates = if reads == Reads::Mapped { 0 } else { g };
@@ -276,7 +294,7 @@ fn random_recurrence(numbers: &mut Numbers, case: usize, batch: usize, most: usi
         numbers.list(g * n * m, 1.0),
         numbers.list(batch * outputs * n * m, 1.0),
     ];
-    Tensors { list, cell, input_size: [r, c], state_size: [n, m], steps, reads, all }
+    Tensors { list, cell, input_size: [r, c], state_size: [n, m], steps, reads, all, lengths }
 }
 
 #[test]
@@ -287,10 +305,10 @@ fn recurrences_agree_on_every_level() {
         let double = random_recurrence(&mut numbers, case, batch, most);
         let want = double.everything(Level::PORTABLE);
         let list = double.list.iter().map(|values| single(values)).collect();
-        let Tensors { cell, input_size, state_size, steps, reads, all, .. } = double;
-        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all };
+        let Tensors { cell, input_size, state_size, steps, reads, all, lengths, .. } = double;
+        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
         let mut same = SameForward::default();
-        for level in Level::available() {
+        for level in levels() {
             let got = tensors.everything(level);
             for (at, (got, want)) in got.iter().zip(&want).enumerate() {
                 if at == 0 {
@@ -307,8 +325,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let mut numbers = Numbers(3);
     let double = random_recurrence(&mut numbers, 0, 150, 11);
     let list: Vec<_> = double.list.iter().map(|values| single(values)).collect();
-    let Tensors { cell, input_size, state_size, steps, reads, all, .. } = double;
-    let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all };
+    let Tensors { cell, input_size, state_size, steps, reads, all, lengths, .. } = double;
+    let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
     let size = MapSize { rows: 13, cols: 17, rows_out: 19, cols_out: 11 };
     let batch = 700;
     let (x, u, v) =
@@ -339,8 +357,8 @@ fn gates_shared_among_threads_give_the_same_bits() {
     for case in 0..12 {
         let double = random_recurrence(&mut numbers, case, 1, 150);
         let list = double.list.iter().map(|values| single(values)).collect();
-        let Tensors { cell, input_size, state_size, steps, reads, all, .. } = double;
-        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all };
+        let Tensors { cell, input_size, state_size, steps, reads, all, lengths, .. } = double;
+        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| tensors.everything(Level::best()))

@@ -8,7 +8,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use matnet_report::chart::{
-    BarChart, Bars, ChartSeries, ConfusionChart, HeatMap, HeatPanels, LineChart, Scatter3d,
+    BarChart, Bars, ChartSeries, ConfusionChart, HeatMap, HeatPanels, LineChart, ParallelAxis, ParallelChart,
+    Scatter3d,
 };
 use matnet_report::page::{Figure, Page};
 use matnet_report::picture::{ColorRange, Colormap, Grid, Tile, gif, outer_products};
@@ -44,6 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     lines(&mut page, &mut numbers);
     bars(&mut page);
     points(&mut page, &mut numbers);
+    parallel(&mut page, &mut numbers);
     heat(&mut page, &mut numbers);
     pictures(&mut page, &mut numbers)?;
     tables(&mut page);
@@ -171,6 +173,20 @@ fn points(page: &mut Page, numbers: &mut Numbers) {
         "Ten classes with their colours and markers.",
     ));
     page.scatter3d(&plot, "The same points, interactive.");
+}
+
+fn parallel(page: &mut Page, numbers: &mut Numbers) {
+    page.heading("Parallel coordinates");
+    let mut chart = ParallelChart::new("Trials of a search")
+        .with_axis(ParallelAxis::names("model.hidden", ["[5, 5]", "[10, 10]", "[20, 20]"]))
+        .with_axis(ParallelAxis::numbers("train.learning_rate").with_log())
+        .with_axis(ParallelAxis::numbers("valid error (%)"));
+    for trial in 1..=30 {
+        let (hidden, rate) = ((3.0 * numbers.next()).floor(), 10_f64.powf(-4.0 + 3.0 * numbers.next()));
+        let error = 9.0 - 2.0 * hidden + 4.0 * (rate.log10() + 2.5).powi(2) + numbers.next();
+        chart = chart.with_line([hidden, rate, error], error, 1.5, format!("trial {trial}"));
+    }
+    page.figure(Figure::svg(chart.svg(), "One line per trial, coloured by rank."));
 }
 
 fn heat(page: &mut Page, numbers: &mut Numbers) {

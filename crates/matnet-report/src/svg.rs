@@ -97,6 +97,27 @@ impl Drawing {
         self.shapes.push(Shape::Stroke { path: path.into(), color: role.rgb(), width: thickness, dashes });
     }
 
+    /// Strokes a path in a colour that is the same in both themes, with a tooltip, if `tooltip` is not empty.
+    pub fn stroke_color(&mut self, path: &str, [r, g, b]: [u8; 3], thickness: f64, tooltip: &str) {
+        if path.is_empty() {
+            return;
+        }
+        let _ = write!(
+            self.text,
+            "<path d=\"{path}\" fill=\"none\" stroke=\"#{r:02x}{g:02x}{b:02x}\" stroke-width=\"{}\" \
+             stroke-linejoin=\"round\"",
+            c(thickness)
+        );
+        match tooltip {
+            "" => self.text.push_str("/>\n"),
+            tooltip => {
+                let _ = writeln!(self.text, "><title>{}</title></path>", markup(tooltip));
+            }
+        }
+        let (path, color) = (path.into(), [r, g, b]);
+        self.shapes.push(Shape::Stroke { path, color, width: thickness, dashes: "" });
+    }
+
     /// Fills a path.
     pub fn fill(&mut self, path: &str, role: ColorRole, opacity: f64) {
         if path.is_empty() {

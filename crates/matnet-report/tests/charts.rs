@@ -2,7 +2,8 @@
 
 use matnet_report::Svg;
 use matnet_report::chart::{
-    BarChart, Bars, ChartSeries, ConfusionChart, HeatMap, HeatPanels, LineChart, Scatter3d,
+    BarChart, Bars, ChartSeries, ConfusionChart, HeatMap, HeatPanels, Histogram, LineChart, ParallelAxis,
+    ParallelChart, Scatter, Scatter3d,
 };
 use roxmltree::{Document, Node};
 
@@ -92,7 +93,12 @@ fn gaps_and_short_series_survive() {
     // The isolated point is marked too.
     let marks = svg.descendants().rfind(|node| node.attribute("class") == Some("f-c0")).unwrap();
     assert_eq!(marks.attribute("d").unwrap().matches('M').count(), 5);
-    // In a long series only points without neighbours have markers.
+    // On a curve only points without neighbours have markers.
+    let curve = LineChart::new("t").with_series(ChartSeries::by_epoch("a", gaps)).without_markers().svg();
+    let svg = Document::parse(curve.as_str()).unwrap();
+    let marks = svg.descendants().rfind(|node| node.attribute("class") == Some("f-c0")).unwrap();
+    assert_eq!(marks.attribute("d").unwrap().matches('M').count(), 1);
+    // In a long series, too.
     let mut long = vec![1.0; 60];
     long[30] = f64::NAN;
     long[32] = f64::NAN;
@@ -234,6 +240,96 @@ fn a_confusion_matrix_is_readable_from_2_to_50_classes() {
     }
 }
 
+#[test]
+fn a_normalized_confusion_matrix_writes_percent() {
+    let chart = ConfusionChart::new("t", ["a", "b"], [vec![3, 1], vec![0, 0]]).normalized().svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let written = |text: &str| svg.descendants().filter(|n| n.is_text() && n.text() == Some(text)).count();
+    assert_eq!([written("75"), written("25"), written("3")], [1, 1, 0]);
+    assert!(chart.as_str().contains("true a, predicted a: 3 of 4 (75.0 %)"));
+}
+
+#[test]
+fn a_guide_lies_where_the_ticks_say() {
+    let points = [(0.2, 0.4), (0.6, 0.7)];
+    let line = LineChart::new("t").with_series(ChartSeries::new("a", points));
+    let scatter = Scatter::new("t").with_points("a", points);
+    for chart in [
+        line.with_guide("y = x", (0.0, 0.0), (1.0, 1.0)).svg(),
+        scatter.with_guide("y = x", (0.0, 0.0), (1.0, 1.0)).svg(),
+    ] {
+        let svg = Document::parse(chart.as_str()).unwrap();
+        let (x, y) = (ticks(&svg, "middle", "x", 0.0), ticks(&svg, "end", "y", -4.0));
+        assert_eq!((x[0].0, x.last().unwrap().0, y.last().unwrap().0), (0.0, 1.0, 1.0), "the axes show it");
+        let dashed = svg.descendants().filter(|n| n.attribute("stroke-dasharray") == Some("4 4"));
+        let guide = dashed.filter_map(|n| n.attribute("d")).find(|path| path.contains('L')).unwrap();
+        let ends = &parts(guide)[0];
+        for ((px, py), value) in ends.iter().zip([0.0, 1.0]) {
+            assert!((px - place(&x, value)).abs() < 0.02 && (py - place(&y, value)).abs() < 0.02);
+        }
+        assert!(chart.as_str().contains(">y = x<"));
+    }
+}
+
+#[test]
+fn points_of_a_scatter_plot_are_where_the_ticks_say() {
+    let chart = Scatter::new("t").with_axes("x", "y").with_points("", [(1.0, 10.0), (3.5, -20.0)]).svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let (x, y) = (ticks(&svg, "middle", "x", 0.0), ticks(&svg, "end", "y", -4.0));
+    let marks = svg.descendants().find(|n| n.attribute("class") == Some("f-c0")).unwrap();
+    let starts = marks.attribute("d").unwrap().split('M').skip(1).map(|mark| {
+        let (x, rest) = mark.split_once(' ').unwrap();
+        (x.parse::<f64>().unwrap(), rest.split_once('a').unwrap().0.parse::<f64>().unwrap())
+    });
+    for ((px, py), (at, height)) in starts.zip([(1.0, 10.0), (3.5, -20.0)]) {
+        // A circle starts at its left end.
+        assert!((px + 2.6 - place(&x, at)).abs() < 0.02 && (py - place(&y, height)).abs() < 0.02);
+    }
+}
+
+#[test]
+fn lines_through_parallel_axes_are_where_the_ticks_say() {
+    let chart = ParallelChart::new("t")
+        .with_axis(ParallelAxis::names("optimizer", ["adam", "sgd"]))
+        .with_axis(ParallelAxis::numbers("rate").with_log())
+        .with_axis(ParallelAxis::numbers("error"))
+        .with_line([1.0, 0.01, 9.0], 9.0, 1.0, "")
+        .with_line([0.0, 0.1, 3.0], 3.0, 3.0, "trial <7>")
+        .with_line([1.0, 1.0, 5.0], 5.0, 1.0, "")
+        .svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let lines: Vec<Node> =
+        svg.descendants().filter(|n| n.attribute("d").is_some_and(|d| d.matches('L').count() == 2)).collect();
+    let colors: Vec<&str> = lines.iter().filter_map(|line| line.attribute("stroke")).collect();
+    assert_eq!(colors, ["#d55e00", "#969ea8", "#0072b2"], "the best comes last, on top");
+    let label = |text: &str| {
+        let found = svg.descendants().find(|n| n.tag_name().name() == "text" && n.text() == Some(text));
+        number(found.unwrap(), "y") - 4.0
+    };
+    let best = &parts(lines[2].attribute("d").unwrap())[0];
+    assert!((best[0].1 - label("adam")).abs() < 0.02 && (best[1].1 - label("0.1")).abs() < 0.02);
+    // Halfway between the logarithms of 0.01 and 1.
+    let ends = [label("0.01"), label("1")];
+    assert!((best[1].1 - (ends[0] + ends[1]) / 2.0).abs() < 0.02);
+    assert!(chart.as_str().contains("trial &lt;7&gt;"));
+}
+
+#[test]
+fn a_histogram_counts() {
+    let values = [0.0, 0.1, 0.1, 0.9, 1.0, f64::NAN, f64::INFINITY];
+    let chart = Histogram::new("t", values, 2).svg();
+    let svg = Document::parse(chart.as_str()).unwrap();
+    let y = ticks(&svg, "end", "y", -4.0);
+    let bars: Vec<Node> = svg.descendants().filter(|n| n.attribute("class") == Some("f-c0")).collect();
+    assert_eq!(bars.len(), 2);
+    for (bar, count) in bars.iter().zip([3.0, 2.0]) {
+        assert!((number(*bar, "y") - place(&y, count)).abs() < 0.02);
+    }
+    assert!(chart.as_str().contains("0 to 0.5: 3"));
+    let chart = Histogram::between("t", [0.2, 5.0], 4, [0.0, 1.0]).svg();
+    assert!(chart.as_str().contains("0 to 0.25: 1") && chart.as_str().contains("0.75 to 1: 0"));
+}
+
 /// One seed has no standard deviation.
 #[test]
 fn error_bars_need_a_deviation() {
@@ -279,9 +375,19 @@ fn a_chart_without_values_says_so() {
     };
     let plot = |values: [f64; 2]| Scatter3d::new("t").with_class("x", values.map(|x| [x; 3])).svg();
     let confusion = |count| ConfusionChart::new("t", ["a"], [vec![count]]).svg();
+    let scatter = |values: [f64; 2]| Scatter::new("t").with_points("x", values.map(|x| (x, x))).svg();
+    let histogram = |values: [f64; 2]| Histogram::new("t", values, 5).svg();
     let both = |chart: &dyn Fn([f64; 2]) -> Svg| (chart([nan; 2]), chart([nan, 1.0]));
-    let charts =
-        [both(&bars), both(&line), both(&heat), both(&panels), both(&plot), (confusion(0), confusion(1))];
+    let charts = [
+        both(&bars),
+        both(&line),
+        both(&heat),
+        both(&panels),
+        both(&plot),
+        both(&scatter),
+        both(&histogram),
+        (confusion(0), confusion(1)),
+    ];
     for (kind, (without, with)) in charts.iter().enumerate() {
         assert!(without.as_str().contains(">no data<"), "{kind}");
         assert!(!with.as_str().contains(">no data<"), "{kind}");
@@ -326,6 +432,23 @@ fn every_chart(name: &str, values: &[f64]) -> Vec<Svg> {
             .with_row([(name.to_owned(), some.iter().map(|_| some.to_vec()).collect())])
             .svg(),
         ConfusionChart::new(name, names(), some.iter().map(|_| vec![u64::MAX; some.len()])).svg(),
+        ConfusionChart::new(name, names(), some.iter().map(|_| vec![1; some.len()])).normalized().svg(),
+        Scatter::new(name)
+            .with_axes(name, name)
+            .with_guide(name, (0.0, 0.0), (1.0, 1.0))
+            .with_points(name, values.iter().map(|&x| (x, -x)))
+            .svg(),
+        Histogram::new(name, values.iter().copied(), 20).with_axes(name, name).svg(),
+        values
+            .iter()
+            .fold(
+                ParallelChart::new(name)
+                    .with_axis(ParallelAxis::numbers(name))
+                    .with_axis(ParallelAxis::numbers(name).with_log())
+                    .with_axis(ParallelAxis::names(name, [name, name])),
+                |chart, &x| chart.with_line([x, x, 1.0], x, 2.0, name),
+            )
+            .svg(),
     ]
 }
 

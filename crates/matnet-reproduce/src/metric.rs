@@ -5,7 +5,7 @@ use matnet_train::compare::{Spread, lowest_training_loss};
 use matnet_train::run::RunResult;
 use matnet_train::tasks::algorithms::{EXTRAPOLATION_WRONG_BITS, WRONG_BITS};
 use matnet_train::tasks::samples::OCCLUDED_LOSS;
-use matnet_train::{Result, Run, Split};
+use matnet_train::{Result, Run, Split, metrics};
 use serde::Deserialize;
 
 /// The name of the largest rise of the error among the metrics of a result.
@@ -29,6 +29,8 @@ pub fn add_largest_error_rise(run: &Run, result: &mut RunResult) -> Result<()> {
 pub enum Metric {
     /// In percent.
     Accuracy,
+    /// The area under the ROC curve, in percent.
+    Auc,
     /// The error rate, in percent.
     Error,
     /// The largest rise of the error rate from one epoch to the next, in percentage points.
@@ -48,6 +50,7 @@ impl Metric {
     fn description(self) -> (&'static str, &'static str, &'static str, usize) {
         match self {
             Self::Accuracy => ("accuracy", "test accuracy", " (%)", 1),
+            Self::Auc => ("auc", "test ROC AUC", " (%)", 2),
             Self::Error => ("error", "test error rate", " (%)", 2),
             Self::LargestErrorRise => (
                 "largest-error-rise",
@@ -96,7 +99,7 @@ impl Metric {
     /// The largest possible value.
     pub fn max(self) -> f64 {
         match self {
-            Self::Accuracy | Self::Error => 100.0,
+            Self::Accuracy | Self::Auc | Self::Error => 100.0,
             _ => f64::INFINITY,
         }
     }
@@ -106,6 +109,7 @@ impl Metric {
         let extra = |name: &str| result.metrics.get(name).copied();
         match self {
             Self::Accuracy => Some(100.0 * (1.0 - result.test?.error?)),
+            Self::Auc => Some(100.0 * result.test?.metric(metrics::Metric::Auc)?),
             Self::Error => Some(100.0 * result.test?.error?),
             Self::LargestErrorRise => extra(LARGEST_ERROR_RISE),
             Self::Loss => Some(result.test?.loss),
@@ -116,7 +120,7 @@ impl Metric {
     }
 
     fn higher_is_better(self) -> bool {
-        self == Self::Accuracy
+        matches!(self, Self::Accuracy | Self::Auc)
     }
 
     /// Which number of a column is highlighted.
@@ -174,13 +178,14 @@ impl SeedSummary {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use matnet_train::metrics::MetricValues;
     use matnet_train::run::Score;
 
     use super::*;
 
     /// A result with these losses of training and test, and this error rate.
     pub(crate) fn result(seed: u64, train: Option<f64>, test: f64, error: Option<f64>) -> RunResult {
-        let score = |loss, error| Score { loss, error, examples: 1 };
+        let score = |loss, error| Score { loss, error, examples: 1, metrics: MetricValues::default() };
         RunResult {
             kind: String::new(),
             form: String::new(),

@@ -9,7 +9,7 @@ use matnet_cli::failure::{Failure, Outcome};
 use matnet_cli::{interrupt, say};
 use matnet_data::catalog::Cache;
 use matnet_report::text;
-use matnet_train::{Error, Planner, Run};
+use matnet_train::{Error, Planner, Run, write_file};
 
 use crate::args::ReproduceArgs;
 use crate::experiment::Experiment;
@@ -154,7 +154,7 @@ impl<'a> Reproduction<'a> {
             let again = self.args.fresh && self.is_wanted(cell_run);
             let plan = context.planner.plan(&cell_run.spec.document, context.cache)?;
             match RunState::of(&run, &*plan, again) {
-                RunState::Ended(end) => self.add(at, run, end),
+                RunState::Ended(end) => self.add(at, run, *end),
                 RunState::Damaged(what) if !again => self.add_damaged(at, &what),
                 RunState::OtherSettings(difference) if !again => {
                     return Err(other_settings(&run, &difference));
@@ -185,7 +185,7 @@ impl<'a> Reproduction<'a> {
                     continue;
                 }
                 RunState::Ended(end) => {
-                    self.add(at, run, end);
+                    self.add(at, run, *end);
                     continue;
                 }
             }
@@ -300,6 +300,8 @@ impl<'a> Reproduction<'a> {
     pub fn write(&self, sections: &[Section]) -> Outcome {
         interrupt::watch();
         report::write(&self.folder, &self.experiment, &self.notes(), sections)?;
+        let numbers = self.results.csv(&self.experiment.tables);
+        write_file(&self.folder.join("seeds.csv"), numbers.as_bytes())?;
         stop_if_asked()
     }
 

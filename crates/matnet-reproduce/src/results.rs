@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use matnet_train::Run;
 use matnet_train::run::RunResult;
+use matnet_train::{Run, csv};
 
+use crate::experiment::TableSpec;
 use crate::files::CellIndex;
 use crate::metric::{Metric, SeedSummary};
 
@@ -46,6 +47,49 @@ impl Results {
         notes.extend(diverged.map(|(_, run, what)| format!("Diverged: {}: {what}.", run.folder().display())));
         notes.extend(self.damaged.iter().map(|what| format!("Damaged: {what}.")));
         notes
+    }
+
+    /// A line per run with all metrics of its table, for the record.
+    pub fn csv(&self, tables: &[TableSpec]) -> String {
+        let fixed = ["table", "column", "row", "net", "seed", "parameters", "epochs", "best_epoch"];
+        let mut metrics: Vec<Metric> = Vec::new();
+        for metric in tables.iter().flat_map(|table| &table.metrics) {
+            if !metrics.contains(metric) {
+                metrics.push(*metric);
+            }
+        }
+        let names = metrics.iter().map(|metric| metric.name().replace('-', "_"));
+        let header = fixed.map(str::to_owned).into_iter().chain(names).chain(["end".to_owned()]);
+        let mut text = csv::line(header);
+        for ((table, column, row), _, result) in &self.done {
+            let (table, end) = (&tables[*table], "finished".to_owned());
+            let mut cells = vec![
+                table.name.clone(),
+                table.columns[*column].name.clone(),
+                table.rows[*row].name.clone(),
+                table.rows[*row].label.clone(),
+                result.seed.to_string(),
+                result.parameters.to_string(),
+                result.epochs.to_string(),
+                result.best_epoch.to_string(),
+            ];
+            cells.extend(metrics.iter().map(|metric| csv::number(metric.of(result))));
+            text += &csv::line(cells.into_iter().chain([end]));
+        }
+        for ((table, column, row), run, _) in &self.diverged {
+            let table = &tables[*table];
+            let seed = run.name().trim_start_matches("seed-").to_owned();
+            let mut cells = vec![
+                table.name.clone(),
+                table.columns[*column].name.clone(),
+                table.rows[*row].name.clone(),
+                table.rows[*row].label.clone(),
+                seed,
+            ];
+            cells.resize(fixed.len() + metrics.len(), String::new());
+            text += &csv::line(cells.into_iter().chain(["diverged".to_owned()]));
+        }
+        text
     }
 
     /// The finished runs of a cell.

@@ -19,7 +19,7 @@ pub enum RunState {
     /// Nothing, or a run to resume.
     Unfinished,
     /// A run with these settings that has ended.
-    Ended(RunEnd),
+    Ended(Box<RunEnd>),
     /// A run with other settings, and the difference.
     OtherSettings(String),
     /// A run with a damaged file.
@@ -37,9 +37,12 @@ impl RunState {
         let counts = |difference: &String| !(difference.starts_with("run.version") && end.is_some());
         // Nor can the settings of a run that diverged be known without a config.
         let unknown = || !run.exists() && run.path(DIVERGED).exists();
-        let difference = run
-            .difference(&plan.config())
-            .or_else(|| unknown().then(|| format!("it has a {DIVERGED} but no config.toml")));
+        let difference = match plan.difference(run) {
+            Ok(difference) => difference,
+            Err(error) => return Self::Damaged(error.to_string()),
+        };
+        let difference =
+            difference.or_else(|| unknown().then(|| format!("it has a {DIVERGED} but no config.toml")));
         if let Some(difference) = difference.filter(counts) {
             return Self::OtherSettings(difference);
         }
@@ -48,7 +51,7 @@ impl RunState {
             Some(Ok(_)) if check_weights && let Err(error) = run.check_weights() => {
                 Self::Damaged(error.to_string())
             }
-            Some(end) => Self::Ended(end),
+            Some(end) => Self::Ended(Box::new(end)),
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use matnet_train::compare::Spread;
-
 use crate::claim::{ALL, PUBLISHED};
 use crate::metric::{Metric, mean};
 
@@ -67,22 +65,4 @@ impl ScoredNet {
             false => format!("{} diverged", self.label),
         }
     }
-}
-
-/// The standard error of the difference between two means over seeds, or of the first alone if the second is a single
-/// published number; `None` if there are too few seeds.
-pub fn standard_error(first: &BTreeMap<u64, f64>, second: &BTreeMap<u64, f64>) -> Option<f64> {
-    let of_mean = |spread: Spread| Some(spread.deviation? / (spread.count as f64).sqrt());
-    if second.is_empty() {
-        return of_mean(Spread::of(first.values().copied())?);
-    }
-    // The same seeds have the same splits: paired differences cancel what is hard for both.
-    if first.keys().eq(second.keys()) {
-        return of_mean(Spread::of(first.values().zip(second.values()).map(|(a, b)| a - b))?);
-    }
-    let (a, b) = (Spread::of(first.values().copied())?, Spread::of(second.values().copied())?);
-    let squares = |spread: Spread| spread.deviation.unwrap_or(0.0).powi(2) * (spread.count - 1) as f64;
-    let freedom = a.count + b.count - 2;
-    let variance = (squares(a) + squares(b)) / freedom as f64;
-    (freedom > 0).then(|| (variance * (1.0 / a.count as f64 + 1.0 / b.count as f64)).sqrt())
 }

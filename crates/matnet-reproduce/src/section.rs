@@ -1,7 +1,10 @@
 //! Tables, verdicts and figures of one table of an experiment.
 
+use std::collections::BTreeMap;
+
 use matnet_report::page::Page;
 use matnet_report::table::{Table, TableCell, TableColumn};
+use matnet_train::stats::Difference;
 
 use crate::experiment::{RowSpec, TableSpec};
 use crate::figure::Drawn;
@@ -9,6 +12,9 @@ use crate::metric::{Metric, SeedSummary, mean};
 use crate::report::EarlierFigure;
 use crate::results::Results;
 use crate::verdict::count_seeds;
+
+/// What bold numbers are.
+const BOLD: &str = "Bold: better than all other rows by the 95 % confidence interval of the difference.";
 
 /// What the report says about a table.
 pub struct Section {
@@ -102,19 +108,36 @@ impl<'a> Shown<'a> {
             columns.push(TableColumn::number("parameters"));
             columns.extend(published_parameters.then(|| TableColumn::number(&self.spec.published)));
         }
-        for (data, published) in self.spec.columns.iter().zip(&self.published) {
+        for (place, (data, published)) in self.spec.columns.iter().zip(&self.published).enumerate() {
             let column = TableColumn::number(&data.label);
-            // The best of different tasks is only the easiest.
-            columns.push(if self.spec.mean {
-                column
-            } else {
-                column.with_highlight(self.metric.highlight())
+            // The best of different tasks is only the easiest, and the best of a few seeds perhaps the luckiest.
+            columns.push(match !self.spec.mean && self.is_settled(place) {
+                true => column.with_highlight(self.metric.highlight()),
+                false => column,
             });
             columns.extend(self.several.then(|| TableColumn::number("best seed")));
             columns.extend(self.selected.then(|| TableColumn::number("selected")));
             columns.extend(published.then(|| TableColumn::number(&self.spec.published)));
         }
         columns
+    }
+
+    /// Whether the best row of a column is better than every other by the confidence interval of the difference.
+    fn is_settled(&self, column: usize) -> bool {
+        let seeds = |row: usize| -> BTreeMap<u64, f64> {
+            let runs = self.results.runs((self.number, column, row));
+            runs.filter_map(|(_, result)| Some((result.seed, self.metric.of(result)?))).collect()
+        };
+        let rows: Vec<BTreeMap<u64, f64>> =
+            (0..self.spec.rows.len()).map(seeds).filter(|seeds| !seeds.is_empty()).collect();
+        let mean = |row: &BTreeMap<u64, f64>| row.values().sum::<f64>() / row.len() as f64;
+        let better =
+            |a: usize, b: usize| if self.metric.is_better(mean(&rows[b]), mean(&rows[a])) { b } else { a };
+        let Some(best) = (0..rows.len()).reduce(better).filter(|_| rows.len() > 1) else { return false };
+        let beats = |other: usize| {
+            Difference::of(&rows[best], &rows[other]).is_some_and(|difference| difference.is_settled())
+        };
+        (0..rows.len()).filter(|&row| row != best).all(beats)
     }
 
     /// What is measured, which direction is better, from how many seeds.
@@ -125,10 +148,12 @@ impl<'a> Shown<'a> {
             (true, ..) => format!("{metric}; nothing is trained yet."),
             (_, false, _) => format!("{metric}; from {seeds}."),
             (_, _, false) => {
-                format!("{metric}; mean ± standard deviation over {seeds}, and the best seed by the test.")
+                format!(
+                    "{metric}; mean ± standard deviation over {seeds}, and the best seed by the test. {BOLD}"
+                )
             }
             _ => format!(
-                "{metric}; mean ± standard deviation over {seeds}, the best seed by the test, and the seed selected by the lowest training loss."
+                "{metric}; mean ± standard deviation over {seeds}, the best seed by the test, and the seed selected by the lowest training loss. {BOLD}"
             ),
         }
     }

@@ -135,7 +135,7 @@ fn a_run_that_diverges_is_named_and_the_others_are_trained() {
         "{out}"
     );
     // That is a result too.
-    assert!(out.contains("did not hold (both diverged; 1 seed)"), "{out}");
+    assert!(out.contains("not settled (both diverged; 1 seed)"), "{out}");
     assert!(!out.contains("not trained yet"), "{out}");
     let (code, again, _) = run(folder.path(), &args);
     assert_eq!((code, again), (0, out));

@@ -45,13 +45,13 @@ pub enum Error {
     },
     /// The dataset cannot be loaded.
     #[error(transparent)]
-    Data(#[from] matnet_data::Error),
+    Data(matnet_data::Error),
     /// The report cannot be drawn.
     #[cfg(feature = "report")]
     #[error("report: {0}")]
     Report(#[from] matnet_report::ReportError),
     /// The operating system refused a file operation.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), matnet_data::describe(source))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -137,6 +137,15 @@ impl Error {
 
     pub(crate) fn run(folder: impl AsRef<Path>, what: impl Into<String>) -> Self {
         Self::Run { folder: folder.as_ref().to_owned(), what: what.into() }
+    }
+}
+
+impl From<matnet_data::Error> for Error {
+    fn from(error: matnet_data::Error) -> Self {
+        match error {
+            matnet_data::Error::Io { path, source } => Self::Io { path, source },
+            error => Self::Data(error),
+        }
     }
 }
 

@@ -3,12 +3,15 @@
 //! The modules, each built on those before it:
 //!
 //! - [`config`]: what a TOML file can say, checked key by key.
-//! - [`run`]: the folder of a run; [`compare`]: several runs that belong together.
+//! - [`metrics`]: how good predictions are, as functions of numbers.
+//! - [`run`]: the folder of a run; [`stats`]: means and confidence intervals over seeds; [`compare`]: several runs that belong
+//!   together.
 //! - [`task`]: the one interface to datasets, nets, losses and predictions; [`tasks`]: its implementations for samples, graphs,
 //!   stories and algorithms.
 //! - `report`: HTML reports (feature `report`); [`model`]: trained nets of any kind.
 //! - [`trainer`]: the training loop, optimizers and checkpoints.
 //! - [`plan`]: from a config to a run that can be trained; [`registry`]: every kind of net.
+//! - [`tune`]: the search for the values of a config that do best on the validation split.
 //!
 //! ```no_run
 //! use burn::tensor::Device;
@@ -31,9 +34,11 @@
 
 pub mod compare;
 pub mod config;
+pub mod csv;
 #[cfg(feature = "report")]
 pub mod draw;
 mod error;
+pub mod metrics;
 pub mod model;
 pub mod plan;
 pub mod registry;
@@ -41,15 +46,18 @@ pub mod registry;
 pub mod report;
 pub mod run;
 mod split;
+pub mod stats;
 pub mod task;
 pub mod tasks;
 pub mod trainer;
+pub mod tune;
 
 pub use config::Document;
 pub use error::{Error, Result};
+pub use matnet_data::files::AtomicFile;
 pub use model::{Model, Predictor};
 pub use plan::{Plan, Planner};
 pub use run::Run;
-pub use run::files::{AtomicFile, write as write_file};
+pub use run::files::write as write_file;
 pub use split::Split;
 pub use trainer::{Event, Observer, Options, Outcome};

@@ -24,7 +24,11 @@ pub trait Predictor {
     /// The epoch of its weights, from 1.
     fn epoch(&self) -> usize;
     /// Predictions for raw inputs, as they stand in the user's files: `[n, rows, cols]` or `[n, time, rows, cols]`.
-    fn predict(&self, inputs: Array) -> Result<Predictions>;
+    fn predict(&self, inputs: Array) -> Result<Predictions> {
+        self.predict_sequences(inputs, &[])
+    }
+    /// The same for sequences `[n, time, rows, cols]` that are padded: `lengths` are the steps of each.
+    fn predict_sequences(&self, inputs: Array, lengths: &[usize]) -> Result<Predictions>;
     /// Predictions for a file, a folder or a dataset, a batch at a time.
     fn predict_file(&self, request: &PredictRequest) -> Result<PredictionStream<'_>>;
     /// The net with the dataset of its run, loaded again.
@@ -69,8 +73,8 @@ impl<T: Task> Predictor for Loaded<T> {
         self.epoch
     }
 
-    fn predict(&self, inputs: Array) -> Result<Predictions> {
-        T::predict(self, inputs)
+    fn predict_sequences(&self, inputs: Array, lengths: &[usize]) -> Result<Predictions> {
+        T::predict(self, inputs, lengths)
     }
 
     fn predict_file(&self, request: &PredictRequest) -> Result<PredictionStream<'_>> {

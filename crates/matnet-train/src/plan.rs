@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use matnet::net::Net;
+use matnet::net::{Net, NetConfig};
 use matnet::summary::LayerSummary;
 use matnet_data::catalog::Cache;
 
-use crate::Result;
-use crate::config::{Document, TrainConfig};
+use crate::config::{Document, FoldCount, TrainConfig};
 use crate::run::Run;
 use crate::task::{Dataset, ExampleShape, Task};
-use crate::trainer::{self, Observer, Options, Outcome, Planned};
+use crate::trainer::{self, Observer, Options, Outcome, Planned, TrialScore};
+use crate::{Error, Result, Split};
 
 /// A run that can be trained, whatever its kind of net.
 pub trait Plan {
@@ -35,6 +35,20 @@ pub trait Plan {
     fn check(&self) -> Result<f64>;
     /// Trains the net in a run folder: from the start, or on from its checkpoint. Leaves a report there.
     fn train(&self, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome>;
+    /// Trains a trial of a search up to some epoch; a later call goes on from there. The test split is not evaluated.
+    fn try_out(
+        &self,
+        run: &Run,
+        epochs: usize,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<TrialScore>;
+    /// Where the config of a run differs from this one; `None` if it does not, or if there is no run.
+    fn difference(&self, run: &Run) -> Result<Option<String>>;
+    /// How many examples a split has.
+    fn split_size(&self, split: Split) -> usize;
+    /// How many folds its split rule has, if it has any.
+    fn fold_count(&self) -> Option<usize>;
     /// Whether two plans share one dataset in memory.
     fn shares_data_with(&self, other: &dyn Plan) -> bool;
     /// The address of the dataset.
@@ -74,6 +88,7 @@ impl<T: Task> Plan for Planned<T> {
     fn check(&self) -> Result<f64> {
         let net = self.blank()?;
         self.check_names(&net)?;
+        self.check_source(net.clone())?;
         let ExampleShape { steps, per_epoch, .. } = self.task.example();
         let layers = net.summary(steps);
         self.check_memory(&layers)?;
@@ -83,6 +98,28 @@ impl<T: Task> Plan for Planned<T> {
 
     fn train(&self, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
         trainer::train(self, run, options, observer)
+    }
+
+    fn try_out(
+        &self,
+        run: &Run,
+        epochs: usize,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<TrialScore> {
+        trainer::try_out(self, run, epochs, options, observer)
+    }
+
+    fn difference(&self, run: &Run) -> Result<Option<String>> {
+        Ok(run.difference(&self.with_source(run)?.0.config_text()))
+    }
+
+    fn split_size(&self, split: Split) -> usize {
+        self.task.data().split(split).len()
+    }
+
+    fn fold_count(&self) -> Option<usize> {
+        self.task.data().fold_count()
     }
 
     fn shares_data_with(&self, other: &dyn Plan) -> bool {
@@ -130,10 +167,12 @@ impl Request<'_> {
 
     /// The plan of a task.
     pub fn plan<T: Task>(mut self, kind: &'static str) -> Result<Box<dyn Plan>> {
-        let data = self.data::<T>()?;
-        let net = T::net_config(self.document.model()?, &data)?;
+        let data = T::view(self.data::<T>()?)?;
+        let net = T::net_config(self.document.model()?, &data)?.resolved();
         let task = T::new(data, net, &self.train)?;
-        Ok(Box::new(Planned::new(kind, self.train, task)?))
+        let mut planned = Planned::new(kind, self.train, task)?;
+        planned.tuned = self.document.tuned()?;
+        Ok(Box::new(planned))
     }
 }
 
@@ -173,6 +212,34 @@ pub fn run_specs(document: &Document, folder: &Path, seeds: Option<u32>) -> Resu
         }
     }
     Ok(specs)
+}
+
+impl Planner {
+    /// Every run once for each fold, in folders `fold-0`, `fold-1`, …
+    pub fn fold_specs(&mut self, specs: &[RunSpec], count: FoldCount, cache: &Cache) -> Result<Vec<RunSpec>> {
+        let mut folds = Vec::new();
+        for spec in specs {
+            let mut document = spec.document.clone();
+            document.split_into(count)?;
+            let number = match count {
+                FoldCount::Number(number) => number,
+                FoldCount::Groups => {
+                    let plan = self.plan(&document, cache)?;
+                    plan.fold_count().ok_or_else(|| {
+                        let expected = "these data have no groups (subjects) to leave out";
+                        Error::config("data", "split.rule", "leave-one-group-out", expected)
+                    })?
+                }
+            };
+            for fold in 0..number {
+                let mut document = document.clone();
+                document.put(&["data", "split", "fold"], toml::Value::Integer(fold as i64))?;
+                let (label, folder) = (spec.label.clone(), spec.folder.join(format!("fold-{fold}")));
+                folds.push(RunSpec { label, document, folder });
+            }
+        }
+        Ok(folds)
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use burn::tensor::Device;
 use matnet::net::{
     AutoEncoderConfig, ChebyshevNetConfig, ColumnNetConfig, EndToEndConfig, FeedForwardConfig, GcnConfig,
     MemoryNetworkConfig, Seq2SeqConfig, SequenceClassifierConfig, SequenceLabellerConfig,
+    SequenceRegressorConfig,
 };
 use matnet_data::Target;
 use matnet_data::catalog::Cache;
@@ -66,7 +67,7 @@ macro_rules! template {
 pub static NETS: &[NetKind] = &[
     NetKind::on_classes_or_matrices::<FeedForwardConfig<usize>, FeedForwardConfig<[usize; 2]>>(
         "feedforward",
-        "a class or a matrix for a matrix",
+        "a class, several labels, values or a matrix for a matrix",
         template!("feedforward"),
     ),
     NetKind::on_samples::<AutoEncoderConfig>(
@@ -74,10 +75,15 @@ pub static NETS: &[NetKind] = &[
         "a matrix for itself, through a tied encoder and decoder",
         template!("autoencoder"),
     ),
-    NetKind::on_samples::<SequenceClassifierConfig>(
+    NetKind::on_classes::<SequenceClassifierConfig>(
         "sequence-classifier",
-        "a class for a sequence of matrices",
+        "a class, or several labels, for a sequence of matrices",
         template!("sequence-classifier"),
+    ),
+    NetKind::on_values_or_matrices::<SequenceRegressorConfig<usize>, SequenceRegressorConfig<[usize; 2]>>(
+        "sequence-regressor",
+        "values or a matrix for a sequence of matrices",
+        template!("sequence-regressor"),
     ),
     NetKind::on_classes_or_matrices::<SequenceLabellerConfig<usize>, SequenceLabellerConfig<[usize; 2]>>(
         "sequence-labeller",
@@ -139,6 +145,14 @@ impl NetKind {
         }
     }
 
+    /// A net on samples that gives classes or labels, but no values.
+    const fn on_classes<C: SampleConfig>(name: &'static str, help: &'static str, template: Template) -> Self {
+        Self {
+            fits: Some(|data| !matches!(data.target, Target::Values { .. }) && samples::fits::<C>(data)),
+            ..Self::on_samples::<C>(name, help, template)
+        }
+    }
+
     /// A net on samples with one config for classes and one for matrices; the target decides.
     const fn on_classes_or_matrices<C: SampleConfig, M: SampleConfig>(
         name: &'static str,
@@ -152,6 +166,21 @@ impl NetKind {
             fits: Some(|data| samples::fits::<C>(data) || samples::fits::<M>(data)),
             plan: plan_samples::<C, M>,
             load: load_samples::<C, M>,
+        }
+    }
+
+    /// As [`on_classes_or_matrices`](Self::on_classes_or_matrices), for values in the place of classes.
+    const fn on_values_or_matrices<C: SampleConfig, M: SampleConfig>(
+        name: &'static str,
+        help: &'static str,
+        template: Template,
+    ) -> Self {
+        Self {
+            fits: Some(|data| {
+                let classes = matches!(data.target, Target::Classes { .. } | Target::MultiLabels { .. });
+                !classes && (samples::fits::<C>(data) || samples::fits::<M>(data))
+            }),
+            ..Self::on_classes_or_matrices::<C, M>(name, help, template)
         }
     }
 
@@ -179,8 +208,11 @@ fn plan_samples<C: SampleConfig, M: SampleConfig>(
     if !net.and_then(|net| net.fits).is_some_and(|fits| fits(&data)) {
         let fitting = NETS.iter().filter(|net| net.fits.is_some_and(|fits| fits(&data)));
         let names: Vec<&str> = fitting.map(|net| net.name).collect();
-        let (data, names) = (samples::describe(&data), names.join(" or "));
-        let expected = format!("the data are {data}, which {names} can learn from");
+        let data = samples::describe(&data);
+        let expected = match names[..] {
+            [] => format!("the data are {data}, which no kind of net can learn from"),
+            _ => format!("the data are {data}, which {} can learn from", names.join(" or ")),
+        };
         return Err(Error::config("model", "kind", kind, expected));
     }
     match data.target {
@@ -231,6 +263,9 @@ impl Planner {
             return Err(Error::Syntax { line: None, message });
         }
         let (net, train) = (of(document)?, document.train()?);
+        if let Some(tuned) = document.tuned()? {
+            tuned.check(train.seed)?;
+        }
         (net.plan)(Request { planner: self, document, cache, train }, net.name)
     }
 }

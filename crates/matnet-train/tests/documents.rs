@@ -6,6 +6,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use matnet::net::*;
+use matnet_data::transform::augment::Augment;
+use matnet_data::transform::log::Log;
+use matnet_data::transform::mel::LogMel;
 use matnet_data::transform::stft::Stft;
 use matnet_train::config::{TrainConfig, keys_of};
 use matnet_train::registry::NETS;
@@ -89,7 +92,13 @@ fn tables() -> BTreeMap<String, Vec<String>> {
             "`[data]` of samples".to_owned(),
             nested(
                 keys_of::<SampleDataConfig>(),
-                &[("split", keys_of::<SampleSplitConfig>()), ("spectrogram", keys_of::<Stft>())],
+                &[
+                    ("split", keys_of::<SampleSplitConfig>()),
+                    ("spectrogram", keys_of::<Stft>()),
+                    ("log_mel", keys_of::<LogMel>()),
+                    ("log", keys_of::<Log>()),
+                    ("augment", keys_of::<Augment>()),
+                ],
             ),
         ),
         (
@@ -106,6 +115,7 @@ fn tables() -> BTreeMap<String, Vec<String>> {
         ("feedforward", keys_of::<FeedForwardConfig<usize>>()),
         ("autoencoder", keys_of::<AutoEncoderConfig>()),
         ("sequence-classifier", keys_of::<SequenceClassifierConfig>()),
+        ("sequence-regressor", keys_of::<SequenceRegressorConfig<usize>>()),
         ("sequence-labeller", keys_of::<SequenceLabellerConfig<usize>>()),
         ("seq2seq", keys_of::<Seq2SeqConfig>()),
         ("column-net", keys_of::<ColumnNetConfig>()),

@@ -57,7 +57,13 @@ fn pytorch_predicts_the_same() {
         let input = if folder.join("input.npy").exists() { "input.npy" } else { "input.txt" };
         let input = folder.join(input);
         let cache = Cache::new("none is needed");
-        let request = PredictRequest { input: &input, edges: None, batch_size: Some(1000), cache: &cache };
+        let request = PredictRequest {
+            input: &input,
+            edges: None,
+            batch_size: Some(1000),
+            wanted: Default::default(),
+            cache: &cache,
+        };
         let predictor = load(&folder);
         let batches: Vec<_> = predictor.predict_file(&request).unwrap().batches.map(Result::unwrap).collect();
         let [batch] = &batches[..] else { panic!("{}: one batch expected", folder.display()) };

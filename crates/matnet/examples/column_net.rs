@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("{NODES} nodes of {CLASSES} classes, {LABELLED} of them labelled, {} edges\n", edges.len());
     let column = ColumnNetConfig::new(FEATURES, 16, CLASSES).with_depth(2).with_dropout(0.5);
-    let attention = column.clone().with_aggregation(Aggregation::Attention).with_heads(4);
+    let attention = column.clone().with_aggregation(Aggregation::Attention).with_heads(Some(4));
     run("column net, no edges", &column, &alone, &data)?;
     run("column net, mean", &column, &graph, &data)?;
     run("column net, attention", &attention, &graph, &data)?;

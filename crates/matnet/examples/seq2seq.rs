@@ -27,7 +27,7 @@ fn main() -> Result<(), ConfigError> {
     let mut rng = SeededRng::new(1, "films");
     for step in 1..=STEPS {
         let (seen, next) = films(BATCH, &mut rng, &device);
-        let loss = (net.forward(seen, &mut mode) - next).square().mean();
+        let loss = (net.forward(seen.into(), &mut mode) - next).square().mean();
         if step % 100 == 0 {
             println!("step {step}: mean squared error {:.4}", loss.clone().into_scalar::<f32>());
         }
@@ -36,7 +36,7 @@ fn main() -> Result<(), ConfigError> {
     }
 
     let (seen, next) = films(1, &mut SeededRng::new(2, "films"), &Device::flex());
-    let predicted = net.valid().forward(seen.clone(), &mut Mode::Eval);
+    let predicted = net.valid().forward(seen.clone().into(), &mut Mode::Eval);
     println!(
         "\nthe last {PREDICTED} frames that the net has seen:\n{}",
         show(seen.narrow(1, SEEN - PREDICTED, PREDICTED))

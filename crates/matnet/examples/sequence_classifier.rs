@@ -32,13 +32,13 @@ fn main() -> Result<(), ConfigError> {
         let criterion = CrossEntropyLossConfig::new().init(&device);
         for _ in 0..STEPS {
             let (input, target) = films(BATCH, &mut rng, &device);
-            let loss = criterion.forward(net.forward(input, &mut mode), target);
+            let loss = criterion.forward(net.forward(input.into(), &mut mode), target);
             let gradients = GradientsParams::from_grads(loss.backward(), &net);
             net = adam.step(5e-3, net, gradients);
         }
         // New films, without gradients.
         let (input, target) = films(1000, &mut SeededRng::new(2, "films"), &Device::flex());
-        let predicted = net.valid().forward(input, &mut Mode::Eval).argmax(1).squeeze_dim::<1>(1);
+        let predicted = net.valid().forward(input.into(), &mut Mode::Eval).argmax(1).squeeze_dim::<1>(1);
         let correct = predicted.equal(target).int().sum().into_scalar::<i64>();
         println!("{name}: {} parameters, accuracy {:.1} %", weights::count(&net), correct as f64 / 10.0);
     }

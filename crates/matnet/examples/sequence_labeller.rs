@@ -28,7 +28,7 @@ fn main() -> Result<(), ConfigError> {
     for step in 1..=STEPS {
         let (input, labels) = sequences(BATCH, &mut rng, &device);
         // Scores [batch, time, classes], and a label for each step.
-        let scores = net.forward(input, &mut mode).reshape([BATCH * TIME, 2]);
+        let scores = net.forward(input.into(), &mut mode).reshape([BATCH * TIME, 2]);
         let loss = criterion.forward(scores, labels.reshape([BATCH * TIME]));
         if step % 50 == 0 {
             println!("step {step}: loss {:.4}", loss.clone().into_scalar::<f32>());
@@ -38,7 +38,7 @@ fn main() -> Result<(), ConfigError> {
     }
 
     let (input, labels) = sequences(3, &mut SeededRng::new(2, "sequences"), &Device::flex());
-    let predicted = net.valid().forward(input, &mut Mode::Eval).argmax(2).squeeze_dim::<2>(2);
+    let predicted = net.valid().forward(input.into(), &mut Mode::Eval).argmax(2).squeeze_dim::<2>(2);
     println!();
     for at in 0..3 {
         println!("labels    {}", show(labels.clone().narrow(0, at, 1)));

@@ -28,11 +28,6 @@ pub(crate) fn one() -> usize {
 }
 
 /// For serde defaults.
-pub(crate) fn ten() -> usize {
-    10
-}
-
-/// For serde defaults.
 pub(crate) fn fifty() -> usize {
     50
 }

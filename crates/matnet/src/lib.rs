@@ -69,7 +69,7 @@ pub use matnet_random as random;
 
 pub use error::{ConfigError, MAX_DEPTH, MAX_NUMBERS, MAX_TOTAL};
 pub use form::Form;
-pub use mode::Mode;
+pub use mode::{LayerState, Mode};
 pub use net::Net;
 pub use regularize::Regularizer;
 
@@ -91,11 +91,12 @@ pub mod prelude {
     };
     pub use crate::net::{
         AutoEncoder, AutoEncoderConfig, ChebyshevNet, ChebyshevNetConfig, Classifier, ColumnNet,
-        ColumnNetConfig, ControllerKind, DecoderState, Encoding, EndToEnd, EndToEndConfig, FactLoss,
-        FeedForward, FeedForwardConfig, Gcn, GcnConfig, GraphNet, GraphNetConfig, Hidden, MemoryNetwork,
-        MemoryNetworkConfig, Net, NetConfig, NetOutput, SampleNetConfig, Seq2Seq, Seq2SeqConfig,
-        SequenceClassifier, SequenceClassifierConfig, SequenceLabeller, SequenceLabellerConfig, Stories,
-        StoryNet, StoryNetConfig, TuringMachine, TuringMachineConfig, Tying,
+        ColumnNetConfig, ControllerKind, DecoderState, Encoding, EndToEnd, EndToEndConfig, FeedForward,
+        FeedForwardConfig, Gcn, GcnConfig, GraphNet, GraphNetConfig, Hidden, ManyToOne, ManyToOneConfig,
+        MemoryNetwork, MemoryNetworkConfig, Net, NetConfig, NetOutput, SampleNetConfig, Seq2Seq,
+        Seq2SeqConfig, SequenceClassifier, SequenceClassifierConfig, SequenceLabeller,
+        SequenceLabellerConfig, SequenceRegressor, SequenceRegressorConfig, Sequences, Stories, StoryNet,
+        StoryNetConfig, TuringMachine, TuringMachineConfig, Tying,
     };
     pub use crate::ops::Activation;
     pub use crate::optim::AdamConfig;

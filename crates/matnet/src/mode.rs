@@ -21,6 +21,19 @@ pub enum Mode {
     Train(Box<SeededRng>),
     /// The mode inside, with a search for states that are not finite; see [`Mode::detect_non_finite`].
     DetectNonFinite(Box<Mode>, Option<String>),
+    /// The mode inside, which also keeps the states of all layers; see [`Mode::record`].
+    Record(Box<Mode>, Vec<LayerState>),
+}
+
+/// The state of a layer in one forward pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerState {
+    /// The name of the layer; one that is used several times has several states.
+    pub layer: String,
+    /// `[batch, rows, cols]`, or `[batch, time, rows, cols]`.
+    pub shape: Vec<usize>,
+    /// The numbers.
+    pub values: Vec<f32>,
 }
 
 impl Mode {
@@ -46,12 +59,38 @@ impl Mode {
         Self::DetectNonFinite(Box::new(self), None)
     }
 
+    /// The same mode, which also keeps the states of all layers; see [`recorded`](Self::recorded).
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::prelude::*;
+    ///
+    /// let device = Device::flex();
+    /// let net = FeedForwardConfig::new([2, 2], [3, 4], 2).init(&mut SeededRng::new(1, "init"), &device)?;
+    /// let mut mode = Mode::Eval.record();
+    /// net.forward(Tensor::ones([5, 2, 2], &device), &mut mode);
+    /// let states = mode.recorded();
+    /// assert_eq!((states[0].layer.as_str(), &states[0].shape[..]), ("layer.0", &[5, 3, 4][..]));
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub fn record(self) -> Self {
+        Self::Record(Box::new(self), Vec::new())
+    }
+
+    /// The states of all layers, in the order in which they were computed.
+    pub fn recorded(&self) -> &[LayerState] {
+        match self {
+            Self::Record(_, states) => states,
+            _ => &[],
+        }
+    }
+
     /// Whether the net is trained.
     pub fn is_train(&self) -> bool {
         match self {
             Self::Eval => false,
             Self::Train(_) => true,
-            Self::DetectNonFinite(mode, _) => mode.is_train(),
+            Self::DetectNonFinite(mode, _) | Self::Record(mode, _) => mode.is_train(),
         }
     }
 
@@ -60,31 +99,35 @@ impl Mode {
         match self {
             Self::Eval => None,
             Self::Train(rng) => Some(rng),
-            Self::DetectNonFinite(mode, _) => mode.rng(),
+            Self::DetectNonFinite(mode, _) | Self::Record(mode, _) => mode.rng(),
         }
     }
 
-    /// Whether states are checked, so that every one of them is needed.
-    pub(crate) fn detects_non_finite(&self) -> bool {
-        matches!(self, Self::DetectNonFinite(..))
+    /// Whether states are checked or kept, so that every one of them is needed.
+    pub(crate) fn needs_states(&self) -> bool {
+        matches!(self, Self::DetectNonFinite(..) | Self::Record(..))
     }
 
     /// The first layer whose states were not finite.
     pub fn non_finite(&self) -> Option<&str> {
         match self {
             Self::DetectNonFinite(_, found) => found.as_deref(),
-            Self::Eval | Self::Train(_) => None,
+            Self::Eval | Self::Train(_) | Self::Record(..) => None,
         }
     }
 
-    /// Checks the state of a layer, if states are checked.
-    pub(crate) fn observe<const D: usize>(&mut self, place: impl FnOnce() -> String, state: &Tensor<D>) {
+    /// Checks or keeps the state of a layer, if states are checked or kept.
+    pub(crate) fn observe<const D: usize>(&mut self, place: impl Fn() -> String, state: &Tensor<D>) {
         if let Self::DetectNonFinite(_, found @ None) = self {
             // Each number is checked, since the sum of finite squares may overflow.
             let numbers = state.to_data().convert::<f32>();
             if numbers.iter::<f32>().any(|number| !number.is_finite()) {
                 *found = Some(place());
             }
+        }
+        if let Self::Record(_, states) = self {
+            let values = state.to_data().convert::<f32>().iter::<f32>().collect();
+            states.push(LayerState { layer: place(), shape: state.dims().to_vec(), values });
         }
     }
 }

@@ -3,9 +3,10 @@
 /// What a net on samples learns for each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleTarget {
-    /// A class.
+    /// So many numbers, which the task gives a meaning: scores of classes, of which one is right; logits of several labels; or
+    /// the values of a regression.
     Class,
-    /// A class per time step.
+    /// So many numbers per time step, as of [`Class`](Self::Class).
     StepClass,
     /// A matrix.
     Matrix,
@@ -17,12 +18,19 @@ pub enum SampleTarget {
     Input,
 }
 
+impl SampleTarget {
+    /// Whether every step of the input sequence has a target.
+    pub fn per_step(self) -> bool {
+        matches!(self, Self::StepClass | Self::StepMatrix)
+    }
+}
+
 /// What a net on samples returns for each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetOutput {
-    /// Scores for so many classes; one score is a logit.
+    /// So many numbers: scores of classes (one score is a logit), logits of labels, or values.
     Classes(usize),
-    /// Scores for so many classes at every time step.
+    /// So many numbers at every time step.
     StepClasses(usize),
     /// A matrix of so many rows and columns.
     Matrix([usize; 2]),

@@ -3,7 +3,10 @@
 #![cfg(feature = "ndarray")]
 #![allow(deprecated)] // Burn means to replace this backend; as a second opinion it serves as long as it lasts.
 
+mod common;
+
 use burn::tensor::{Device, Tensor, TensorData};
+use common::sized;
 use matnet::graph::GraphError;
 use matnet::net::Net;
 use matnet::prelude::*;
@@ -59,11 +62,17 @@ fn nets_give_the_same_with_and_without_kernels() {
             same("sequence classifier", [9, 5, 6, 4], |x, device| {
                 let config =
                     SequenceClassifierConfig::new([6, 4], hidden.clone(), 3).with_form(form).with_cell(cell);
-                config.init(&mut SeededRng::new(2, "init"), device).unwrap().forward(x, &mut Mode::Eval)
+                config
+                    .init(&mut SeededRng::new(2, "init"), device)
+                    .unwrap()
+                    .forward(x.into(), &mut Mode::Eval)
             });
             same("seq2seq", [9, 5, 6, 4], |x, device| {
                 let config = Seq2SeqConfig::new([6, 4], hidden.clone(), 3).with_form(form).with_cell(cell);
-                config.init(&mut SeededRng::new(2, "init"), device).unwrap().forward(x, &mut Mode::Eval)
+                config
+                    .init(&mut SeededRng::new(2, "init"), device)
+                    .unwrap()
+                    .forward(x.into(), &mut Mode::Eval)
             });
         }
     }
@@ -83,12 +92,8 @@ fn nets_on_graphs_give_the_same_with_and_without_kernels() {
     }
     for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
         same("column net", [7, 6], |x, device| {
-            let config = ColumnNetConfig::new(6, 5, 3)
-                .with_aggregation(aggregation)
-                .with_heads(3)
-                .with_depth(2)
-                .with_num_neighbors(4);
-            let net = config.init(&mut SeededRng::new(2, "init"), device).unwrap();
+            let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(aggregation).with_depth(2);
+            let net = sized(config, 3, 4).init(&mut SeededRng::new(2, "init"), device).unwrap();
             run(&net, net.links(&graph), x)
         });
     }

@@ -110,6 +110,10 @@ fn the_other_nets_name_their_keys_too() {
     let tall = SequenceClassifierConfig::new([6, 5], [3000, 3000], 2).with_layers(10_000);
     wrong(classifier(tall), "layers", "numbers", "at most");
 
+    let squashed = base().with_output_activation(Activation::Tanh);
+    wrong(classifier(squashed), "output_activation", "Tanh", "no activation");
+    let regressor = SequenceRegressorConfig::new([6, 5], [4, 3], [2, 0]);
+    wrong(regressor.init(&mut rng(), &device), "output", "2×0", "at least 1");
     let labeller = SequenceLabellerConfig::new([6, 5], [4, 3], [2, 0]);
     wrong(labeller.init(&mut rng(), &device), "output", "2×0", "at least 1");
     let frames = |config: Seq2SeqConfig| config.init(&mut rng(), &device);
@@ -173,6 +177,7 @@ fn configs_survive_text_and_unknown_keys_do_not() {
     survives(FeedForwardConfig::new([28, 28], vec![[5, 5], [4, 4]], 10).with_skip(Skip::Highway));
     survives(AutoEncoderConfig::new([28, 20], [20, 20], 20).with_noise(Noise::Gaussian));
     survives(SequenceClassifierConfig::new([64, 32], [100, 100], 1).with_projection(Some(vec![10, 10])));
+    survives(SequenceRegressorConfig::new([6, 5], [4, 3], [2, 2]).with_output_activation(Activation::Tanh));
     survives(SequenceLabellerConfig::new([6, 5], [4, 3], 2).with_cell(CellKind::Gru));
     survives(Seq2SeqConfig::new([64, 64], [200, 200], 5).with_decoder_state(DecoderState::Encoder));
     survives(MatLinearConfig::new([6, 5], [4, 3]));
@@ -203,7 +208,38 @@ fn printed_layers_and_nets_show_their_sizes() {
     let net = Seq2SeqConfig::new([28, 20], [5, 4], 3).init(&mut s, &device).unwrap();
     shows(net.to_string(), &["Seq2Seq", "encoder", "decoder", "28×20", "5×4"]);
     let net = SequenceClassifierConfig::new([28, 20], [5], 3).with_form(Form::Vector);
-    shows(net.init(&mut s, &device).unwrap().to_string(), &["SequenceClassifier", "560", "head"]);
+    shows(net.init(&mut s, &device).unwrap().to_string(), &["ManyToOne", "560", "head"]);
     let net = SequenceLabellerConfig::new([28, 20], [5, 4], 3).init(&mut s, &device).unwrap();
     shows(net.to_string(), &["SequenceLabeller", "28×20", "head"]);
+}
+
+#[test]
+fn keys_that_have_no_effect_are_refused() {
+    let device = Device::flex();
+    let classes = || FeedForwardConfig::new([6, 5], [4, 3], 3);
+    let init = |config: FeedForwardConfig<usize>| config.init(&mut rng(), &device);
+    let shifted = classes().with_batch_norm_bias_init(Some(0.0));
+    wrong(init(shifted.clone()), "batch_norm_bias_init", "0", "only batch_norm = true");
+    assert!(init(shifted.with_batch_norm(true)).is_ok());
+
+    let recurrent = |cell| RecurrentConfig::new([6, 5], [4, 3]).with_cell(cell);
+    let init = |config: RecurrentConfig| config.init(&mut rng(), &device);
+    let relu = recurrent(CellKind::Lstm).with_activation(Activation::Relu);
+    wrong(init(relu.clone()), "activation", "relu", "an LSTM has tanh");
+    assert!(init(relu.with_cell(CellKind::Rnn)).is_ok());
+    for cell in [CellKind::Rnn, CellKind::Gru] {
+        let forgetful = recurrent(cell).with_forget_bias(1.0);
+        wrong(init(forgetful), "forget_bias", "1", "only cell = \"lstm\"");
+    }
+
+    // What is written out is what has an effect.
+    for (aggregation, keys) in [
+        (Aggregation::Mean, [None, None]),
+        (Aggregation::Attention, [Some(10), None]),
+        (Aggregation::Concat, [None, Some(50)]),
+    ] {
+        let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(aggregation).resolved();
+        assert_eq!([config.heads, config.num_neighbors], keys);
+        assert!(config.init(&mut rng(), &device).is_ok());
+    }
 }

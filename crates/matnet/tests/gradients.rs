@@ -52,18 +52,24 @@ fn check_matrix<M: Module, const D: usize>(
     });
 }
 
-/// A layer or net of one sequence input.
+/// A layer or net of sequences, of one length or of many.
 fn check_sequence<M: Module, const D: usize>(
     label: &str,
     module: M,
     shape: [usize; 4],
     rng: &mut SeededRng,
-    forward: impl Fn(&M, Tensor<4>) -> Tensor<D>,
+    forward: impl Fn(&M, Sequences) -> Tensor<D>,
 ) {
     let module = shaken(module, rng, 0.3);
     let input = values(rng, shape.iter().product());
-    check_module(label, &module, &[input], |module, leaves| {
-        weigh(forward(module, leaves[0].clone().reshape(shape)))
+    let [batch, time, ..] = shape;
+    let lengths: Vec<usize> = match rng.below(2) {
+        0 => vec![time; batch],
+        _ => (0..batch).map(|_| between(rng, 1, time)).collect(),
+    };
+    check_module(&format!("{label}, lengths {lengths:?}"), &module, &[input], |module, leaves| {
+        let input = leaves[0].clone().reshape(shape);
+        weigh(forward(module, Sequences::padded(input, lengths.clone())))
     });
 }
 
@@ -205,6 +211,8 @@ fn check_cell(
 ) {
     let [batch, time, r, c, r2, c2] = dims;
     let module = shaken(cell, rng, 0.3);
+    let shortest = if index.is_multiple_of(2) { 1 } else { time };
+    let lengths: Vec<usize> = (0..batch).map(|_| between(rng, shortest, time)).collect();
     let inputs = [batch * time * r * c, batch * r2 * c2, batch * r2 * c2].map(|n| values(rng, n));
     check_module(label, &module, &inputs, |cell, leaves| {
         let [x, h, m] = [0, 1, 2].map(|i| leaves[i].clone());
@@ -217,7 +225,7 @@ fn check_cell(
         let x = x.reshape([batch, time, r, c]);
         let (states, end) = match index % 5 {
             4 => cell.sequence(Steps::Constant(x.narrow(1, 0, 1).squeeze_dim::<3>(1), 3), start, Keep::All),
-            _ => cell.sequence(Steps::Sequence(x), start, Keep::All),
+            _ => cell.sequence(Sequences::padded(x, lengths.clone()).into(), start, Keep::All),
         };
         let cell_state = end.cell_state.map_or(weigh(end.hidden.clone()), weigh);
         weigh(states) + weigh(end.hidden) + cell_state
@@ -262,7 +270,7 @@ fn recurrent_layers() {
         let keep = if index % 5 == 0 { Keep::Last } else { Keep::All };
         let shape = [batch, time, input[0], input[1]];
         check_sequence(label, module, shape, rng, |module, x| {
-            module.forward(Steps::Sequence(x), None, keep, &mut mode(index)).0
+            module.forward(Steps::from(x), None, keep, &mut mode(index)).0
         });
     });
 }
@@ -276,9 +284,13 @@ fn tops() {
         check_matrix(label, head.unwrap(), [batch, r, c], rng, |head, x| head.forward(x, &mut Mode::Eval));
         let head = r2.head(Form::Matrix, [r, c], identity, Init::Normal, rng, &device());
         check_matrix(label, head.unwrap(), [batch, r, c], rng, |head, x| head.forward(x, &mut Mode::Eval));
-        let projection = MapConfig::new(Form::Matrix, [r, c], [r2, c2]);
-        let head = ClassHead::new(Some(projection), [r, c], 1, Init::Normal, rng, &device());
-        check_matrix(label, head.unwrap(), [batch, r, c], rng, |head, x| head.forward(x, &mut Mode::Eval));
+        let projection = || MapConfig::new(Form::Matrix, [r, c], [r2, c2]);
+        let head = ClassHead::new([r2, c2], 1, Init::Normal, rng, &device()).unwrap();
+        let head = head.with_projection(Some(projection().init(rng, &device()).unwrap()));
+        check_matrix(label, head, [batch, r, c], rng, |head, x| head.forward(x, &mut Mode::Eval));
+        let head = [2, 3].head(Form::Matrix, [r2, c2], activation(index), Init::Normal, rng, &device());
+        let head = head.unwrap().with_projection(Some(projection().init(rng, &device()).unwrap()));
+        check_matrix(label, head, [batch, r, c], rng, |head, x| head.forward(x, &mut Mode::Eval));
     });
 }
 
@@ -360,12 +372,31 @@ fn sequence_classifier() {
         let net = SequenceClassifierConfig::new([r, c], hidden, between(rng, 1, 3))
             .with_form(form)
             .with_cell([CellKind::Rnn, CellKind::Lstm, CellKind::Gru][index % 3])
-            .with_activation(activation(index / 3))
+            .with_activation(if index % 3 == 1 { Activation::Tanh } else { activation(index / 3) })
             .with_layers(1 + index % 5 / 4)
             .with_bidirectional(index % 4 == 1)
             .with_projection(projection)
             .with_dropout(0.2)
             .with_input_dropout(0.1)
+            .init(rng, &device())
+            .unwrap();
+        let shape = [batch, time, r, c];
+        check_sequence(label, net, shape, rng, |net, x| net.forward(x, &mut mode(index / 2)));
+    });
+}
+
+#[test]
+fn sequence_regressor() {
+    each_shape("sequence regressor", |label, index, rng| {
+        let ([batch, time], [r, c, r2, c2]) = (sides(rng, 4), sides(rng, 4));
+        let (form, hidden) = form_and_hidden(index, [r2, c2]);
+        let projection = (index % 3 == 0).then(|| if form == Form::Matrix { vec![2, 3] } else { vec![4] });
+        let net = SequenceRegressorConfig::new([r, c], hidden, sides(rng, 3))
+            .with_form(form)
+            .with_cell([CellKind::Rnn, CellKind::Lstm, CellKind::Gru][index % 3])
+            .with_output_activation(activation(index))
+            .with_bidirectional(index % 4 == 1)
+            .with_projection(projection)
             .init(rng, &device())
             .unwrap();
         let shape = [batch, time, r, c];
@@ -402,7 +433,7 @@ fn seq2seq() {
         let net = Seq2SeqConfig::new([r, c], hidden, steps)
             .with_form(form)
             .with_cell([CellKind::Rnn, CellKind::Lstm, CellKind::Gru][index % 3])
-            .with_activation(activation(index / 3))
+            .with_activation(if index % 3 == 1 { Activation::Tanh } else { activation(index / 3) })
             .with_layers(1 + index % 5 / 4)
             .with_decoder_state(if index % 4 < 2 { DecoderState::Zeros } else { DecoderState::Encoder })
             .with_dropout(0.2)

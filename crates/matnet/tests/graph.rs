@@ -4,7 +4,7 @@ mod common;
 
 use burn::tensor::{Device, Tensor};
 use common::graph::{dense, only, random_graph};
-use common::{device, distance, random, shaken, tensor, with_numbers};
+use common::{device, distance, random, shaken, sized, tensor, with_numbers};
 use matnet::graph::{
     Edges, Features, Graph, GraphError, GraphInput, LambdaMax, Linking, Links, Sampler, Sparse,
 };
@@ -235,7 +235,7 @@ fn a_mean_layer_is_a_highway_of_mat2() {
     let aggregated = double(&mean).matmul(h.clone());
     let part = |index: usize| {
         let pick = |map: &Tensor<3>| map.clone().narrow(0, index, 1).squeeze_dim::<2>(0);
-        let (own, neighbour) = (pick(&layer.own_map.val()), pick(&layer.neighbour_map.val()));
+        let (own, neighbour) = (pick(&layer.own_map.val()), pick(&layer.neighbor_map.val()));
         h.clone().matmul(own) + aggregated.clone().matmul(neighbour) + layer.bias.val().narrow(0, index, 1)
     };
     let gate = burn::tensor::activation::sigmoid(part(0));
@@ -248,13 +248,12 @@ fn a_node_without_neighbours_aggregates_zero() {
     let mut rng = SeededRng::new(1, "alone");
     let lonely = Graph::new(3, &[], false).unwrap();
     for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
-        let config =
-            ColumnNetConfig::new(4, 5, 2).with_aggregation(aggregation).with_heads(2).with_num_neighbors(3);
-        let net = shaken(config.init(&mut rng, &device()).unwrap(), &mut rng, 0.3);
+        let config = ColumnNetConfig::new(4, 5, 2).with_aggregation(aggregation);
+        let net = shaken(sized(config, 2, 3).init(&mut rng, &device()).unwrap(), &mut rng, 0.3);
         let zeroed = with_numbers(net.clone(), |name, shape| {
             let found = weights::named(&net).into_iter().find(|(other, _)| other == name).unwrap().1;
             let numbers: Vec<f64> = found.as_slice::<f64>().unwrap().to_vec();
-            if name.ends_with("neighbour_map") { vec![0.0; shape.iter().product()] } else { numbers }
+            if name.ends_with("neighbor_map") { vec![0.0; shape.iter().product()] } else { numbers }
         });
         let input = GraphInput::new(random(&mut rng, [3, 4]), &net.links(&lonely).unwrap());
         let [a, b] = [&net, &zeroed].map(|net| net.forward(input.clone(), &mut Mode::Eval));
@@ -308,20 +307,20 @@ fn wrong_configs_name_their_key() {
     wrong(column(ColumnNetConfig::new(6, 5, 0)), "num_classes", "0", "between 1");
     wrong(column(base().with_depth(0)), "depth", "0", "between 1");
     wrong(column(ColumnNetConfig::new(6, 5000, 3).with_depth(10_000)), "depth", "numbers", "at most");
-    wrong(column(base().with_heads(0)), "heads", "0", "at least 1");
+    let attention = |heads| base().with_aggregation(Aggregation::Attention).with_heads(Some(heads));
+    wrong(column(attention(0)), "heads", "0", "at least 1");
+    wrong(column(attention(1 << 30)), "heads", "×5", "at most");
+    let concat = |count| base().with_aggregation(Aggregation::Concat).with_num_neighbors(Some(count));
+    wrong(column(concat(0)), "num_neighbors", "0", "at least 1");
+    wrong(column(concat(1 << 30)), "num_neighbors", "×5", "at most");
+    wrong(column(base().with_heads(Some(10))), "heads", "10", "only aggregation = \"attention\"");
     wrong(
-        column(base().with_aggregation(Aggregation::Attention).with_heads(1 << 30)),
-        "heads",
-        "×5",
-        "at most",
-    );
-    wrong(column(base().with_num_neighbors(0)), "num_neighbors", "0", "at least 1");
-    wrong(
-        column(base().with_aggregation(Aggregation::Concat).with_num_neighbors(1 << 30)),
+        column(base().with_num_neighbors(Some(50))),
         "num_neighbors",
-        "×5",
-        "at most",
+        "50",
+        "only aggregation = \"concat\"",
     );
+    wrong(column(concat(3).with_heads(Some(2))), "heads", "2", "only aggregation = \"attention\"");
     wrong(column(base().with_num_relations(0)), "num_relations", "0", "at least 1");
     for rate in [1.0, -0.1, f64::NAN] {
         wrong(column(base().with_dropout(rate)), "dropout", &rate.to_string(), "less than 1");
@@ -369,7 +368,7 @@ fn names_can_be_guessed_and_sizes_are_printed() {
         "input.weight",
         "input.bias",
         "layer.0.own_map",
-        "layer.0.neighbour_map",
+        "layer.0.neighbor_map",
         "layer.0.bias",
         "layer.0.attention.0.score_map",
         "layer.0.attention.0.score_bias",
@@ -413,7 +412,7 @@ fn survives<N: Net<Input = GraphInput, Output = Tensor<2>>>(
 fn save_and_load_give_the_same_bits() {
     let device = Device::flex();
     for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
-        let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(aggregation).with_num_neighbors(3);
+        let config = sized(ColumnNetConfig::new(6, 5, 3).with_aggregation(aggregation), 10, 3);
         let linking = config.init(&mut rng(), &device).unwrap().linking();
         survives(|rng| config.init(rng, &device).unwrap(), linking.links(&odd()).unwrap());
     }

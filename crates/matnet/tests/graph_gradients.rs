@@ -5,7 +5,7 @@ mod common;
 
 use burn::module::Module;
 use burn::tensor::{DType, Tensor, TensorData};
-use common::{between, check_function, check_module, device, distance, random, shaken, values, weigh};
+use common::{between, check_function, check_module, device, distance, random, shaken, sized, values, weigh};
 use matnet::graph::{Edges, Features, Graph, GraphInput, LambdaMax, Linking, Links, Sampler, Sparse};
 use matnet::layer::{
     Aggregation, ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, FeatureMap, GraphConvConfig,
@@ -259,12 +259,18 @@ fn column_layers() {
     each_graph("column layer", |label, index, rng| {
         let [nodes, width, relations] = [6, 5, 2].map(|most| between(rng, 1, most));
         let graph = graph(rng, nodes, relations);
-        let config = ColumnLayerConfig::new(width, aggregation(index))
-            .with_heads(between(rng, 1, 4))
-            .with_num_neighbors(between(rng, 1, 4))
-            .with_num_relations(relations)
-            .with_activation(activation(index / 3))
-            .with_dropout(0.3);
+        let [heads, neighbors] = [between(rng, 1, 4), between(rng, 1, 4)];
+        let config = match aggregation(index) {
+            Aggregation::Attention => {
+                ColumnLayerConfig::new(width, Aggregation::Attention).with_heads(Some(heads))
+            }
+            Aggregation::Concat => {
+                ColumnLayerConfig::new(width, Aggregation::Concat).with_num_neighbors(Some(neighbors))
+            }
+            other => ColumnLayerConfig::new(width, other),
+        };
+        let config =
+            config.with_num_relations(relations).with_activation(activation(index / 3)).with_dropout(0.3);
         let (links, inputs) = links(rng, index / 3, &graph, config.linking(), 1);
         let layer = config.init(rng, &device()).unwrap();
         check_nodes(label, layer, [inputs, width], rng, |layer, x| {
@@ -341,11 +347,9 @@ fn column_nets() {
     each_graph("column net", |label, index, rng| {
         let [nodes, features, hidden, classes, height] = [6, 5, 4, 3, 3].map(|most| between(rng, 1, most));
         let relations = between(rng, 1, 2);
-        let net = ColumnNetConfig::new(features, hidden, classes)
+        let config = ColumnNetConfig::new(features, hidden, classes).with_aggregation(aggregation(index));
+        let net = sized(config, between(rng, 1, 3), between(rng, 1, 3))
             .with_depth(height)
-            .with_aggregation(aggregation(index))
-            .with_heads(between(rng, 1, 3))
-            .with_num_neighbors(between(rng, 1, 3))
             .with_num_relations(relations)
             .with_tied(index % 4 < 2)
             .with_activation(activation(index / 3))

@@ -4,7 +4,7 @@ mod common;
 
 use burn::tensor::Tensor;
 use common::graph::{dense, only, random_graph};
-use common::{device, distance, random, shaken};
+use common::{device, distance, random, shaken, sized};
 use matnet::graph::{Features, Graph, GraphInput, LambdaMax, Linking, Sampler};
 use matnet::layer::Aggregation;
 use matnet::prelude::*;
@@ -150,9 +150,8 @@ fn full_batches_equal_the_whole_graph() {
     for round in 0..10 {
         let graph = random_graph(&mut rng, 20, 50);
         for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
-            let config =
-                ColumnNetConfig::new(6, 5, 3).with_depth(3).with_aggregation(aggregation).with_heads(3);
-            let net = config.with_tied(round % 2 == 0).init(&mut rng, &device()).unwrap();
+            let config = ColumnNetConfig::new(6, 5, 3).with_depth(3).with_aggregation(aggregation);
+            let net = sized(config, 3, 50).with_tied(round % 2 == 0).init(&mut rng, &device()).unwrap();
             let (linking, hops) = (net.linking(), net.hops());
             whole_and_batches(&format!("{aggregation:?}"), net, &graph, linking, hops, 6);
         }

@@ -88,7 +88,7 @@ fn a_matrix_net_of_one_column_is_the_vector_net() {
     assert!(distance(vector.forward(x.clone(), &mut train()), matrix.forward(x, &mut train())) < 1e-12);
 
     for cell in cells() {
-        let x = random::<4>(&mut rng, [3, 4, 6, 1]);
+        let x = Sequences::padded(random(&mut rng, [3, 4, 6, 1]), [4, 1, 3]);
 
         let config = |form, hidden: &[usize], projection: &[usize]| {
             SequenceClassifierConfig::new([6, 1], hidden.to_vec(), 2)
@@ -133,13 +133,14 @@ fn a_matrix_net_of_one_column_is_the_vector_net() {
 /// The outputs for a batch, and those for its samples one by one.
 fn batch_equals_single<N, const I: usize, const O: usize>(label: &str, net: N, input: [usize; I])
 where
-    N: Net<Input = Tensor<I>, Output = Tensor<O>>,
+    N: Net<Input: From<Tensor<I>>, Output = Tensor<O>>,
 {
     let mut rng = SeededRng::new(9, label);
     let net = shaken(net, &mut rng, 0.2);
     let x = random(&mut rng, input);
-    let whole = net.forward(x.clone(), &mut Mode::Eval);
-    let single = (0..input[0]).map(|i| net.forward(x.clone().narrow(0, i, 1), &mut Mode::Eval)).collect();
+    let run = |x: Tensor<I>| net.forward(x.into(), &mut Mode::Eval);
+    let whole = run(x.clone());
+    let single = (0..input[0]).map(|i| run(x.clone().narrow(0, i, 1))).collect();
     assert!(distance(whole, Tensor::cat(single, 0)) < 1e-12, "{label}");
 }
 
@@ -162,6 +163,9 @@ fn a_batch_gives_what_its_samples_give() {
             let config = SequenceClassifierConfig::new([6, 3], hidden.clone(), 2).with_form(form);
             let config = config.with_cell(cell).with_bidirectional(true).with_layers(2).with_dropout(0.5);
             batch_equals_single("classifier", config.init(&mut rng, &device).unwrap(), input);
+            let config = SequenceRegressorConfig::new([6, 3], hidden.clone(), [2, 2]).with_form(form);
+            let net = config.with_cell(cell).init(&mut rng, &device).unwrap();
+            batch_equals_single("regressor", net, input);
             let config = SequenceLabellerConfig::new([6, 3], hidden.clone(), 2).with_form(form);
             let net = config.with_cell(cell).init(&mut rng, &device).unwrap();
             batch_equals_single("labeller of classes", net, input);
@@ -227,7 +231,7 @@ fn a_sequence_is_its_steps() {
             let layer = config.init(&mut rng, &device).unwrap();
             let cell = shaken(layer, &mut rng, 0.2).layer.remove(0);
             let x = random::<4>(&mut rng, [2, 3, input[0], input[1]]);
-            let (states, end) = cell.sequence(Steps::Sequence(x.clone()), None, Keep::All);
+            let (states, end) = cell.sequence(Steps::from(x.clone()), None, Keep::All);
             let mut state = cell.zeros(2);
             for t in 0..3 {
                 let at = |all: &Tensor<4>| all.clone().narrow(1, t, 1).squeeze_dim::<3>(1);
@@ -246,13 +250,13 @@ fn both_directions_read_the_same_sequence() {
     let config = RecurrentConfig::new([4, 3], [5, 2]).with_bidirectional(true);
     let layer = shaken(config.init(&mut rng, &device).unwrap(), &mut rng, 0.2);
     let x = random::<4>(&mut rng, [2, 3, 4, 3]);
-    let (states, ends) = layer.forward(Steps::Sequence(x.clone()), None, Keep::All, &mut Mode::Eval);
+    let (states, ends) = layer.forward(Steps::from(x.clone()), None, Keep::All, &mut Mode::Eval);
     assert_eq!(states.dims(), [2, 3, 10, 2]);
-    let (back, end) = layer.backward[0].sequence(Steps::Sequence(x.clone().flip([1])), None, Keep::All);
+    let (back, end) = layer.backward[0].sequence(Steps::from(x.clone().flip([1])), None, Keep::All);
     assert!(distance(states.clone().narrow(2, 5, 5), back.flip([1])) < 1e-12);
     assert!(distance(ends[1].hidden.clone(), end.hidden) < 1e-12);
     // What the head of a classifier takes: both chains after they have read everything.
-    let (last, _) = layer.forward(Steps::Sequence(x), None, Keep::Last, &mut Mode::Eval);
+    let (last, _) = layer.forward(Steps::from(x), None, Keep::Last, &mut Mode::Eval);
     let both = Tensor::cat(vec![ends[0].hidden.clone(), ends[1].hidden.clone()], 1);
     assert!(distance(last.squeeze_dim::<3>(1), both) < 1e-12);
 }
@@ -272,7 +276,8 @@ fn what_does_not_fit_is_refused_in_words() {
         assert!(run([0, 6, 5]).contains("empty"));
         let net = SequenceClassifierConfig::new([6, 5], hidden, 3).with_form(form);
         let net = net.init(&mut rng, &device).unwrap();
-        let run = |shape| message(&|| drop(net.forward(Tensor::ones(shape, &device), &mut Mode::Eval)));
+        let ones = |shape| Tensor::<4>::ones(shape, &device);
+        let run = |shape| message(&|| drop(net.forward(ones(shape).into(), &mut Mode::Eval)));
         assert!(run([2, 3, 6, 6]).contains("built for matrices of 6×5, got 6×6"));
         assert!(run([2, 0, 6, 5]).contains("empty"));
     }
@@ -292,7 +297,7 @@ fn scores_per_step_are_the_scores_of_each_step() {
     let head = 3.head(Form::Matrix, [4, 5], Activation::Identity, Init::Normal, &mut rng, &device).unwrap();
     let head = shaken(head, &mut rng, 0.1);
     let states = random::<4>(&mut rng, [2, 3, 4, 5]);
-    let all = head.per_step(states.clone(), &mut Mode::Eval);
+    let all = head.per_step(states.clone().into(), &mut Mode::Eval);
     let second = head.forward(states.narrow(1, 1, 1).squeeze_dim::<3>(1), &mut Mode::Eval);
     assert!(distance(all.narrow(1, 1, 1).squeeze_dim::<2>(1), second) < 1e-12);
 }

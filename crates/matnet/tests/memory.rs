@@ -5,7 +5,7 @@ mod common;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use common::{between, check_module, device, distance, numbers, shaken, weigh};
-use matnet::net::{Encoding, FactLoss, Tying};
+use matnet::net::{Encoding, Tying};
 use matnet::ops::{Activation, mat1};
 use matnet::prelude::*;
 use matnet::weights;
@@ -79,7 +79,7 @@ fn memory_network_gradients() {
             .with_temporal_encoding(!index.is_multiple_of(5))
             .with_activation([Activation::Identity, Activation::Tanh][index / 7 % 2])
             .with_time_noise([0.5, 0.0, 0.0][index % 3])
-            .with_loss([FactLoss::Softmax, FactLoss::Margin][index / 3 % 2]);
+            .with_margin([None, Some(0.1)][index / 3 % 2]);
         let net = shaken(config.init(&mut rng, &device()).unwrap(), &mut rng, 0.4);
         let (mut all, mut facts, mut answers) = (Stories::default(), Vec::new(), Vec::new());
         for _ in 0..between(&mut rng, 1, 4) {
@@ -364,8 +364,7 @@ fn wrong_configs_name_their_keys() {
     };
     let config = || MemoryNetworkConfig::new(9, 5, 4);
     assert_eq!(key(config().with_hops(0)), "hops");
-    assert_eq!(key(config().with_margin(Some(0.2))), "margin");
-    assert_eq!(key(config().with_loss(FactLoss::Margin).with_margin(Some(-1.0))), "margin");
+    assert_eq!(key(config().with_margin(Some(-1.0))), "margin");
 }
 
 #[test]

@@ -5,8 +5,8 @@ mod common;
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use common::{between, check_function, random, values, weigh};
 use matnet::ops::{
-    self, Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps, composed, mat1, mat2,
-    recurrent, recurrent_mapped,
+    self, Activation, Cell, Keep, Lengths, MappedSteps, Mat2Maps, MatState, RecurrentMaps, Sequences,
+    StateMaps, Steps, composed, mat1, mat2, recurrent, recurrent_mapped,
 };
 use matnet::random::SeededRng;
 
@@ -105,12 +105,16 @@ fn run_recurrent(
     t: &[Tensor<1>],
     shapes: &[Vec<usize>],
     cell: Cell,
-    time: usize,
+    (time, lengths): (usize, Option<&[usize]>),
     keep: Keep,
 ) -> Tensor<4> {
     let cube = |at: usize| t[at].clone().reshape(shape::<3>(shapes, at));
     let steps = if shapes[0].len() == 4 {
-        Steps::Sequence(t[0].clone().reshape(shape::<4>(shapes, 0)))
+        let input = t[0].clone().reshape(shape::<4>(shapes, 0));
+        match lengths {
+            Some(lengths) => Sequences::padded(input, lengths).into(),
+            None => input.into(),
+        }
     } else {
         Steps::Constant(cube(0), time)
     };
@@ -133,9 +137,22 @@ fn run_recurrent(
 }
 
 /// As [`run_recurrent`], the input mapped already; tensors and shapes 3 and 4 are not looked at.
-fn run_mapped(composed: bool, t: &[Tensor<1>], shapes: &[Vec<usize>], cell: Cell, keep: Keep) -> Tensor<4> {
+fn run_mapped(
+    composed: bool,
+    t: &[Tensor<1>],
+    shapes: &[Vec<usize>],
+    cell: Cell,
+    (time, lengths): (usize, Option<&[usize]>),
+    keep: Keep,
+) -> Tensor<4> {
     let cube = |at: usize| t[at].clone().reshape(shape::<3>(shapes, at));
-    let mapped = t[0].clone().reshape(shape::<5>(shapes, 0));
+    let mapped = match lengths {
+        Some(lengths) => {
+            let packed = t[0].clone().reshape(shape::<4>(shapes, 0));
+            MappedSteps::Packed(packed, Lengths::new(lengths, time))
+        }
+        None => MappedSteps::All(t[0].clone().reshape(shape::<5>(shapes, 0))),
+    };
     let state = MatState { hidden: cube(1), cell_state: cell.has_cell_state().then(|| cube(2)) };
     let maps = StateMaps { row_map: cube(5), col_map: cube(6), bias: cube(7) };
     let (hidden, last) = if composed {
@@ -149,10 +166,25 @@ fn run_mapped(composed: bool, t: &[Tensor<1>], shapes: &[Vec<usize>], cell: Cell
 }
 
 /// Shapes as of [`recurrent_shapes`], the first that of a mapped input.
-fn mapped_shapes(rng: &mut SeededRng, cell: Cell, batch: usize, time: usize, most: usize) -> Vec<Vec<usize>> {
+fn mapped_shapes(
+    rng: &mut SeededRng,
+    cell: Cell,
+    batch: usize,
+    (time, lengths): (usize, Option<&[usize]>),
+    most: usize,
+) -> Vec<Vec<usize>> {
     let mut shapes = recurrent_shapes(rng, cell, batch, None, most);
-    shapes[0] = vec![cell.gates(), batch, time, shapes[1][1], shapes[1][2]];
+    let [gates, rows, cols] = [cell.gates(), shapes[1][1], shapes[1][2]];
+    shapes[0] = match lengths {
+        Some(lengths) => vec![gates, lengths.iter().sum(), rows, cols],
+        None => vec![gates, batch, time, rows, cols],
+    };
     shapes
+}
+
+/// Lengths between 1 and `time`, half of the time.
+fn lengths(rng: &mut SeededRng, batch: usize, time: usize) -> Option<Vec<usize>> {
+    (rng.below(2) == 0).then(|| (0..batch).map(|_| between(rng, 1, time)).collect())
 }
 
 #[test]
@@ -187,13 +219,15 @@ fn gradients_of_recurrences() {
         let (batch, time) = (between(&mut rng, 1, 5), between(&mut rng, 1, 4));
         let keep = if rng.below(2) == 0 { Keep::All } else { Keep::Last };
         let sequence = rng.below(3) > 0;
+        let lengths = lengths(&mut rng, batch, time);
+        let times = (time, lengths.as_deref());
         let shapes = recurrent_shapes(&mut rng, cell, batch, sequence.then_some(time), 5);
         let mut inputs = flat(&mut rng, &shapes);
         for weights in &mut inputs[3..] {
             weights.iter_mut().for_each(|weight| *weight *= 0.5);
         }
-        let label = format!("{cell:?} {keep:?} time {time} {shapes:?}");
-        check_function(&label, &inputs, |t| weigh(run_recurrent(false, t, &shapes, cell, time, keep)));
+        let label = format!("{cell:?} {keep:?} {times:?} {shapes:?}");
+        check_function(&label, &inputs, |t| weigh(run_recurrent(false, t, &shapes, cell, times, keep)));
     }
 }
 
@@ -204,13 +238,15 @@ fn gradients_of_recurrences_over_mapped_inputs() {
         let cell = CELLS[case % 5];
         let (batch, time) = (between(&mut rng, 1, 5), between(&mut rng, 1, 4));
         let keep = if rng.below(2) == 0 { Keep::All } else { Keep::Last };
-        let shapes = mapped_shapes(&mut rng, cell, batch, time, 5);
+        let lengths = lengths(&mut rng, batch, time);
+        let times = (time, lengths.as_deref());
+        let shapes = mapped_shapes(&mut rng, cell, batch, times, 5);
         let mut inputs = flat(&mut rng, &shapes);
         for weights in &mut inputs[5..] {
             weights.iter_mut().for_each(|weight| *weight *= 0.5);
         }
-        let label = format!("mapped {cell:?} {keep:?} {shapes:?}");
-        check_function(&label, &inputs, |t| weigh(run_mapped(false, t, &shapes, cell, keep)));
+        let label = format!("mapped {cell:?} {keep:?} {times:?} {shapes:?}");
+        check_function(&label, &inputs, |t| weigh(run_mapped(false, t, &shapes, cell, times, keep)));
     }
 }
 
@@ -222,17 +258,19 @@ fn fused_recurrences_over_mapped_inputs_equal_composed() {
         let (batch, most) = batch_and_most(&mut rng, case / 3);
         let time = between(&mut rng, 1, 5);
         let keep = if rng.below(2) == 0 { Keep::All } else { Keep::Last };
-        let shapes = mapped_shapes(&mut rng, cell, batch, time, most);
+        let lengths = lengths(&mut rng, batch, time);
+        let times = (time, lengths.as_deref());
+        let shapes = mapped_shapes(&mut rng, cell, batch, times, most);
         let mut inputs = flat(&mut rng, &shapes);
         tame(&mut inputs, &shapes, 5..7);
         let [fused, composed] = [false, true].map(|composed| {
-            let mut all = everything(&inputs, |t| run_mapped(composed, t, &shapes, cell, keep));
+            let mut all = everything(&inputs, |t| run_mapped(composed, t, &shapes, cell, times, keep));
             if !cell.has_cell_state() {
                 all[3].clear();
             }
             all
         });
-        assert_close(&format!("mapped {cell:?} {keep:?} {shapes:?}"), fused, composed);
+        assert_close(&format!("mapped {cell:?} {keep:?} {times:?} {shapes:?}"), fused, composed);
     }
 }
 
@@ -326,11 +364,20 @@ fn fused_recurrences_equal_composed() {
         let time = between(&mut rng, 1, 5);
         let keep = if rng.below(2) == 0 { Keep::All } else { Keep::Last };
         let sequence = rng.below(3) > 0;
+        let lengths = lengths(&mut rng, batch, time);
+        let times = (time, lengths.as_deref());
         let shapes = recurrent_shapes(&mut rng, cell, batch, sequence.then_some(time), most);
         let mut inputs = flat(&mut rng, &shapes);
         tame(&mut inputs, &shapes, 3..7);
+        if let (true, Some(lengths)) = (sequence, &lengths) {
+            // Whatever stands in the padding, nobody reads it.
+            let step: usize = shapes[0][2..].iter().product();
+            for (sequence, length) in inputs[0].chunks_mut(time * step).zip(lengths) {
+                sequence[length * step..].fill(f64::NAN);
+            }
+        }
         let [fused, composed] = [false, true].map(|composed| {
-            let mut all = everything(&inputs, |t| run_recurrent(composed, t, &shapes, cell, time, keep));
+            let mut all = everything(&inputs, |t| run_recurrent(composed, t, &shapes, cell, times, keep));
             // Without a cell state its gradient is of no interest: absent on one side, absent on the other.
             if !cell.has_cell_state() {
                 all[3].clear();
@@ -342,7 +389,7 @@ fn fused_recurrences_equal_composed() {
             }
             all
         });
-        assert_close(&format!("{cell:?} {keep:?} time {time} {shapes:?}"), fused, composed);
+        assert_close(&format!("{cell:?} {keep:?} {times:?} {shapes:?}"), fused, composed);
     }
 }
 
@@ -389,7 +436,7 @@ fn a_sample_gives_the_same_bits_alone_and_in_any_batch() {
             Tensor::<1>::from_data(TensorData::new(data, [count]), &Device::flex())
         };
         let leaves: Vec<_> = inputs.iter().map(single).collect();
-        let whole = run_recurrent(false, &leaves, &shapes, cell, 3, Keep::All);
+        let whole = run_recurrent(false, &leaves, &shapes, cell, (3, None), Keep::All);
         for (from, count) in [(0, 1), (69, 1), (13, 9), (3, 17)] {
             let mut shapes = shapes.clone();
             let mut part = leaves.clone();
@@ -398,11 +445,80 @@ fn a_sample_gives_the_same_bits_alone_and_in_any_batch() {
                 shapes[at][0] = count;
                 part[at] = part[at].clone().narrow(0, from * size, count * size);
             }
-            let part = run_recurrent(false, &part, &shapes, cell, 3, Keep::All);
+            let part = run_recurrent(false, &part, &shapes, cell, (3, None), Keep::All);
             let same = whole.clone().narrow(0, from, count);
             assert_eq!(part.into_data(), same.into_data(), "{cell:?}, {count} samples from {from}");
         }
     }
+}
+
+/// Everything that a padded batch gives for a sample, gradients included, has the bits that it has alone; the weights' gradients are
+/// the sums of its samples'.
+#[test]
+fn a_padded_sample_gives_the_same_bits_alone_and_in_any_batch() {
+    const TIME: usize = 6;
+    let mut rng = SeededRng::new(14, "padded");
+    for case in 0..30 {
+        let (cell, keep) = (CELLS[case % 5], if case % 2 == 0 { Keep::All } else { Keep::Last });
+        let (batch, most) = batch_and_most(&mut rng, case);
+        let lengths: Vec<usize> = (0..batch).map(|_| between(&mut rng, 1, TIME)).collect();
+        let shapes = recurrent_shapes(&mut rng, cell, batch, Some(TIME), most);
+        let mut inputs = flat(&mut rng, &shapes);
+        tame(&mut inputs, &shapes, 3..7);
+        let step: usize = shapes[0][2..].iter().product();
+        for (sequence, length) in inputs[0].chunks_mut(TIME * step).zip(&lengths) {
+            sequence[length * step..].fill(f64::NAN);
+        }
+        let whole =
+            squares(&inputs, |t| run_recurrent(false, t, &shapes, cell, (TIME, Some(&lengths)), keep));
+        let mut sums: Vec<Vec<f64>> = whole[4..].iter().map(|sum| vec![0.0; sum.len()]).collect();
+        for (sample, &length) in lengths.iter().enumerate() {
+            let (mut alone, mut shapes) = (inputs.clone(), shapes.clone());
+            for at in 0..3 {
+                let size: usize = shapes[at][1..].iter().product();
+                alone[at] = inputs[at][sample * size..(sample + 1) * size].to_vec();
+                shapes[at][0] = 1;
+            }
+            alone[0].truncate(length * step);
+            shapes[0][1] = length;
+            let alone = squares(&alone, |t| run_recurrent(false, t, &shapes, cell, (length, None), keep));
+            let label = format!("{cell:?} {keep:?} sample {sample} of {lengths:?}");
+            let h_size: usize = shapes[1][1..].iter().product();
+            for (at, (whole, alone)) in whole.iter().zip(&alone).enumerate().take(4) {
+                if at == 3 && !cell.has_cell_state() {
+                    continue;
+                }
+                let whole = &whole[sample * (whole.len() / batch)..(sample + 1) * (whole.len() / batch)];
+                let padded = match (at, keep) {
+                    (0, Keep::All) => length * h_size..TIME * h_size,
+                    (1, _) => length * step..TIME * step,
+                    _ => whole.len()..whole.len(),
+                };
+                let bits = |numbers: &[f64]| -> Vec<u64> { numbers.iter().map(|x| x.to_bits()).collect() };
+                let real = [&whole[..padded.start], &whole[padded.end..]].concat();
+                assert!(bits(&real) == bits(alone), "{label}: tensor {at}");
+                assert!(whole[padded].iter().all(|&x| x == 0.0), "{label}: the padding of tensor {at}");
+            }
+            for (sum, gradient) in sums.iter_mut().zip(&alone[4..]) {
+                sum.iter_mut().zip(gradient).for_each(|(sum, term)| *sum += term);
+            }
+        }
+        assert_close(&format!("{cell:?} {keep:?} {lengths:?}"), whole[4..].to_vec(), sums);
+    }
+}
+
+/// As [`everything`], for the sum of the squares, whose gradient at a sample is the same in any batch.
+fn squares<const D: usize>(inputs: &[Vec<f64>], run: impl Fn(&[Tensor<1>]) -> Tensor<D>) -> Vec<Vec<f64>> {
+    let single = |values: &Vec<f64>| {
+        let data: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+        let count = data.len();
+        Tensor::<1>::from_data(TensorData::new(data, [count]), &Device::flex().autodiff()).require_grad()
+    };
+    let leaves: Vec<Tensor<1>> = inputs.iter().map(single).collect();
+    let output = run(&leaves);
+    let grads = output.clone().square().sum().backward();
+    let gradients = leaves.iter().map(|leaf| leaf.grad(&grads).map_or_else(Vec::new, common::numbers));
+    std::iter::once(common::numbers(output.clone())).chain(gradients).collect()
 }
 
 #[test]
@@ -457,13 +573,23 @@ fn nothing_to_do_is_refused() {
         }
     };
     let run = move |shape: [usize; 4]| {
-        let input = Tensor::zeros(shape, &Device::flex());
-        ops::recurrent(Cell::Lstm, Steps::Sequence(input), None, maps(), Keep::All);
+        let input = Tensor::<4>::zeros(shape, &Device::flex());
+        ops::recurrent(Cell::Lstm, input.into(), None, maps(), Keep::All);
     };
     let no_time = message(Box::new(move || run([2, 0, 3, 4])));
     assert_eq!(no_time, "recurrent: the input has no time step");
     let no_batch = message(Box::new(move || run([0, 2, 3, 4])));
     assert_eq!(no_batch, "recurrent: the input has an empty batch");
+    for (lengths, said) in [
+        (vec![1, 2], "sequences: 2 lengths for a batch of 3"),
+        (vec![1, 5, 4], "sequences: the length of sequence 1 is 5, expected 1 to 4"),
+        (vec![1, 2, 0], "sequences: the length of sequence 2 is 0, expected 1 to 4"),
+    ] {
+        let padded = message(Box::new(move || {
+            Sequences::padded(Tensor::zeros([3, 4, 1, 1], &Device::flex()), lengths.clone());
+        }));
+        assert_eq!(padded, said);
+    }
 }
 
 /// Shapes of A and B, and whether B is stored transposed.

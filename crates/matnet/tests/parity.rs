@@ -77,7 +77,7 @@ fn recurrences() {
             .map(|hidden| MatState { hidden, cell_state: reference.leaf("input.cell_state") });
         let steps = match reference.option("constant") {
             Some(time) => Steps::Constant(reference.input("input"), time),
-            None => Steps::Sequence(reference.input("input")),
+            None => Steps::from(reference.input::<4>("input")),
         };
         let (states, end) = ops::recurrent(cell, steps.clone(), start.clone(), maps.clone(), keep);
         let mut loss = reference.weigh("states", states) + reference.weigh("hidden", end.hidden);
@@ -86,7 +86,7 @@ fn recurrences() {
         }
         let gradients = loss.backward();
         match &steps {
-            Steps::Sequence(input) => reference.compare_gradient("input", input, &gradients),
+            Steps::Sequence(input) => reference.compare_gradient("input", input.values(), &gradients),
             Steps::Constant(input, _) => reference.compare_gradient("input", input, &gradients),
         }
         for (key, leaf) in [
@@ -178,14 +178,14 @@ fn rng() -> SeededRng {
 /// pass in train mode leaves behind.
 fn check_net<N, const I: usize, const O: usize>(reference: &Reference, net: Result<N, ConfigError>)
 where
-    N: Net<Input = Tensor<I>, Output = Tensor<O>>,
+    N: Net<Input: From<Tensor<I>>, Output = Tensor<O>>,
 {
     let net = net.unwrap_or_else(|error| panic!("{}: {error}", reference.name));
     let net = weights::load_safetensors(net, &weights_of(reference))
         .unwrap_or_else(|error| panic!("{}: {error}", reference.name));
     let mut mode = if reference.about["mode"] == "train" { Mode::train(rng()) } else { Mode::Eval };
     let input = reference.input::<I>("input");
-    let output = net.forward(input.clone(), &mut mode);
+    let output = net.forward(input.clone().into(), &mut mode);
     let gradients = reference.weigh("output", output).backward();
     reference.compare_gradient("input", &input, &gradients);
 

@@ -14,7 +14,7 @@ fn names<M: Module>(module: &M) -> Vec<String> {
 /// A net saved and loaded into its twin of another seed has the same bits and gives the same bits.
 fn survives<N, const I: usize, const O: usize>(build: impl Fn(&mut SeededRng) -> N, input: [usize; I])
 where
-    N: Net<Input = Tensor<I>, Output = Tensor<O>>,
+    N: Net<Input: From<Tensor<I>>, Output = Tensor<O>>,
 {
     let (mut rng, device) = (SeededRng::new(1, "init"), Device::flex());
     let net = build(&mut rng);
@@ -26,7 +26,7 @@ where
     let count: usize = input.iter().product();
     let x: Vec<f32> = (0..count).map(|_| rng.normal() as f32).collect();
     let x = Tensor::<1>::from_floats(x.as_slice(), &device).reshape(input);
-    let (a, b) = (net.forward(x.clone(), &mut Mode::Eval), loaded.forward(x, &mut Mode::Eval));
+    let (a, b) = (net.forward(x.clone().into(), &mut Mode::Eval), loaded.forward(x.into(), &mut Mode::Eval));
     a.into_data().assert_eq(&b.into_data(), true);
 }
 
@@ -43,6 +43,9 @@ fn save_and_load_give_the_same_bits() {
         survives(|rng| config.init(rng, &device).unwrap(), [2, 6, 5]);
         let config = SequenceClassifierConfig::new([6, 5], hidden.clone(), 3).with_form(form);
         let config = config.with_bidirectional(true).with_layers(2);
+        survives(|rng| config.init(rng, &device).unwrap(), [2, 3, 6, 5]);
+        let config = SequenceRegressorConfig::new([6, 5], hidden.clone(), [2, 4]).with_form(form);
+        let config = config.with_projection(Some(hidden.clone()));
         survives(|rng| config.init(rng, &device).unwrap(), [2, 3, 6, 5]);
         let config = SequenceLabellerConfig::new([6, 5], hidden.clone(), [2, 2]).with_form(form);
         survives(|rng| config.init(rng, &device).unwrap(), [2, 3, 6, 5]);

@@ -1,6 +1,9 @@
 //! Summaries of nets: every parameter is counted once, the right ones are regularised, and costs add up.
 
+mod common;
+
 use burn::tensor::Device;
+use common::sized;
 use matnet::prelude::*;
 use matnet::weights;
 
@@ -52,6 +55,8 @@ fn every_net_counts_its_parameters_and_names_its_weights() {
         for cell in [CellKind::Rnn, CellKind::Lstm, CellKind::Gru] {
             let config = SequenceClassifierConfig::new([6, 5], hidden.clone(), 3).with_form(form);
             check(config.with_cell(cell).with_layers(2).with_projection(Some(hidden.clone())), 5);
+            let config = SequenceRegressorConfig::new([6, 5], hidden.clone(), [2, 3]).with_form(form);
+            check(config.with_cell(cell).with_projection(Some(hidden.clone())), 5);
             let config = SequenceLabellerConfig::new([6, 5], hidden.clone(), 3).with_form(form);
             check(config.with_cell(cell).with_bidirectional(true), 5);
             let config = SequenceLabellerConfig::new([6, 5], hidden.clone(), [2, 3]).with_form(form);
@@ -66,7 +71,7 @@ fn every_net_counts_its_parameters_and_names_its_weights() {
     for aggregation in [Aggregation::Mean, Aggregation::Attention, Aggregation::Concat] {
         for tied in [false, true] {
             let config = ColumnNetConfig::new(6, 5, 3).with_aggregation(aggregation).with_tied(tied);
-            check(config.with_num_relations(2).with_heads(3).with_num_neighbors(4), 1);
+            check(sized(config.with_num_relations(2), 3, 4), 1);
         }
     }
     check(GcnConfig::new(6, [5, 4], 3), 1);

@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 
 use matnet_report::text::{count, number};
-use matnet_train::compare::{RunSeries, Spread};
+use matnet_train::compare::{RunSeries, Spread, results_csv};
+use matnet_train::metrics::Metric;
 use matnet_train::plan::run_specs;
-use matnet_train::report::{results_table, series_page, write_page};
+use matnet_train::report::{main_metric, results_table, series_page, verdicts, write_page};
+use matnet_train::{Split, write_file};
 
 use super::train;
 use crate::cli::Compare;
@@ -22,7 +24,7 @@ pub fn run(args: Compare) -> Outcome {
             let folder = args.out.clone().unwrap_or_else(|| train::standard_folder(config));
             let specs = run_specs(&document, &folder, args.how.seeds)?;
             report = Some(folder.join("report.html"));
-            train::train_all(&specs, &args.how)?
+            train::train_all(specs, &args.how, false)?
         }
         folders if runs == folders.len() => {
             folders.iter().map(|folder| RunSeries::read(folder)).collect::<Result<_, _>>()?
@@ -37,31 +39,43 @@ pub fn run(args: Compare) -> Outcome {
     if let Some(sentence) = summary(&series) {
         writeln!(out, "\n{sentence}")?;
     }
+    for verdict in verdicts(&series) {
+        writeln!(out, "{verdict}")?;
+    }
     if let Some(path) = report {
+        let numbers = path.with_file_name("results.csv");
+        write_file(&numbers, results_csv(&series).as_bytes())?;
         write_page(&path, &series_page(&series)?)?;
-        writeln!(out, "\n{}", path.display())?;
+        writeln!(out, "\n{}\n{}", numbers.display(), path.display())?;
     }
     Ok(())
 }
 
 /// What the comparison shows, in a sentence: the best net against the next one.
 fn summary(series: &[RunSeries]) -> Option<String> {
-    let errors = series.iter().all(|series| series.test_error().is_some());
-    let test = |series: &RunSeries| if errors { series.test_error() } else { series.test_loss() };
+    let metric = main_metric(series);
+    let test = |series: &RunSeries| series.spread(Split::Test, metric);
     let mut order: Vec<(&RunSeries, Spread)> =
         series.iter().filter_map(|one| Some((one, test(one)?))).collect();
     order.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+    if !metric.lower_is_better() {
+        order.reverse();
+    }
     let [(best, first), (next, second), ..] = order[..] else { return None };
-    let metric = if errors { "error" } else { "loss" };
-    let show = |mean: f64| if errors { format!("{:.2} %", 100.0 * mean) } else { number(mean) };
+    let show = |mean: f64| match metric {
+        Metric::Error => format!("{:.2} %", 100.0 * mean),
+        _ => number(mean),
+    };
     let parameters = |series: &RunSeries| Some(count(series.runs.first()?.1.parameters));
-    let seeds = match first.count.min(second.count) {
-        1 => "one seed, which settles little: --seeds 5 shows the spread".to_owned(),
-        seeds => format!("mean of {seeds} seeds"),
+    let over = match (first.count.min(second.count), best.folds().is_empty()) {
+        (1, _) => "one seed".to_owned(),
+        (seeds, true) => format!("mean of {seeds} seeds"),
+        (folds, false) => format!("mean of {folds} folds"),
     };
     Some(format!(
-        "{}: test {metric} {} with {} parameters; {}: {} with {} ({seeds})",
+        "{}: test {} {} with {} parameters; {}: {} with {} ({over})",
         best.label,
+        metric.title(),
         show(first.mean),
         parameters(best)?,
         next.label,

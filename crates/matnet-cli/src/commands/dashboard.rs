@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
+use matnet_report::text;
 use matnet_train::run::Score;
 use matnet_train::{Event, Observer};
 use ratatui::crossterm::event::{self, Event as Input, KeyCode, KeyModifiers};
@@ -13,10 +14,9 @@ use ratatui::symbols::Marker;
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph};
 use ratatui::{DefaultTerminal, Frame};
 
+use super::train::score_text;
 use crate::failure::Failure;
-use matnet_report::text;
-
-use crate::{interrupt, say};
+use crate::interrupt;
 
 /// Between two pictures.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -40,7 +40,7 @@ struct View {
     before: u64,
     done: u64,
     began: Option<Instant>,
-    rate: f64,
+    learning_rate: f64,
     line: String,
     /// Loss so far in the epoch, by step.
     recent: VecDeque<(f64, f64)>,
@@ -103,29 +103,28 @@ impl View {
                 *self = Self { title, epochs, steps, before, done: before, ..Self::default() };
                 self.began = Some(Instant::now());
             }
-            Event::Step { epoch, step, loss, rate, .. } => {
+            Event::Step { epoch, step, loss, learning_rate, .. } => {
                 self.done = (epoch * self.steps + step) as u64;
-                self.rate = rate;
+                self.learning_rate = learning_rate;
                 self.recent.push_back((self.done as f64, loss));
                 if self.recent.len() > RECENT {
                     self.recent.pop_front();
                 }
             }
             Event::Epoch { epoch, train, valid, test, best } => {
-                for (part, score) in [Some(train), valid, test].into_iter().enumerate() {
+                for (split, score) in [Some(train), valid, test].into_iter().enumerate() {
                     let Some(Score { loss, error, .. }) = score else { continue };
-                    self.losses[part].push((epoch as f64, loss));
+                    self.losses[split].push((epoch as f64, loss));
                     if let Some(error) = error {
-                        self.errors[part].push((epoch as f64, 100.0 * error));
+                        self.errors[split].push((epoch as f64, 100.0 * error));
                     }
                 }
                 let star = if best { ", the best so far" } else { "" };
-                let valid =
-                    valid.map_or(String::new(), |valid| format!(", valid {}", super::table::score(valid)));
-                self.line = format!("epoch {epoch}: {}{valid}{star}", super::table::score(train));
+                let valid = valid.map_or(String::new(), |valid| format!(", valid {}", score_text(valid)));
+                self.line = format!("epoch {epoch}: {}{valid}{star}", score_text(train));
             }
-            Event::Measuring(part) => {
-                self.line = format!("measuring the best weights on the {} part", part.name())
+            Event::Evaluating(split) => {
+                self.line = format!("evaluating the best weights on the {} split", split.name())
             }
             Event::End => {}
         }
@@ -150,7 +149,8 @@ impl View {
         if errors {
             chart(frame, areas[2], "error %", "epoch", &named(&self.errors));
         }
-        let text = format!("{}\nrate {}   q or Ctrl-C saves and stops", self.line, self.rate);
+        let text =
+            format!("{}\nlearning rate {}   q or Ctrl-C saves and stops", self.line, self.learning_rate);
         frame.render_widget(Paragraph::new(text), foot);
     }
 
@@ -225,15 +225,24 @@ mod tests {
             run: &run,
             parameters: 1234,
             epochs: 3,
+            monitor: matnet_train::metrics::Metric::Loss,
             steps: 10,
             resumed: None,
             notes: &[],
+            transfer: None,
         });
-        let score = |loss, error| Score { loss, error: Some(error), examples: 5 };
+        let metrics = matnet_train::metrics::MetricValues::default();
+        let score = |loss, error| Score { loss, error: Some(error), examples: 5, metrics };
         for epoch in 1..=2 {
             for step in 1..=10 {
                 let loss = 1.0 / (epoch * step) as f64;
-                view.take(Event::Step { epoch: epoch - 1, step, loss, error: Some(0.5), rate: 1e-3 });
+                view.take(Event::Step {
+                    epoch: epoch - 1,
+                    step,
+                    loss,
+                    error: Some(0.5),
+                    learning_rate: 1e-3,
+                });
             }
             let (train, valid) = (score(0.5, 0.25), Some(score(0.6, 0.3)));
             view.take(Event::Epoch { epoch, train, valid, test: None, best: true });

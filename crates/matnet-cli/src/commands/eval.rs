@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use matnet_report::table::{Table, TableCell, TableColumn};
 use matnet_report::text;
 use matnet_train::compare::RunSeries;
-use matnet_train::report::breakdown_cell;
+use matnet_train::metrics::{PerClass, PerValue};
+use matnet_train::report::{breakdown_cell, metric_cell, metric_title};
 use matnet_train::task::{Confusion, EvalOptions, Evaluation, OtherData};
 use matnet_train::tasks::samples::OCCLUDED_LOSS;
 use matnet_train::{Model, Run, Split};
@@ -57,6 +58,9 @@ struct Report {
     epoch: usize,
     data: String,
     split: &'static str,
+    /// Of several lengths: the one whose score stands first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<usize>,
     #[serde(flatten)]
     evaluation: Evaluation,
 }
@@ -100,6 +104,7 @@ fn evaluate(args: &Eval, run: &Run) -> Result<Report, Failure> {
         epoch: model.epoch(),
         data: model.source().to_owned(),
         split: if args.data.is_some() { "all" } else { split.name() },
+        length: args.length.first().copied().filter(|_| args.length.len() > 1),
         evaluation,
     })
 }
@@ -114,12 +119,15 @@ pub fn note_unfinished(run: &Run, epoch: usize) -> Outcome {
 }
 
 fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
-    let Report { run, weights, epoch, data, split, evaluation } = report;
+    let Report { run, weights, epoch, data, split, length, evaluation } = report;
     let split = if *split == "all" { "all".to_owned() } else { format!("the {split} split") };
     writeln!(out, "{run}: {weights} weights, of epoch {epoch}, on {split} of {data}")?;
     let score = evaluation.score;
     let examples = text::counted(score.examples, "example");
     write!(out, "loss {} over {examples}", text::number(score.loss))?;
+    if let Some(length) = length {
+        write!(out, " of length {length}")?;
+    }
     if let Some(loss) = evaluation.metrics.get(OCCLUDED_LOSS) {
         write!(out, ", {} where occluded", text::number(*loss))?;
     }
@@ -141,9 +149,16 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         breakdown.rows.iter().for_each(|row| table.push(row.iter().map(breakdown_cell)));
         write!(out, "\n{}", table.text())?;
     }
+    metric_table(out, evaluation)?;
+    if !evaluation.per_target.is_empty() {
+        writeln!(out)?;
+        target_table(out, &evaluation.per_target)?;
+    }
+    if !evaluation.per_class.is_empty() {
+        writeln!(out)?;
+        class_table(out, &evaluation.per_class)?;
+    }
     let Some(confusion) = &evaluation.confusion else { return Ok(()) };
-    writeln!(out)?;
-    class_table(out, confusion)?;
     writeln!(out)?;
     match confusion.classes().len() <= SHOWN {
         true => matrix(out, confusion),
@@ -151,36 +166,64 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
 }
 
+/// A row per metric, and why some have no value.
+fn metric_table(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
+    let mut table = Table::new([TableColumn::text("metric"), TableColumn::number("value")]);
+    let mut any = false;
+    for (metric, value) in evaluation.score.metrics.iter() {
+        table.push([metric_title(metric).into(), metric_cell(metric, Some(value))]);
+        any = true;
+    }
+    if any {
+        write!(out, "\n{}", table.text())?;
+    }
+    for (metric, reason) in &evaluation.undefined {
+        writeln!(out, "{metric} is undefined: {reason}")?;
+    }
+    Ok(())
+}
+
+/// A row per target of a regression.
+fn target_table(out: &mut impl Write, targets: &[PerValue]) -> io::Result<()> {
+    let columns = ["MAE", "RMSE", "R²"].map(TableColumn::number);
+    let mut table = Table::new(std::iter::once(TableColumn::text("target")).chain(columns));
+    for target in targets {
+        let cells = [target.mae, target.rmse, target.r2].map(|value| match value {
+            Some(value) => text::number(value).into(),
+            None => TableCell::Empty,
+        });
+        table.push(std::iter::once(target.name.as_str().into()).chain(cells));
+    }
+    write!(out, "{}", table.text())
+}
+
 /// A row per class; of many, those with the lowest recall.
-fn class_table(out: &mut impl Write, confusion: &Confusion) -> io::Result<()> {
-    let mut order: Vec<usize> = (0..confusion.classes().len()).collect();
-    if order.len() > SHOWN {
-        let recall = |&class: &usize| confusion.class(class).recall().unwrap_or(f64::INFINITY);
-        order.sort_by(|a, b| recall(a).total_cmp(&recall(b)));
-        order.truncate(SHOWN);
-        let all = text::count(confusion.classes().len());
+fn class_table(out: &mut impl Write, classes: &[PerClass]) -> io::Result<()> {
+    let mut shown: Vec<&PerClass> = classes.iter().collect();
+    if shown.len() > SHOWN {
+        let recall = |class: &PerClass| class.recall.unwrap_or(f64::INFINITY);
+        shown.sort_by(|a, b| recall(a).total_cmp(&recall(b)));
+        shown.truncate(SHOWN);
+        let all = text::count(classes.len());
         writeln!(out, "the {SHOWN} of {all} classes with the lowest recall")?;
     }
     let percent = |share: Option<f64>| -> TableCell {
         share.map_or(TableCell::Empty, |share| format!("{:.1} %", 100.0 * share).into())
     };
-    let mut table = Table::new([
-        TableColumn::text("class"),
-        TableColumn::number("support"),
-        TableColumn::number("correct"),
-        TableColumn::number("recall"),
-        TableColumn::number("predicted"),
-        TableColumn::number("precision"),
-    ]);
-    for class in order {
-        let counts = confusion.class(class);
+    let score = |value: Option<f64>| value.map_or(TableCell::Empty, |value| TableCell::number(value, 3));
+    let numbers = ["support", "correct", "recall", "predicted", "precision", "F1", "AUC"];
+    let columns = numbers.map(TableColumn::number);
+    let mut table = Table::new(std::iter::once(TableColumn::text("class")).chain(columns));
+    for class in shown {
         table.push([
-            confusion.classes()[class].as_str().into(),
-            TableCell::count(counts.support),
-            TableCell::count(counts.correct),
-            percent(counts.recall()),
-            TableCell::count(counts.predicted),
-            percent(counts.precision()),
+            class.name.as_str().into(),
+            TableCell::count(class.support),
+            TableCell::count(class.correct),
+            percent(class.recall),
+            TableCell::count(class.predicted),
+            percent(class.precision),
+            score(class.f1),
+            score(class.auc),
         ]);
     }
     write!(out, "{}", table.text())

@@ -11,6 +11,7 @@ mod new;
 mod predict;
 mod report;
 mod train;
+mod tune;
 
 use crate::cli::Command;
 use crate::failure::Outcome;
@@ -20,6 +21,7 @@ pub fn run(command: Command) -> Outcome {
     match command {
         Command::Train(command) => train::run(command),
         Command::Compare(command) => compare::run(command),
+        Command::Tune(command) => tune::run(command),
         Command::Eval(command) => eval::run(command),
         Command::Predict(command) => predict::run(command),
         Command::Inspect(command) => inspect::run(command),

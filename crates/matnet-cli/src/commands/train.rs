@@ -7,6 +7,7 @@ use std::time::Duration;
 use matnet_data::catalog::{self, Origin};
 use matnet_report::text;
 use matnet_train::compare::{RunSeries, Spread};
+use matnet_train::metrics::Metric;
 use matnet_train::plan::{RunSpec, run_specs};
 use matnet_train::run::{RunResult, Score};
 use matnet_train::{Document, Observer, Options, Plan, Planner, Run, Split};
@@ -24,11 +25,14 @@ pub fn run(args: Train) -> Outcome {
         document = variant_of(&document, variant, &args.overrides)?;
         folder = folder.join(variant);
     }
+    if let Some(epochs) = args.epochs {
+        document.set(&format!("train.epochs={epochs}"))?;
+    }
     let specs = match args.how.seeds {
         None => vec![RunSpec { label: String::new(), document, folder }],
         seeds => run_specs(&document, &folder, seeds)?,
     };
-    let series = train_all(&specs, &args.how)?;
+    let series = train_all(specs, &args.how, args.epochs.is_some())?;
     let mut out = io::stdout().lock();
     for (run, result) in series.iter().flat_map(|series| &series.runs) {
         writeln!(out, "{}: {}", run.folder().display(), sentence(result))?;
@@ -36,10 +40,12 @@ pub fn run(args: Train) -> Outcome {
     if let [series] = &series[..]
         && series.runs.len() > 1
     {
-        let (error, loss) = (series.test_error(), series.test_loss());
+        let spread = |metric| series.spread(Split::Test, metric);
+        let (error, loss) = (spread(Metric::Error), spread(Metric::Loss));
         if let Some(spread) = error.or(loss) {
             let name = if error.is_some() { "error" } else { "loss" };
-            writeln!(out, "{} seeds: test {name} {}", spread.count, spread_text(spread, error.is_some()))?;
+            let over = if series.folds().is_empty() { "seeds" } else { "folds" };
+            writeln!(out, "{} {over}: test {name} {}", spread.count, spread_text(spread, error.is_some()))?;
         }
     }
     Ok(())
@@ -77,19 +83,24 @@ pub fn standard_folder(config: &Path) -> PathBuf {
     Path::new("runs").join(run.or(config.file_stem()).unwrap_or(config.as_os_str()))
 }
 
-/// Trains all runs, or resumes them.
-pub fn train_all(specs: &[RunSpec], how: &TrainArgs) -> Result<Vec<RunSeries>, Failure> {
+/// Trains all runs, or resumes them; `extend` gives those with fewer epochs more.
+pub fn train_all(specs: Vec<RunSpec>, how: &TrainArgs, extend: bool) -> Result<Vec<RunSeries>, Failure> {
     let cache = how.cache.cache()?;
     let options = Options::default()
         .with_device(how.machine.device()?)
         .with_save_every(Duration::from_secs(how.save_every))
-        .with_from_previous(how.from.is_some());
+        .with_from_previous(how.from.is_some())
+        .with_extend(extend);
     let mut planner = Planner::default();
+    let specs = match how.folds {
+        Some(count) => planner.fold_specs(&specs, count, &cache)?,
+        None => specs,
+    };
     // Whatever is wrong with the last config should be known before a folder is made for the first. Plans whose dataset is
     // shared are kept; the others would fill the memory, and are made again when their turn comes.
     let mut plans: Vec<Option<Box<dyn Plan>>> = Vec::new();
     let mut loading = None;
-    for spec in specs {
+    for spec in &specs {
         let source = spec.document.source();
         if let Some(source) =
             source.filter(|source| !how.quiet && loading != Some(*source) && takes_time(source))
@@ -164,7 +175,13 @@ fn sentence(result: &RunResult) -> String {
 pub fn score_text(score: Score) -> String {
     match score.error {
         Some(error) => format!("error {:.2} % (loss {})", 100.0 * error, text::number(score.loss)),
-        None => format!("loss {}", text::number(score.loss)),
+        None => {
+            let others = [Metric::ExactMatch, Metric::R2].into_iter();
+            let others = others.filter_map(|metric| Some((metric, score.metric(metric)?)));
+            let others =
+                others.map(|(metric, value)| format!(", {} {}", metric.title(), text::number(value)));
+            format!("loss {}{}", text::number(score.loss), others.collect::<String>())
+        }
     }
 }
 

@@ -134,7 +134,7 @@ mod tests {
             None => Target::None,
         };
         let inputs = Array::new(shape, (0..count).map(|i| i as f32).collect()).unwrap();
-        Samples { inputs, target, groups: vec![], group_names: vec![] }
+        Samples::new(inputs, target)
     }
 
     #[test]

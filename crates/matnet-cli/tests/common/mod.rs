@@ -1,12 +1,26 @@
 //! Helpers that the tests of the command share.
 #![allow(dead_code)] // Each test file uses some of them.
 
+pub mod process;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
+
+/// A small net that trains in a moment.
+pub const SMALL: &str = "
+[data]
+source = 'optdigits'
+limit = 80
+[model]
+kind = 'feedforward'
+hidden = [3, 3]
+[train]
+epochs = 2
+batch_size = 20
+";
 
 /// The command with these arguments, in a working directory.
 pub fn matnet(folder: &Path, args: &[&str]) -> Command {
@@ -17,9 +31,7 @@ pub fn matnet(folder: &Path, args: &[&str]) -> Command {
 
 /// Exit code, standard output, standard error.
 pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = matnet(folder, args).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    process::output(matnet(folder, args))
 }
 
 /// The files of a finished run that must be reproducible: all but times, the lock, and the report, whose title is the folder.
@@ -43,23 +55,28 @@ pub fn same(a: &Path, b: &Path) {
     }
 }
 
-/// Starts a command and kills it after `wait` milliseconds, again and again with a longer wait, until it ends by itself.
-/// Returns how often it was killed.
-pub fn kill_until_done(folder: &Path, args: &[&str], mut wait: u64) -> usize {
-    for kills in 0.. {
-        let mut child = matnet(folder, args).stdout(Stdio::null()).spawn().unwrap();
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_millis(wait) {
-            if let Some(status) = child.try_wait().unwrap() {
-                assert!(status.success());
-                return kills;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        // Longer each time, so that it ends however slow the machine is.
-        wait += 5 + wait / 8;
+/// Starts a command and kills it, again and again, until it ends by itself. Returns how often it was killed.
+pub fn kill_until_done(folder: &Path, args: &[&str], wait: u64) -> usize {
+    process::kill_until_done(|| matnet(folder, args), wait)
+}
+
+/// Asserts that a training ends in the same bytes on one, two and three threads.
+pub fn same_on_any_number_of_threads(folder: &Path, args: &[&str]) {
+    for threads in ["1", "2", "3"] {
+        let how = ["-q", "--fresh", "--out", threads, "--threads", threads];
+        let (code, out, err) = run(folder, &[&["train"], args, &how].concat());
+        assert_eq!(code, 0, "{err}");
+        assert!(out.starts_with(&format!("{threads}: test error ")), "{out}");
     }
-    unreachable!()
+    same(&folder.join("1"), &folder.join("2"));
+    same(&folder.join("1"), &folder.join("3"));
+}
+
+/// Asserts that a training which is killed at least twice, first after `wait` milliseconds, ends in the same bytes.
+pub fn same_when_killed(folder: &Path, args: &[&str], wait: u64) {
+    let train = |out: &[&'static str]| [&["train", "-q"], args, out].concat();
+    assert_eq!(run(folder, &train(&["--out", "whole"])).0, 0);
+    let kills = kill_until_done(folder, &train(&["--out", "killed", "--save-every", "0"]), wait);
+    assert!(kills >= 2, "killed only {kills} times");
+    same(&folder.join("whole"), &folder.join("killed"));
 }

@@ -1,7 +1,7 @@
 //! One attempt to download one file from one address, resumed where that is safe.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, Response};
 use ureq::{Agent, Body};
 
+use crate::files::{self, LockError};
 use crate::{Error, Result};
 
 /// Timeouts and retries of a download.
@@ -56,21 +57,10 @@ impl PartialFile {
     /// Opens or creates the partial file of `target`; fails while another process has it open.
     pub fn open(target: &Path) -> Result<Self> {
         let path = with_end(target, ".part");
-        let io = |e| Error::io(&path, e);
-        if path.is_symlink() {
-            let what = "is a symbolic link; a download needs a file of its own: remove it";
-            return Err(Error::Fetch(format!("{}: {what}", path.display())));
-        }
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
-        if let Err(e) = file.try_lock() {
-            return Err(match e {
-                std::fs::TryLockError::WouldBlock => {
-                    Error::Fetch(format!("{}: another process is fetching it", path.display()))
-                }
-                std::fs::TryLockError::Error(e) => Error::io(&path, e),
-            });
-        }
+        let file = files::open_alone(&path).map_err(|error| match error {
+            LockError::Taken => Error::Fetch(format!("{}: another process is fetching it", path.display())),
+            LockError::Failed(error) => error,
+        })?;
         Ok(Self { path, file, resumed: false })
     }
 
@@ -82,14 +72,14 @@ impl PartialFile {
     /// Truncates it.
     pub fn clear(&mut self) -> Result<()> {
         self.resumed = false;
-        remove(&self.origin())?;
+        files::remove(&self.origin())?;
         self.file.set_len(0).and_then(|()| self.file.rewind()).map_err(|e| Error::io(&self.path, e))
     }
 
     /// Deletes it.
     pub fn discard(self) -> Result<()> {
-        remove(&self.origin())?;
-        remove(&self.path)
+        files::remove(&self.origin())?;
+        files::remove(&self.path)
     }
 
     /// Keeps it for the next attempt, unless it is empty.
@@ -99,13 +89,14 @@ impl PartialFile {
 
     /// Syncs it to disk and renames it to `target`.
     pub fn finish(self, target: &Path) -> Result<()> {
-        self.file.sync_all().map_err(|e| Error::io(&self.path, e))?;
-        std::fs::rename(&self.path, target).map_err(|e| Error::io(target, e))?;
-        // The rename is durable only once the folder is synced; not every system can open a folder.
-        if let Some(folder) = target.parent().and_then(|folder| File::open(folder).ok()) {
-            let _ = folder.sync_all();
+        files::sync(&self.file, target)?;
+        // Before the rename: after it, nobody would look for the file again.
+        files::remove(&self.origin())?;
+        files::rename(&self.path, target)?;
+        if let Some(folder) = target.parent() {
+            files::sync_folder(folder);
         }
-        remove(&self.origin())
+        Ok(())
     }
 
     /// The file that records where the bytes come from: a line for the address, a line for the validator.
@@ -146,7 +137,8 @@ impl PartialFile {
         let mut done = match (response.status().as_u16(), &resume) {
             (206, Some((length, _))) if continues_at(&response, *length) => {
                 self.resumed = true;
-                self.file.seek(SeekFrom::Start(*length)).map_err(|e| self.local(e))?;
+                let sought = self.file.seek(SeekFrom::Start(*length));
+                sought.map_err(|e| Failure::Local(Error::io(&self.path, e)))?;
                 *length
             }
             (200, _) => {
@@ -193,7 +185,7 @@ impl PartialFile {
         let (mut since, mut before) = (Instant::now(), done);
         loop {
             if on_bytes(done, total).is_break() {
-                self.file.sync_all().map_err(|e| self.local(e))?;
+                files::sync(&self.file, &self.path).map_err(Failure::Local)?;
                 return Err(Failure::Stopped);
             }
             let read = match body.read(&mut buffer) {
@@ -210,7 +202,7 @@ impl PartialFile {
                     "sends more than the {max_bytes} bytes this file can have"
                 )));
             }
-            self.file.write_all(&buffer[..read]).map_err(|e| self.local(e))?;
+            self.append(&buffer[..read]).map_err(Failure::Local)?;
             // A server that drips byte by byte never lets a single read time out.
             if since.elapsed() > options.timeout {
                 if done - before < options.min_bytes {
@@ -227,12 +219,18 @@ impl PartialFile {
         // Only a strong tag guarantees the same bytes.
         let tag = text("etag").filter(|tag| !tag.starts_with("W/"));
         let Some(validator) = tag.or_else(|| text("last-modified")) else { return Ok(()) };
-        let origin = self.origin();
-        std::fs::write(&origin, format!("{url}\n{validator}\n")).map_err(|e| Error::io(&origin, e))
+        files::write(&self.origin(), format!("{url}\n{validator}\n").as_bytes())
     }
 
-    fn local(&self, e: std::io::Error) -> Failure {
-        Failure::Local(Error::io(&self.path, e))
+    fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            match files::write_some(&mut self.file, bytes) {
+                Ok(written) => bytes = &bytes[written..],
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(Error::io(&self.path, e)),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -260,6 +258,9 @@ fn continues_at(response: &Response<Body>, length: u64) -> bool {
 }
 
 fn describe(error: ureq::Error) -> Failure {
+    if let Some(what) = certificate(&error.to_string()) {
+        return Failure::Permanent(what);
+    }
     match error {
         ureq::Error::BadUri(_) | ureq::Error::RedirectFailed | ureq::Error::TooManyRedirects => {
             Failure::Permanent(error.to_string())
@@ -276,6 +277,22 @@ fn describe(error: ureq::Error) -> Failure {
     }
 }
 
+/// What is wrong with the certificate of a server, if that is what an error says.
+fn certificate(error: &str) -> Option<String> {
+    let (_, problem) = error.split_once("certificate")?;
+    let why = match problem {
+        // A certificate that signs itself is either.
+        problem if problem.contains("UnknownIssuer") || problem.contains("CaUsedAsEndEntity") => {
+            "is not signed by an authority that browsers trust (does a proxy read along?)".to_owned()
+        }
+        problem if problem.contains("xpired") => {
+            "has expired (is the clock of this machine right?)".to_owned()
+        }
+        problem => format!("is not accepted ({})", problem.trim_start_matches(':').trim()),
+    };
+    Some(format!("its certificate {why}"))
+}
+
 fn reason(error: &std::io::Error) -> String {
     let timeout = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
     match error.kind() {
@@ -289,11 +306,4 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
-}
-
-fn remove(path: &Path) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, e)),
-        _ => Ok(()),
-    }
 }

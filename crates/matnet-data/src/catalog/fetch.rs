@@ -13,7 +13,7 @@ use super::cache::{Cache, by_hand};
 use super::check::{self, Verdict};
 use super::download::{Failure, FetchOptions, PartialFile, agent};
 use super::{DatasetFile, DatasetInfo, Origin};
-use crate::{Error, Result, catalog};
+use crate::{Error, Result, catalog, files};
 
 /// An event of a running fetch; the first field is the file name.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,7 +110,7 @@ pub fn fetch_file(
             }
         }
     }
-    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    files::create_folder(folder)?;
     let agent = agent(options);
     let mut failures = String::new();
     for url in &file.urls {
@@ -178,6 +178,5 @@ fn attempt_download(
 /// Stores the checksum of a file that has no published one.
 fn keep_record(target: &Path, verdict: Verdict) -> Result<()> {
     let Verdict::Unverified(sum) = verdict else { return Ok(()) };
-    let record = check::record_of(target);
-    std::fs::write(&record, format!("{sum}\n")).map_err(|e| Error::io(&record, e))
+    files::write(&check::record_of(target), format!("{sum}\n").as_bytes())
 }

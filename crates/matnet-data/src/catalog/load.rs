@@ -4,8 +4,10 @@ use std::path::Path;
 
 use super::moving::MovingSequences;
 use super::readers::babi::{self, BabiSize};
+use super::readers::graph_npz::GraphFile;
 use super::readers::mnist::{self, MnistSplit};
-use super::readers::{builtin, linqs, repository};
+use super::readers::uea::UeaSet;
+use super::readers::{builtin, ett, linqs, repository};
 use super::{Cache, DatasetInfo};
 use crate::generate::{EegSimulator, StoryGenerator};
 use crate::{Dataset, Result, Samples, Target, catalog};
@@ -32,10 +34,7 @@ pub fn load(name: &str, cache: &Cache, options: LoadOptions) -> Result<Dataset> 
     match dataset.name {
         "optdigits" => Ok(builtin::optdigits()?.into()),
         "fashion" => Ok(builtin::fashion()?.into()),
-        "vowels" => {
-            let note = "sequences have 7 to 29 steps and are padded with zeros to 29".to_owned();
-            Ok(Dataset::from(builtin::vowels()?).with_official_test(270..640).with_note(note))
-        }
+        "vowels" => Ok(with_length_note(builtin::vowels()?.with_official_test(270..640))),
         "simulated-eeg" => {
             let simulated = EegSimulator::default().generate(options.seed)?;
             Ok(Dataset::from(simulated)
@@ -61,21 +60,26 @@ fn read_files(dataset: &DatasetInfo, cache: &Cache) -> Result<Dataset> {
     match dataset.name {
         "digits" => Ok(repository::digits(&located)?.into()),
         "faces" => Ok(repository::faces(&located.files[0])?.into()),
-        "motions" => Ok(Dataset::from(repository::motions(&located.files[0])?).with_official_test(40..80)),
+        "motions" => Ok(repository::motions(&located.files[0])?.with_official_test(40..80).into()),
         "citations" => Ok(linqs::load(&located.files[0])?.into()),
         "mnist" => {
             let (train, test) =
                 (mnist::load(folder, MnistSplit::Train)?, mnist::load(folder, MnistSplit::Test)?);
             let official_test = train.inputs.len()..train.inputs.len() + test.inputs.len();
-            Ok(Dataset::from(train.concat(test)?).with_official_test(official_test))
+            Ok(train.concat(test)?.with_official_test(official_test).into())
         }
+        "etth1" | "etth2" => Ok(ett::load(&located.files[0])?.into()),
         "linqs-cora" => Ok(linqs::load(unpacked(folder, "cora"))?.into()),
         "babi" => {
             let stories = babi::load(folder, BabiSize::Small)?;
             let notes = stories.missing.iter().map(|what| format!("{what} is missing")).collect();
             Ok(Dataset { notes, ..stories.into() })
         }
-        name => research(name, folder, cache),
+        name => match (UeaSet::get(name), GraphFile::get(name)) {
+            (Some(set), _) => Ok(with_length_note(set.load(&located)?)),
+            (_, Some(graph)) => Ok(graph.load(&located.files[0])?.into()),
+            _ => research(name, folder, cache),
+        },
     }
 }
 
@@ -104,6 +108,20 @@ fn research(name: &str, _: &Path, _: &Cache) -> Result<Dataset> {
 
 fn no_reader(name: &str) -> Result<Dataset> {
     Err(crate::Error::Invalid(format!("the catalog has no reader for `{name}`")))
+}
+
+/// Sequences, with a note where their lengths differ.
+fn with_length_note(samples: Samples) -> Dataset {
+    let lengths = &samples.lengths;
+    let range = lengths.iter().min().zip(lengths.iter().max());
+    let note = range.map(|(least, most)| {
+        format!("sequences have {least} to {most} steps and are padded with zeros to {most}")
+    });
+    let dataset = Dataset::from(samples);
+    match note {
+        Some(note) => dataset.with_note(note),
+        None => dataset,
+    }
 }
 
 fn unpacked(folder: &Path, name: &str) -> std::path::PathBuf {

@@ -98,10 +98,11 @@ pub fn all() -> &'static [DatasetInfo] {
     &ALL
 }
 
-/// The dataset called `name`; the error suggests the nearest name.
+/// The dataset called `name`, as `japanese-vowels` or as its publisher writes it, `JapaneseVowels`; the error suggests the nearest name.
 pub fn get(name: &str) -> Result<&'static DatasetInfo> {
     let wanted = name.to_ascii_lowercase().replace('_', "-");
-    all().iter().find(|dataset| dataset.name == wanted).ok_or_else(|| {
+    let same = |known: &str| known.bytes().filter(|&b| b != b'-').eq(wanted.bytes().filter(|&b| b != b'-'));
+    all().iter().find(|dataset| same(dataset.name)).ok_or_else(|| {
         let nearest = all().iter().map(|dataset| dataset.name).min_by_key(|known| distance(known, &wanted));
         let hint = nearest.filter(|known| distance(known, &wanted) <= known.len() / 2);
         let hint = hint.map(|known| format!(", did you mean `{known}`?")).unwrap_or_default();
@@ -134,6 +135,8 @@ mod tests {
     fn names_are_found_and_near_misses_suggested() {
         assert_eq!(get("mnist").unwrap().name, "mnist");
         assert_eq!(get("Frey_Face").unwrap().name, "frey-face");
+        assert_eq!(get("JapaneseVowels").unwrap().name, "japanese-vowels");
+        assert_eq!(get("ETTh1").unwrap().name, "etth1");
         let message = |name| get(name).unwrap_err().to_string();
         assert_eq!(message("minst"), "no dataset is called `minst`, did you mean `mnist`?");
         assert_eq!(message("qqqqqqqqqqqqqq"), "no dataset is called `qqqqqqqqqqqqqq`");

@@ -50,6 +50,18 @@ impl Array {
         self.len() == 0
     }
 
+    /// The same values in another shape; fails unless it holds as many.
+    pub fn reshaped(self, shape: impl Into<Vec<usize>>) -> Result<Self> {
+        Self::new(shape, self.data)
+    }
+
+    /// Some samples, in this order.
+    pub fn select(&self, indices: &[usize]) -> Result<Self> {
+        let mut shape = self.shape.clone();
+        shape[0] = indices.len();
+        Self::new(shape, indices.iter().flat_map(|&at| self.sample(at)).copied().collect())
+    }
+
     /// The values of sample `index`.
     pub fn sample(&self, index: usize) -> &[f32] {
         let size = self.shape[1..].iter().product::<usize>();

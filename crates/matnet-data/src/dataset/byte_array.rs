@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Array, Error, Result};
+use crate::{Array, Error, Result, memory};
 
 /// Grey levels from 0 to 255 in row-major order. They stand for numbers between 0 and 1; converting to numbers and
 /// back is exact.
@@ -19,7 +19,8 @@ impl ByteArray {
         let size = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
         let size = size.filter(|&size| size <= isize::MAX as usize);
         let size = size.ok_or_else(|| Error::Invalid(format!("shape {shape:?}: too large")))?;
-        Ok(Self { shape, data: vec![0; size] })
+        let data = memory::filled(0, size, format_args!("{count} samples"))?;
+        Ok(Self { shape, data })
     }
 
     /// Stores samples of numbers between 0 and 1 from sample `first` on.
@@ -50,12 +51,12 @@ impl ByteArray {
     /// The entries `range` of sample `index` as numbers.
     pub fn sample_range(&self, index: usize, range: Range<usize>) -> Vec<f32> {
         let size = self.sample_size();
-        grey_to_f32(&self.data[index * size..(index + 1) * size][range])
+        levels(&self.data[index * size..(index + 1) * size][range]).collect()
     }
 
     /// All samples as numbers.
     pub fn to_array(&self) -> Result<Array> {
-        Array::new(self.shape.clone(), grey_to_f32(&self.data))
+        Array::new(self.shape.clone(), grey_to_f32(&self.data)?)
     }
 
     /// The samples at `indices`, in that order.
@@ -74,10 +75,14 @@ impl ByteArray {
 }
 
 /// Bytes as grey levels between 0 and 1.
-pub(crate) fn grey_to_f32(pixels: &[u8]) -> Vec<f32> {
+pub(crate) fn grey_to_f32(pixels: &[u8]) -> Result<Vec<f32>> {
+    memory::collect(levels(pixels), format_args!("{} pixels", pixels.len()))
+}
+
+fn levels(pixels: &[u8]) -> impl ExactSizeIterator<Item = f32> {
     // dividing by 255 is not the same as multiplying by 1/255: a table keeps the division's values and is fast
     let levels: [f32; 256] = std::array::from_fn(|level| level as f32 / 255.0);
-    pixels.iter().map(|&level| levels[usize::from(level)]).collect()
+    pixels.iter().map(move |&level| levels[usize::from(level)])
 }
 
 #[cfg(test)]
@@ -87,7 +92,7 @@ mod tests {
     #[test]
     fn every_level_survives_the_round_trip() {
         let all: Vec<u8> = (0..=255).collect();
-        let numbers = Array::new([2, 8, 16], grey_to_f32(&all)).unwrap();
+        let numbers = Array::new([2, 8, 16], grey_to_f32(&all).unwrap()).unwrap();
         let mut bytes = ByteArray::zeros(3, &[8, 16]).unwrap();
         bytes.set_samples(1, &numbers).unwrap();
         assert_eq!(bytes.to_array().unwrap().data()[128..], *numbers.data());

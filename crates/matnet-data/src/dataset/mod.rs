@@ -1,15 +1,17 @@
-//! The types that every reader returns: plain arrays with targets, graphs, and stories with questions.
+//! The types that every reader returns: plain arrays with targets, long tables, graphs, and stories with questions.
 
 mod array;
 mod byte_array;
+mod samples;
 mod stories;
-
-use std::ops::Range;
+mod table;
 
 pub use array::Array;
 pub use byte_array::ByteArray;
 pub(crate) use byte_array::grey_to_f32;
+pub use samples::{Samples, Target};
 pub use stories::{QaTask, Question, Story, StoryData, tokenize};
+pub use table::TableData;
 
 use crate::{Error, Result};
 
@@ -19,8 +21,6 @@ use crate::{Error, Result};
 pub struct Dataset {
     /// The data.
     pub contents: Contents,
-    /// The samples that the publisher keeps for testing, if the data come with an official test set.
-    pub official_test: Option<Range<usize>>,
     /// Remarks for the user: trials skipped, sequences generated, padding, …
     pub notes: Vec<String>,
 }
@@ -30,6 +30,8 @@ pub struct Dataset {
 pub enum Contents {
     /// Matrices or sequences of matrices.
     Samples(Samples),
+    /// A long table in the order of time.
+    Table(TableData),
     /// A graph with node features.
     Graph(GraphData),
     /// Stories with questions.
@@ -42,6 +44,20 @@ impl Dataset {
         match self.contents {
             Contents::Samples(samples) => Ok(samples),
             other => Err(other.mismatch("matrices or sequences")),
+        }
+    }
+
+    /// The long table; fails if the dataset holds something else. One matrix counts as a table: its rows are the times.
+    pub fn into_table(self) -> Result<TableData> {
+        match self.contents {
+            Contents::Table(table) => Ok(table),
+            Contents::Samples(Samples { inputs, target: Target::None, .. })
+                if inputs.shape().len() == 3 && inputs.len() == 1 =>
+            {
+                let sides = inputs.shape()[1..].to_vec();
+                TableData::new(inputs.reshaped(sides)?)
+            }
+            other => Err(other.mismatch("one long table")),
         }
     }
 
@@ -65,16 +81,13 @@ impl Dataset {
         self.notes.push(note);
         self
     }
-
-    pub(crate) fn with_official_test(self, test: Range<usize>) -> Self {
-        Self { official_test: Some(test), ..self }
-    }
 }
 
 impl Contents {
     fn mismatch(&self, expected: &str) -> Error {
         let found = match self {
             Self::Samples(_) => "matrices or sequences",
+            Self::Table(_) => "one long table (`window` and `horizon` make samples of it)",
             Self::Graph(_) => "a graph",
             Self::Stories(_) => "stories",
         };
@@ -84,13 +97,19 @@ impl Contents {
 
 impl From<Contents> for Dataset {
     fn from(contents: Contents) -> Self {
-        Self { contents, official_test: None, notes: Vec::new() }
+        Self { contents, notes: Vec::new() }
     }
 }
 
 impl From<Samples> for Dataset {
     fn from(samples: Samples) -> Self {
         Contents::Samples(samples).into()
+    }
+}
+
+impl From<TableData> for Dataset {
+    fn from(table: TableData) -> Self {
+        Contents::Table(table).into()
     }
 }
 
@@ -103,69 +122,6 @@ impl From<GraphData> for Dataset {
 impl From<StoryData> for Dataset {
     fn from(stories: StoryData) -> Self {
         Contents::Stories(stories).into()
-    }
-}
-
-/// The targets of supervised learning.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Target {
-    /// None: unsupervised, as for an autoencoder.
-    None,
-    /// One class per sample, below `names.len()`.
-    Classes {
-        /// The class of each sample.
-        labels: Vec<u32>,
-        /// A name per class.
-        names: Vec<String>,
-    },
-    /// One class per step of each sequence, below `names.len()`.
-    StepClasses {
-        /// The classes, sample after sample, step after step.
-        labels: Vec<u32>,
-        /// A name per class.
-        names: Vec<String>,
-    },
-    /// One matrix, or sequence of matrices, per sample.
-    Matrices(Array),
-}
-
-/// Independent samples: matrices `[n, rows, cols]` or sequences of matrices `[n, time, rows, cols]`, with their targets.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Samples {
-    /// The inputs.
-    pub inputs: Array,
-    /// The targets.
-    pub target: Target,
-    /// The group of each sample (the subject of a trial, say), for splits by group; empty where there are none.
-    pub groups: Vec<u32>,
-    /// A name per group.
-    pub group_names: Vec<String>,
-}
-
-impl Samples {
-    /// Samples without groups.
-    pub fn new(inputs: Array, target: Target) -> Self {
-        Self { inputs, target, groups: Vec::new(), group_names: Vec::new() }
-    }
-
-    /// Appends the samples of `other`, which must have the same shape and the same classes; groups are dropped.
-    pub(crate) fn concat(self, other: Self) -> Result<Self> {
-        let mut shape = self.inputs.shape().to_vec();
-        if shape[1..] != other.inputs.shape()[1..] {
-            let what = format!("samples of shape {:?} after {:?}", &other.inputs.shape()[1..], &shape[1..]);
-            return Err(Error::Invalid(what));
-        }
-        shape[0] += other.inputs.len();
-        let mut data = self.inputs.into_data();
-        data.extend_from_slice(other.inputs.data());
-        let target = match (self.target, other.target) {
-            (Target::Classes { mut labels, names }, Target::Classes { labels: more, .. }) => {
-                labels.extend(more);
-                Target::Classes { labels, names }
-            }
-            _ => Target::None,
-        };
-        Ok(Self::new(Array::new(shape, data)?, target))
     }
 }
 
@@ -188,8 +144,8 @@ pub struct GraphData {
     pub relation_names: Vec<String>,
     /// Whether edges have a direction; in an undirected graph both ends aggregate from each other.
     pub directed: bool,
-    /// The public split that comes with the data, if there is one.
-    pub split: Option<SplitIndices>,
+    /// The public splits that come with the data; empty if there are none.
+    pub splits: Vec<SplitIndices>,
 }
 
 impl GraphData {

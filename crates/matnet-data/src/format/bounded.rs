@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Deflate compresses at most 1032 to 1, and only constants come near; numbers worth learning from do not.
 const MOST_RATIO: u64 = 100;
@@ -32,7 +32,7 @@ impl Budget {
     }
 
     /// Charges `bytes` decompressed bytes; fails if the budget is exhausted.
-    fn spend(&self, bytes: u64) -> io::Result<()> {
+    pub(crate) fn spend(&self, bytes: u64) -> io::Result<()> {
         let paid = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
         paid.map(drop).map_err(|_| {
             let what =
@@ -218,7 +218,7 @@ impl<'a> Input<'a> {
         while bytes.len() < count {
             let have = bytes.len();
             let step = if self.left.is_some() { count - have } else { have.max(STEP).min(count - have) };
-            bytes.reserve_exact(step);
+            memory::reserve(&mut bytes, step, self.name.display())?;
             bytes.resize(have + step, 0);
             self.fill(&mut bytes[have..])?;
         }
@@ -235,7 +235,7 @@ impl<'a> Input<'a> {
                 Some(left) => usize::try_from(left).unwrap_or(usize::MAX).saturating_add(1).min(1 << 30),
                 None => have.max(STEP),
             };
-            bytes.reserve_exact(step);
+            memory::reserve(&mut bytes, step, self.name.display())?;
             bytes.resize(have + step, 0);
             let read = self.read_up_to(&mut bytes[have..])?;
             bytes.truncate(have + read);
@@ -262,8 +262,13 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
-    /// Passes `count` bytes to `each` in blocks whose length is a multiple of `unit`.
-    pub(crate) fn blocks(&mut self, count: u64, unit: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+    /// Passes `count` bytes to `each` in blocks whose length is a multiple of `unit`, with the name of the stream.
+    pub(crate) fn blocks(
+        &mut self,
+        count: u64,
+        unit: usize,
+        mut each: impl FnMut(&[u8], &Path) -> Result<()>,
+    ) -> Result<()> {
         self.expect_left(count)?;
         let size = (STEP / unit.max(1)).max(1) * unit;
         let mut block = vec![0; (size as u64).min(count) as usize];
@@ -271,7 +276,7 @@ impl<'a> Input<'a> {
         while left > 0 {
             let now = (block.len() as u64).min(left) as usize;
             self.fill(&mut block[..now])?;
-            each(&block[..now]);
+            each(&block[..now], &self.name)?;
             left -= now as u64;
         }
         Ok(())
@@ -297,10 +302,11 @@ impl Read for Input<'_> {
     }
 }
 
-/// Reserves room for `more` values in steps of an eighth, so that little memory is unused.
-pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize) {
-    if values.capacity() - values.len() < more {
-        let step = (values.len() / 8).max(STEP / size_of::<T>().max(1)).max(more);
-        values.reserve_exact(step);
+/// Reserves room for `more` values of the file `name` in steps of an eighth, so that little memory is unused.
+pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize, name: &Path) -> Result<()> {
+    if values.capacity() - values.len() >= more {
+        return Ok(());
     }
+    let step = (values.len() / 8).max(STEP / size_of::<T>().max(1)).max(more);
+    memory::reserve(values, step, name.display())
 }

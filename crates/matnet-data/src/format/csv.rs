@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::format::bounded::{Input, reserve};
 use crate::format::fields::{Fields, Next};
-use crate::{Array, Result};
+use crate::{Array, Result, memory};
 
 /// Reads a matrix `[rows, cols]` from a text file, gzipped or not.
 pub fn read(path: impl AsRef<Path>) -> Result<Array> {
@@ -18,7 +18,9 @@ pub fn read(path: impl AsRef<Path>) -> Result<Array> {
             Next::End => break,
         }
     }
-    parse_into(Input::open(path)?, Vec::with_capacity(count))
+    let input = Input::open(path)?;
+    let numbers = memory::with_capacity(count, input.name().display())?;
+    parse_into(input, numbers)
 }
 
 /// Reads a matrix from a stream.
@@ -27,6 +29,7 @@ pub fn parse(input: Input) -> Result<Array> {
 }
 
 fn parse_into(input: Input, mut numbers: Vec<f32>) -> Result<Array> {
+    let name = input.name().to_owned();
     let mut fields = Fields::new(input);
     let (mut rows, mut cols, mut in_row) = (0usize, 0usize, 0usize);
     // whether this line may be a header, and whether it is one
@@ -41,7 +44,7 @@ fn parse_into(input: Input, mut numbers: Vec<f32>) -> Result<Array> {
                     continue;
                 }
                 let number = fields.number()?;
-                reserve(&mut numbers, 1);
+                reserve(&mut numbers, 1, &name)?;
                 numbers.push(number);
                 in_row += 1;
             }

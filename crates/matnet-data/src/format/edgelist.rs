@@ -1,7 +1,7 @@
 //! A graph as two text files: a node table (name, features, optional class) and an edge list.
 //!
-//! A node's line is its name, its features, and its class, if the last field is not a number or a header calls the last column `class`,
-//! `label` or `y`. An edge's line is two names, and the name of the relation if there are several. Fields are separated by commas,
+//! A node's line is its name, its features, and its class: the column that a header calls `class`, `label`, `y`, `target` or `category`, or
+//! else the last one, if it does not hold numbers. An edge's line is two names, and the name of the relation if there are several. Fields are separated by commas,
 //! semicolons, tabs or blanks. LINQS's `.content` and `.cites` are in this format.
 
 use std::collections::HashMap;
@@ -14,6 +14,9 @@ use crate::{Array, Error, GraphData, Result};
 /// The words for an unknown class.
 const UNKNOWN: [&str; 4] = ["", "?", "-", "none"];
 
+/// What a header may call the column of the classes.
+pub const CLASS_COLUMNS: [&str; 5] = ["class", "label", "y", "target", "category"];
+
 /// Reads a graph from an edge list and a node table; either may be gzipped.
 pub fn read(edges: impl AsRef<Path>, nodes: impl AsRef<Path>) -> Result<GraphData> {
     parse(Input::open(edges)?, Input::open(nodes)?)
@@ -22,9 +25,15 @@ pub fn read(edges: impl AsRef<Path>, nodes: impl AsRef<Path>) -> Result<GraphDat
 /// Reads a graph from two streams.
 pub fn parse(edges: Input, nodes: Input) -> Result<GraphData> {
     let table = node_table(nodes)?;
-    let EdgeList { edges, relations, relation_names } = edge_list(edges, &table.names)?;
+    let list = edge_list(edges, &table.names)?;
+    Ok(assemble(table, list))
+}
+
+/// The graph of a node table and an edge list.
+pub(crate) fn assemble(table: NodeTable, list: EdgeList) -> GraphData {
+    let EdgeList { edges, relations, relation_names } = list;
     let NodeTable { names, features, labels, class_names } = table;
-    Ok(GraphData {
+    GraphData {
         features,
         node_names: names.texts(),
         labels,
@@ -33,8 +42,8 @@ pub fn parse(edges: Input, nodes: Input) -> Result<GraphData> {
         relations,
         relation_names,
         directed: false,
-        split: None,
-    })
+        splits: Vec::new(),
+    }
 }
 
 /// Names in one buffer, with a sorted index.
@@ -55,16 +64,17 @@ impl Names {
         (0..self.ends.len()).map(|at| String::from_utf8_lossy(self.get(at)).into_owned()).collect()
     }
 
-    fn push(&mut self, name: &[u8]) -> Option<()> {
-        reserve(&mut self.bytes, name.len());
+    pub fn push(&mut self, name: &[u8], source: &Path) -> Result<()> {
+        reserve(&mut self.bytes, name.len(), source)?;
         self.bytes.extend_from_slice(name);
-        reserve(&mut self.ends, 1);
-        self.ends.push(u32::try_from(self.bytes.len()).ok()?);
-        Some(())
+        reserve(&mut self.ends, 1, source)?;
+        let end = u32::try_from(self.bytes.len());
+        self.ends.push(end.map_err(|_| Error::format(source, "the node names take more than 4 GiB"))?);
+        Ok(())
     }
 
     /// Sorts the index; returns a duplicate name, if there is one.
-    fn sort(&mut self) -> Option<String> {
+    pub fn sort(&mut self) -> Option<String> {
         let mut sorted: Vec<u32> = (0..self.ends.len() as u32).collect();
         sorted.sort_unstable_by(|&a, &b| self.get(a as usize).cmp(self.get(b as usize)));
         let twice = sorted.windows(2).find(|pair| self.get(pair[0] as usize) == self.get(pair[1] as usize));
@@ -73,7 +83,7 @@ impl Names {
         twice
     }
 
-    fn find(&self, name: &[u8]) -> Option<u32> {
+    pub fn find(&self, name: &[u8]) -> Option<u32> {
         let at = self.sorted.binary_search_by(|&at| self.get(at as usize).cmp(name)).ok()?;
         Some(self.sorted[at])
     }
@@ -95,8 +105,11 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
     let mut features: Vec<f32> = Vec::new();
     let mut classes: HashMap<String, u32> = HashMap::new();
     let mut labels: Vec<Option<u32>> = Vec::new();
-    // whether the last column is a class; known after the header or the first node
+    // whether there is a class; known after the first node, or after a header that names its column
     let mut has_class: Option<bool> = None;
+    let mut headed = false;
+    let mut columns: Vec<String> = Vec::new();
+    let mut class_at: Option<usize> = None;
     let mut cols = 0usize;
     let mut count = 0usize;
     // the previous field, held back until it is known whether it is the last one of the line
@@ -112,14 +125,16 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
         let mut head = false;
         loop {
             let next = fields.next()?;
-            if held_any && (next == Next::Field || has_class == Some(false)) && !head {
+            let known = has_class == Some(false) || class_at.is_some();
+            if held_any && (next == Next::Field || known) && !head {
                 match held.parse::<f32>() {
+                    _ if class_at == Some(words - 1) => labels.push(class_of(&held, &mut classes)),
                     Ok(number) => {
-                        reserve(&mut features, 1);
+                        reserve(&mut features, 1, &source)?;
                         features.push(number);
                     }
                     // words in the middle of the first line: it is a header
-                    Err(_) if count == 0 && has_class.is_none() => head = true,
+                    Err(_) if count == 0 && !headed => head = true,
                     Err(_) => return Err(fields.error(format!("{held:?} is not a number"))),
                 }
                 held_any = false;
@@ -131,12 +146,17 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
             held.push_str(fields.text()?);
             held_any = true;
             words += 1;
+            if count == 0 && !headed {
+                columns.push(held.clone());
+            }
         }
         // A line with one word and no feature is a header too.
         let head =
             head || (held_any && (is_class_column(&held) || words == 1 && held.parse::<f32>().is_err()));
-        if head && count == 0 && has_class.is_none() {
-            has_class = Some(is_class_column(&held));
+        if head && count == 0 && !headed {
+            headed = true;
+            class_at = columns.iter().position(|name| is_class_column(name));
+            has_class = class_at.map(|_| true);
             features.clear();
             fields.next_line();
             continue;
@@ -161,13 +181,17 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
         if has_class == Some(false) {
             labels.push(None);
         }
+        if labels.len() != count + 1 {
+            let name = class_at.map_or("class", |at| columns[at].as_str());
+            return Err(fields.error(format!("no {name} where the header has one")));
+        }
         let wide = features.len() - before;
         if count == 0 {
             cols = wide;
         } else if wide != cols {
             return Err(fields.error(format!("{wide} features where the first node has {cols}")));
         }
-        names.push(&name).ok_or_else(|| fields.error("the node names take more than 4 GiB"))?;
+        names.push(&name, &source)?;
         count += 1;
         fields.next_line();
     }
@@ -181,8 +205,8 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
     Ok(NodeTable { names, features: Array::new([count, cols], features)?, labels, class_names })
 }
 
-fn is_class_column(name: &str) -> bool {
-    ["class", "label", "y"].contains(&name.to_ascii_lowercase().as_str())
+pub(crate) fn is_class_column(name: &str) -> bool {
+    CLASS_COLUMNS.contains(&name.to_ascii_lowercase().as_str())
 }
 
 /// The index of a class, which may be new; `None` for an unknown class.
@@ -242,6 +266,7 @@ pub(crate) struct EdgeList {
 
 /// Reads an edge list between named nodes.
 pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
+    let source = input.name().to_owned();
     let mut fields = Fields::new(input);
     let mut list = EdgeList::default();
     let mut known: HashMap<String, u32> = HashMap::new();
@@ -275,11 +300,11 @@ pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
                             };
                             return Err(fields.error(which));
                         }
-                        reserve(&mut list.edges, 1);
+                        reserve(&mut list.edges, 1, &source)?;
                         list.edges.push((*from, *to));
                         if let Some(name) = &relation {
                             let next = known.len() as u32;
-                            reserve(&mut list.relations, 1);
+                            reserve(&mut list.relations, 1, &source)?;
                             list.relations.push(*known.entry(name.clone()).or_insert(next));
                         }
                     }
@@ -336,6 +361,29 @@ mod tests {
         // without names the last number is a feature
         let g = graph("10 11\n", "10 0.5 1 3\n11 0 2 20\n").unwrap();
         assert_eq!((g.features.shape(), g.labels), (&[2, 3][..], vec![None, None]));
+    }
+
+    #[test]
+    fn the_class_may_have_another_name_or_place() {
+        for nodes in [
+            "id,w0,w1,subject\na,1,0,red\nb,0,1,blue\n",
+            "id,w0,w1,target\na,1,0,9\nb,0,1,7\n",
+            "id,Category,w0,w1\na,9,1,0\nb,7,0,1\n",
+            "id,w0,label,w1\na,1,red,0\nb,0,blue,1\n",
+        ] {
+            let g = graph("a,b\n", nodes).unwrap();
+            assert_eq!(
+                (g.features.shape(), g.features.data()),
+                (&[2, 2][..], &[1., 0., 0., 1.][..]),
+                "{nodes}"
+            );
+            assert_eq!((g.labels, g.class_names.len()), (vec![Some(1), Some(0)], 2), "{nodes}");
+        }
+        let error = |nodes: &str| graph("a,b\n", nodes).unwrap_err().to_string();
+        assert_eq!(error("id,w0,class\na,1,red\nb,0\n"), "n: line 3: no class where the header has one");
+        assert_eq!(error("id,class,w0\na,red,1\nb,blue,x\n"), "n: line 3: \"x\" is not a number");
+        // A column of numbers is a feature, unless its name says otherwise.
+        assert_eq!(graph("a,b\n", "id,w0,kind\na,1,3\nb,0,4\n").unwrap().labels, [None, None]);
     }
 
     #[test]

@@ -34,6 +34,10 @@ pub(crate) struct Fields<'a> {
     begun: bool,
     /// Whether commas are decimal points.
     decimal_commas: bool,
+    /// Whether the first line decides what separates fields.
+    detect: bool,
+    /// The only byte that separates fields, if the first line decided so.
+    only: Option<u8>,
 }
 
 impl<'a> Fields<'a> {
@@ -49,7 +53,15 @@ impl<'a> Fields<'a> {
             after_comma: false,
             begun: false,
             decimal_commas: false,
+            detect: false,
+            only: None,
         }
+    }
+
+    /// Fields of a table with texts: only the separator of the first line separates fields, so that they may contain blanks. That is
+    /// a tab if there is one, else a semicolon, else a comma, else blanks.
+    pub fn of_table(input: Input<'a>) -> Self {
+        Self { detect: true, ..Self::new(input) }
     }
 
     /// The current field.
@@ -82,6 +94,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Whether commas are decimal points.
+    pub fn has_decimal_commas(&self) -> bool {
+        self.decimal_commas
+    }
+
     /// An error with the line number.
     pub fn error(&self, what: impl AsRef<str>) -> Error {
         self.input.error(format!("line {}: {}", self.line, what.as_ref()))
@@ -96,6 +113,10 @@ impl<'a> Fields<'a> {
             self.end_lines()?;
             if !self.begun {
                 self.decimal_commas = self.block.iter().any(|byte| b";\t".contains(byte));
+                if self.detect {
+                    self.only = first_separator(&self.block);
+                    self.decimal_commas = self.only.is_some_and(|byte| byte != b',');
+                }
             }
             self.at = if self.begun || !self.block.starts_with(MARK) { 0 } else { MARK.len() };
             self.begun = true;
@@ -121,14 +142,22 @@ impl<'a> Fields<'a> {
 
     /// Whether a byte separates fields.
     fn separates(&self, byte: u8) -> bool {
-        byte == b';' || byte == b',' && !self.decimal_commas
+        match self.only {
+            Some(only) => byte == only,
+            None => byte == b';' || byte == b',' && !self.decimal_commas,
+        }
+    }
+
+    /// Whether a byte is blank, and does not separate fields.
+    fn is_blank(&self, byte: u8) -> bool {
+        b" \t\r".contains(&byte) && self.only != Some(byte)
     }
 
     /// Steps to the next field, line end or the end of the text.
     pub fn next(&mut self) -> Result<Next> {
         loop {
             match self.peek()? {
-                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(byte) if self.is_blank(byte) => self.at += 1,
                 Some(b'#') if !self.in_line => self.skip_line()?,
                 Some(b'\n') | None if self.after_comma => {
                     // "1,2," ends in an empty field
@@ -178,30 +207,11 @@ impl<'a> Fields<'a> {
         self.field.clear();
         self.in_line = true;
         self.after_comma = false;
-        let quoted = self.peek()? == Some(b'"');
-        self.at += usize::from(quoted);
-        while let Some(byte) = self.peek()? {
-            let ends = if quoted {
-                b"\"\n".contains(&byte)
-            } else {
-                self.separates(byte) || b" \t\r\n".contains(&byte)
-            };
-            if ends {
-                break;
-            }
-            if self.field.len() == LONGEST_FIELD {
-                return Err(self.error(format!("a field of more than {LONGEST_FIELD} characters")));
-            }
-            self.field.push(byte);
-            self.at += 1;
+        match self.peek()? {
+            Some(b'"') => self.read_quoted()?,
+            _ => self.read_plain()?,
         }
-        if quoted {
-            if self.peek()? != Some(b'"') {
-                return Err(self.error("a quote is not closed"));
-            }
-            self.at += 1;
-        }
-        while matches!(self.peek()?, Some(b' ' | b'\t' | b'\r')) {
+        while self.peek()?.is_some_and(|byte| self.is_blank(byte)) {
             self.at += 1;
         }
         if self.peek()?.is_some_and(|byte| self.separates(byte)) {
@@ -210,4 +220,60 @@ impl<'a> Fields<'a> {
         }
         Ok(())
     }
+
+    fn read_plain(&mut self) -> Result<()> {
+        while let Some(byte) = self.peek()? {
+            let blank_ends = self.only.is_none() && b" \t\r".contains(&byte);
+            if byte == b'\n' || blank_ends || self.separates(byte) {
+                break;
+            }
+            self.push(byte)?;
+        }
+        let kept = self.field.trim_ascii_end().len();
+        self.field.truncate(kept);
+        Ok(())
+    }
+
+    fn read_quoted(&mut self) -> Result<()> {
+        self.at += 1;
+        loop {
+            match self.peek()? {
+                Some(b'"') => {
+                    self.at += 1;
+                    // a doubled quote stands for one
+                    if self.peek()? != Some(b'"') {
+                        return Ok(());
+                    }
+                    self.push(b'"')?;
+                }
+                Some(b'\n') | None => return Err(self.error("a quote is not closed")),
+                Some(byte) => self.push(byte)?,
+            }
+        }
+    }
+
+    /// Consumes a byte as part of the field.
+    fn push(&mut self, byte: u8) -> Result<()> {
+        if self.field.len() == LONGEST_FIELD {
+            return Err(self.error(format!("a field of more than {LONGEST_FIELD} characters")));
+        }
+        self.field.push(byte);
+        self.at += 1;
+        Ok(())
+    }
+}
+
+/// What separates the fields of the first line that is no comment: tab, semicolon or comma; `None` if none of them occurs.
+fn first_separator(block: &[u8]) -> Option<u8> {
+    let text = block.strip_prefix(MARK).unwrap_or(block);
+    let mut lines = text.split(|&byte| byte == b'\n' || byte == b'\r').map(<[u8]>::trim_ascii);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"))?;
+    let mut quoted = false;
+    let mut found: Option<usize> = None;
+    for &byte in line {
+        quoted ^= byte == b'"';
+        let rank = b"\t;,".iter().position(|&known| known == byte).filter(|_| !quoted);
+        found = found.into_iter().chain(rank).min();
+    }
+    found.map(|rank| b"\t;,"[rank])
 }

@@ -11,8 +11,12 @@ pub mod images;
 pub mod matlab;
 pub mod npy;
 pub mod npz;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 #[cfg(feature = "research-formats")]
 pub mod pickle;
 pub mod raw;
 pub mod stories;
+pub mod table;
 pub mod ts;
+pub mod wav;

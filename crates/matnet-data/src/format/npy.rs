@@ -100,7 +100,8 @@ pub(crate) fn dtype(code: &str) -> Result<(DType, bool), String> {
         digits.parse::<u16>().map(usize::from).map_err(|_| format!("type {code:?} is unknown"))
     };
     let dtype = match name {
-        "u1" | "b1" | "?" => DType::U8,
+        "b1" | "?" => DType::Bool,
+        "u1" => DType::U8,
         "i1" => DType::I8,
         "u2" => DType::U16,
         "i2" => DType::I16,
@@ -114,7 +115,9 @@ pub(crate) fn dtype(code: &str) -> Result<(DType, bool), String> {
             Some(b'S' | b'a') => DType::Bytes(width(&name[1..])?),
             Some(b'U') => DType::Text(width(&name[1..])?),
             Some(b'O') => {
-                return Err("object arrays can contain code and are refused; save numbers instead".into());
+                let what = "object arrays can contain code and are refused; save numbers or strings \
+                            (.astype(str)), and sequences of different lengths padded, with an array `length`";
+                return Err(what.into());
             }
             _ => {
                 return Err(format!(
@@ -216,11 +219,26 @@ pub fn write_header(out: &mut impl Write, code: &str, shape: &[usize]) -> std::i
 
 /// Writes `f32` values as `.npy`.
 pub fn write_f32(out: &mut impl Write, shape: &[usize], numbers: &[f32]) -> std::io::Result<()> {
-    write_header(out, "<f4", shape)?;
-    let mut block = Vec::with_capacity(4 << 10);
+    write_numbers(out, "<f4", shape, numbers, f32::to_le_bytes)
+}
+
+/// Writes integers as `.npy`.
+pub fn write_i64(out: &mut impl Write, shape: &[usize], numbers: &[i64]) -> std::io::Result<()> {
+    write_numbers(out, "<i8", shape, numbers, i64::to_le_bytes)
+}
+
+fn write_numbers<T: Copy, const N: usize>(
+    out: &mut impl Write,
+    code: &str,
+    shape: &[usize],
+    numbers: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+) -> std::io::Result<()> {
+    write_header(out, code, shape)?;
+    let mut block = Vec::with_capacity(N << 10);
     for part in numbers.chunks(1 << 10) {
         block.clear();
-        block.extend(part.iter().flat_map(|x| x.to_le_bytes()));
+        block.extend(part.iter().flat_map(|&number| bytes(number)));
         out.write_all(&block)?;
     }
     Ok(())

@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use crate::format::bounded::{Input, reserve};
-use crate::{Array, Error, Result};
+use crate::{Array, Error, Result, memory};
 
 /// The element type of an array in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum DType {
+    /// Booleans, a byte each; read as `U8`.
+    Bool,
     U8,
     I8,
     U16,
@@ -29,7 +31,7 @@ impl DType {
     /// Bytes per element.
     pub fn size(self) -> usize {
         match self {
-            Self::U8 | Self::I8 => 1,
+            Self::Bool | Self::U8 | Self::I8 => 1,
             Self::U16 | Self::I16 => 2,
             Self::U32 | Self::I32 | Self::F32 => 4,
             Self::U64 | Self::I64 | Self::F64 => 8,
@@ -89,6 +91,7 @@ macro_rules! numbers {
 pub struct RawArray {
     shape: Vec<usize>,
     values: RawValues,
+    boolean: bool,
 }
 
 /// The size in bytes of an array of this shape, or `None` on overflow.
@@ -117,11 +120,11 @@ impl RawArray {
         };
         let values = if fortran && shape.iter().filter(|&&side| side > 1).count() > 1 {
             let flat = input.take_vec(bytes)?;
-            decode_fortran(&flat, &shape, dtype, big)
+            decode_fortran(&flat, &shape, dtype, big, input.name())?
         } else {
             decode_stream(input, bytes, dtype, big)?
         };
-        Ok(Self { shape, values })
+        Ok(Self { shape, values, boolean: dtype == DType::Bool })
     }
 
     /// The shape, outermost axis first.
@@ -134,6 +137,16 @@ impl RawArray {
         &self.values
     }
 
+    /// Whether the elements are booleans.
+    pub fn is_boolean(&self) -> bool {
+        self.boolean
+    }
+
+    /// Whether the elements are floating-point numbers.
+    pub fn is_float(&self) -> bool {
+        matches!(self.values, RawValues::F32(_) | RawValues::F64(_))
+    }
+
     /// The shape and the elements.
     pub fn into_parts(self) -> (Vec<usize>, RawValues) {
         (self.shape, self.values)
@@ -143,8 +156,10 @@ impl RawArray {
     pub fn into_array(self, name: &Path) -> Result<Array> {
         let data = match self.values {
             RawValues::F32(v) => v,
-            values => numbers!(values, v => v.into_iter().map(|x| x as f32).collect(),
-                text => return Err(Error::format(name, "holds strings where numbers were expected"))),
+            values => {
+                numbers!(values, v => memory::collect(v.into_iter().map(|x| x as f32), name.display())?,
+                text => return Err(Error::format(name, "holds strings where numbers were expected")))
+            }
         };
         Array::new(self.shape, data)
     }
@@ -158,8 +173,10 @@ impl RawArray {
                 .iter()
                 .map(|&x| i64::try_from(x).map_err(|_| Error::format(name, format!("{x} is too large"))))
                 .collect(),
-            values => Ok(numbers!(values, v => v.iter().map(|&x| x as i64).collect(),
-                text => return Err(Error::format(name, "holds strings where integers were expected")))),
+            values => {
+                Ok(numbers!(values, v => memory::collect(v.iter().map(|&x| x as i64), name.display())?,
+                text => return Err(Error::format(name, "holds strings where integers were expected"))))
+            }
         }
     }
 
@@ -194,22 +211,41 @@ impl RawArray {
 
 /// Integers from floats.
 fn whole(values: impl Iterator<Item = f64>, name: &Path) -> Result<Vec<i64>> {
-    let one = |x: f64| {
+    let one = |(at, x): (usize, f64)| {
         if x.fract() == 0.0 && x.abs() < 9e15 {
             Ok(x as i64)
         } else {
-            Err(Error::format(name, format!("{x} where an integer was expected")))
+            Err(Error::format(name, format!("{x} at index {at}, where an integer was expected")))
         }
     };
-    values.map(one).collect()
+    values.enumerate().map(one).collect()
+}
+
+/// Evaluates one macro for the variant and the type of numbers of any type, except bytes, which need no decoding; they and strings
+/// have arms of their own.
+macro_rules! by_dtype {
+    ($dtype:expr, $typed:ident, $($other:pat => $value:expr),+) => {
+        match $dtype {
+            $($other => $value,)+
+            DType::I8 => $typed!(I8, i8),
+            DType::U16 => $typed!(U16, u16),
+            DType::I16 => $typed!(I16, i16),
+            DType::U32 => $typed!(U32, u32),
+            DType::I32 => $typed!(I32, i32),
+            DType::U64 => $typed!(U64, u64),
+            DType::I64 => $typed!(I64, i64),
+            DType::F32 => $typed!(F32, f32),
+            DType::F64 => $typed!(F64, f64),
+        }
+    };
 }
 
 /// Appends the numbers in `$bytes` to `$out`, in either byte order.
 macro_rules! append {
-    ($out:expr, $type:ty, $bytes:expr, $big:expr) => {{
+    ($out:expr, $type:ty, $bytes:expr, $big:expr, $name:expr) => {{
         const N: usize = size_of::<$type>();
         let bytes: &[u8] = $bytes;
-        reserve(&mut $out, bytes.len() / N);
+        reserve(&mut $out, bytes.len() / N, $name)?;
         let (chunks, _) = bytes.as_chunks::<N>();
         if $big {
             $out.extend(chunks.iter().map(|&b| <$type>::from_be_bytes(b)));
@@ -227,36 +263,26 @@ fn decode_stream(input: &mut Input, bytes: u64, dtype: DType, big: bool) -> Resu
         ($variant:ident, $type:ty) => {{
             let mut out: Vec<$type> = Vec::new();
             if known {
-                out.reserve_exact((bytes / size_of::<$type>() as u64) as usize);
+                let count = (bytes / size_of::<$type>() as u64) as usize;
+                memory::reserve(&mut out, count, input.name().display())?;
             }
-            input.blocks(bytes, size_of::<$type>(), |block| append!(out, $type, block, big))?;
+            input.blocks(bytes, size_of::<$type>(), |block, name| {
+                append!(out, $type, block, big, name);
+                Ok(())
+            })?;
             RawValues::$variant(out)
         }};
     }
-    Ok(match dtype {
-        DType::U8 => RawValues::U8(input.take_vec(bytes)?),
-        DType::I8 => typed!(I8, i8),
-        DType::U16 => typed!(U16, u16),
-        DType::I16 => typed!(I16, i16),
-        DType::U32 => typed!(U32, u32),
-        DType::I32 => typed!(I32, i32),
-        DType::U64 => typed!(U64, u64),
-        DType::I64 => typed!(I64, i64),
-        DType::F32 => typed!(F32, f32),
-        DType::F64 => typed!(F64, f64),
+    Ok(by_dtype!(
+        dtype, typed,
+        DType::Bool | DType::U8 => RawValues::U8(input.take_vec(bytes)?),
         DType::Bytes(width) => RawValues::Bytes { width, bytes: input.take_vec(bytes)? },
-        DType::Text(width) => {
-            let mut bytes = input.take_vec(bytes)?;
-            if big {
-                bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
-            }
-            RawValues::Text { width, bytes }
-        }
-    })
+        DType::Text(width) => RawValues::Text { width, bytes: swapped(input.take_vec(bytes)?, big) }
+    ))
 }
 
-/// Converts elements from Fortran order to C order.
-fn decode_fortran(flat: &[u8], shape: &[usize], dtype: DType, big: bool) -> RawValues {
+/// Converts elements of the file `name` from Fortran order to C order.
+fn decode_fortran(flat: &[u8], shape: &[usize], dtype: DType, big: bool, name: &Path) -> Result<RawValues> {
     let mut steps = Vec::with_capacity(shape.len());
     let mut step = dtype.size();
     for &side in shape {
@@ -281,35 +307,30 @@ fn decode_fortran(flat: &[u8], shape: &[usize], dtype: DType, big: bool) -> RawV
     let count = flat.len().checked_div(dtype.size()).unwrap_or(0);
     macro_rules! typed {
         ($variant:ident, $type:ty) => {{
-            let mut out: Vec<$type> = Vec::with_capacity(count);
+            let mut out: Vec<$type> = memory::with_capacity(count, name.display())?;
             for _ in 0..count {
-                append!(out, $type, next(), big);
+                append!(out, $type, next(), big, name);
             }
             RawValues::$variant(out)
         }};
     }
-    let mut text = |swap: bool| {
-        let mut out = Vec::with_capacity(flat.len());
-        for _ in 0..count {
-            out.extend_from_slice(next());
-        }
-        if swap {
-            out.chunks_exact_mut(4).for_each(<[u8]>::reverse);
-        }
-        out
+    let mut bytes = || -> Result<Vec<u8>> {
+        let mut out = memory::with_capacity(flat.len(), name.display())?;
+        (0..count).for_each(|_| out.extend_from_slice(next()));
+        Ok(out)
     };
-    match dtype {
-        DType::U8 => RawValues::U8(text(false)),
-        DType::Bytes(width) => RawValues::Bytes { width, bytes: text(false) },
-        DType::Text(width) => RawValues::Text { width, bytes: text(big) },
-        DType::I8 => typed!(I8, i8),
-        DType::U16 => typed!(U16, u16),
-        DType::I16 => typed!(I16, i16),
-        DType::U32 => typed!(U32, u32),
-        DType::I32 => typed!(I32, i32),
-        DType::U64 => typed!(U64, u64),
-        DType::I64 => typed!(I64, i64),
-        DType::F32 => typed!(F32, f32),
-        DType::F64 => typed!(F64, f64),
+    Ok(by_dtype!(
+        dtype, typed,
+        DType::Bool | DType::U8 => RawValues::U8(bytes()?),
+        DType::Bytes(width) => RawValues::Bytes { width, bytes: bytes()? },
+        DType::Text(width) => RawValues::Text { width, bytes: swapped(bytes()?, big) }
+    ))
+}
+
+/// Four-byte characters in little-endian order.
+fn swapped(mut bytes: Vec<u8>, big: bool) -> Vec<u8> {
+    if big {
+        bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
     }
+    bytes
 }

@@ -1,7 +1,8 @@
-//! The `.ts` text format of the UEA archive of time series.
+//! The `.ts` text format of the UEA and UCR archives of time series, and of aeon.
 //!
 //! Lines that start with `#` are comments, those that start with `@` the header. After `@data` each line is a sample: channels
-//! separated by `:`, values by `,`, and last the class.
+//! separated by `:`, values by `,`, and last the class, or the value to predict if the header has `@targetlabel true`. A value `?` is
+//! missing. With `@classLabel false` there is neither.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,19 +13,30 @@ use crate::{Error, Result};
 /// More classes than any dataset has.
 const MAX_CLASSES: usize = 1 << 16;
 
-/// Multivariate time series with classes. All have the same number of channels; their lengths may differ.
+/// Multivariate time series with classes or values. All have the same number of channels; their lengths may differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeSeries {
     /// The number of channels.
     pub channels: usize,
     /// The number of steps of each sample.
     pub lengths: Vec<u32>,
-    /// All values: sample after sample, channel after channel, step after step.
+    /// All values: sample after sample, channel after channel, step after step. Missing ones are NaN.
     pub values: Vec<f32>,
-    /// The class of each sample.
+    /// The class of each sample; empty where there are none.
     pub labels: Vec<u32>,
     /// The class names, in the order in which they appear in the data.
     pub class_names: Vec<String>,
+    /// The value to predict of each sample, NaN where it is missing; empty where there are none.
+    pub targets: Vec<f32>,
+}
+
+/// What stands at the end of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Last {
+    #[default]
+    Class,
+    Target,
+    Nothing,
 }
 
 /// Reads a `.ts` file, gzipped or not.
@@ -39,13 +51,15 @@ pub fn parse(mut input: Input) -> Result<TimeSeries> {
     let text = std::str::from_utf8(&bytes).map_err(|_| Error::format(&name, "is not UTF-8"))?;
     let mut series = TimeSeries::default();
     let mut classes = HashMap::new();
-    let mut in_data = false;
+    let (mut in_data, mut last) = (false, Last::default());
     for (at, line) in text.lines().map(str::trim).enumerate() {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let done =
-            if in_data { series.push(line, &mut classes) } else { header(line).map(|data| in_data = data) };
+        let done = match in_data {
+            true => series.push(line, last, &mut classes),
+            false => header(line, &mut last).map(|data| in_data = data),
+        };
         done.map_err(|what| Error::format(&name, format!("line {}: {what}", at + 1)))?;
     }
     match in_data {
@@ -55,28 +69,49 @@ pub fn parse(mut input: Input) -> Result<TimeSeries> {
 }
 
 /// Whether a line of the header is its last one.
-fn header(line: &str) -> Result<bool, String> {
+fn header(line: &str, last: &mut Last) -> Result<bool, String> {
     let line = line.to_ascii_lowercase();
     match (line.starts_with('@'), line.split_whitespace().collect::<Vec<_>>().as_slice()) {
-        (true, ["@data"]) => Ok(true),
-        (true, ["@timestamps", "true"]) => Err("series with time stamps are not supported".into()),
-        (true, _) => Ok(false),
-        (false, _) => Err("a header line that starts with @ expected".into()),
+        (true, ["@data"]) => return Ok(true),
+        (true, ["@timestamps", "true"]) => return Err("series with time stamps are not supported".into()),
+        (true, ["@targetlabel", "true", ..]) => *last = Last::Target,
+        // A file of values has both lines, in either order.
+        (true, ["@classlabel", "false", ..]) if *last == Last::Class => *last = Last::Nothing,
+        (true, _) => {}
+        (false, _) => return Err("a header line that starts with @ expected".into()),
     }
+    Ok(false)
+}
+
+/// A number, or NaN if it is missing; read through `f64`, as NumPy does.
+fn number(text: &str) -> Result<f32, String> {
+    match text.trim() {
+        "?" => Ok(f32::NAN),
+        text if text.starts_with('(') => Err("series with time stamps are not supported".into()),
+        text => text.parse::<f64>().map(|x| x as f32).map_err(|_| format!("{text:?} is not a number")),
+    }
+}
+
+/// Room for one more value.
+fn room<T>(values: &mut Vec<T>) -> Result<(), String> {
+    reserve(values, 1, Path::new("")).map_err(|_| "not enough memory".into())
 }
 
 impl TimeSeries {
     /// Appends the sample of a line.
-    fn push(&mut self, line: &str, classes: &mut HashMap<String, u32>) -> Result<(), String> {
-        let (body, class) = line.rsplit_once(':').ok_or("channels and a class expected")?;
+    fn push(&mut self, line: &str, last: Last, classes: &mut HashMap<String, u32>) -> Result<(), String> {
+        let (body, end) = match last {
+            Last::Nothing => (line, ""),
+            Last::Class => line.rsplit_once(':').ok_or("channels and a class expected")?,
+            Last::Target => line.rsplit_once(':').ok_or("channels and a value to predict expected")?,
+        };
         let (mut channels, mut length) = (0, 0);
         for channel in body.split(':') {
             let before = self.values.len();
-            for text in channel.split(',').map(str::trim) {
-                // through f64, as NumPy reads it
-                let value: f64 = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
-                reserve(&mut self.values, 1);
-                self.values.push(value as f32);
+            for text in channel.split(',') {
+                let value = number(text)?;
+                room(&mut self.values)?;
+                self.values.push(value);
             }
             let steps = self.values.len() - before;
             if channels > 0 && steps != length {
@@ -88,20 +123,36 @@ impl TimeSeries {
             return Err(format!("{channels} channels where the first sample has {}", self.channels));
         }
         self.channels = channels;
-        reserve(&mut self.lengths, 1);
+        room(&mut self.lengths)?;
         self.lengths.push(u32::try_from(length).map_err(|_| "the series is too long")?);
+        match last {
+            Last::Nothing => Ok(()),
+            Last::Class => self.push_class(end.trim(), classes),
+            Last::Target => {
+                let value = number(end)?;
+                room(&mut self.targets)?;
+                self.targets.push(value);
+                Ok(())
+            }
+        }
+    }
+
+    fn push_class(&mut self, class: &str, classes: &mut HashMap<String, u32>) -> Result<(), String> {
         let next = self.class_names.len();
-        let class = class.trim();
         let label = match classes.get(class) {
             Some(&label) => label,
-            None if next == MAX_CLASSES => return Err(format!("more than {MAX_CLASSES} classes")),
+            None if next == MAX_CLASSES => {
+                return Err(format!(
+                    "more than {MAX_CLASSES} classes; values to predict need `@targetlabel true`"
+                ));
+            }
             None => {
                 classes.insert(class.to_owned(), next as u32);
                 self.class_names.push(class.to_owned());
                 next as u32
             }
         };
-        reserve(&mut self.labels, 1);
+        room(&mut self.labels)?;
         self.labels.push(label);
         Ok(())
     }
@@ -128,17 +179,33 @@ mod tests {
     }
 
     #[test]
+    fn missing_values_targets_and_series_without_either() {
+        let series = parsed("@missing true\n@data\n1,?,3:a\n").unwrap();
+        assert!(series.values[1].is_nan() && series.values[2] == 3.0);
+        let series = parsed("@targetlabel true\n@classLabel false\n@data\n1,2:0.5\n3,4:?\n").unwrap();
+        assert_eq!((series.channels, series.targets[0], series.class_names.len()), (1, 0.5, 0));
+        assert!(series.targets[1].is_nan());
+        let series = parsed("@classLabel false\n@data\n1,2:3,4\n").unwrap();
+        assert_eq!((series.channels, &series.values[..]), (2, &[1., 2., 3., 4.][..]));
+        assert!(series.labels.is_empty() && series.targets.is_empty());
+    }
+
+    #[test]
     fn errors_name_the_line() {
         let error = |text: &str| parsed(text).unwrap_err().to_string();
-        assert_eq!(error("@data\n1,?:a\n"), "t.ts: line 2: \"?\" is not a number");
+        assert_eq!(error("@data\n1,x:a\n"), "t.ts: line 2: \"x\" is not a number");
         assert_eq!(error("@data\n1,2\n"), "t.ts: line 2: channels and a class expected");
+        assert_eq!(
+            error("@targetlabel true\n@data\n1,2\n"),
+            "t.ts: line 3: channels and a value to predict expected"
+        );
+        assert_eq!(error("@targetlabel true\n@data\n1,2:a\n"), "t.ts: line 3: \"a\" is not a number");
         assert_eq!(error("@data\n1,2:3:a\n"), "t.ts: line 2: a channel of 1 steps after one of 2");
         assert_eq!(error("@data\n1:2:a\n1:a\n"), "t.ts: line 3: 1 channels where the first sample has 2");
         assert_eq!(error("1,2:a\n"), "t.ts: line 1: a header line that starts with @ expected");
-        assert_eq!(
-            error("@timeStamps true\n@data\n"),
-            "t.ts: line 1: series with time stamps are not supported"
-        );
+        let stamps = "series with time stamps are not supported";
+        assert_eq!(error("@timeStamps true\n@data\n"), format!("t.ts: line 1: {stamps}"));
+        assert_eq!(error("@data\n(0,1),(1,2):a\n"), format!("t.ts: line 2: {stamps}"));
         assert_eq!(error("@x\n"), "t.ts: is not .ts: it has no line @data");
     }
 }

@@ -20,7 +20,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
-use crate::{Array, Error, Result};
+use crate::{Array, Error, Result, memory};
 
 /// Sizes of the sequences; the default is the original's.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -130,7 +130,7 @@ impl MovingDigits {
         }
         let MovingDigitsConfig { frames, side, .. } = self.config;
         let size = frames * side * side;
-        let mut out = vec![0.0; range.len() * size];
+        let mut out = memory::filled(0.0, range.len() * size, "moving digits")?;
         if size > 0 {
             out.par_chunks_mut(size).zip(range.clone()).for_each(|(out, index)| self.draw(index, out));
         }

@@ -12,7 +12,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use crate::random::SeededRng;
-use crate::{Array, Error, Result, Samples, Target};
+use crate::{Array, Error, Result, Samples, Target, memory};
 
 /// The size of the simulation; the default is that of the UCI dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -57,22 +57,20 @@ impl EegSimulator {
             })?;
         let gains = gains(&mut SeededRng::new(seed, "simulated-eeg/cap"));
         let subjects: Vec<Subject> = (0..self.subjects).map(|subject| Subject::new(subject, seed)).collect();
-        let mut data = vec![0.0; count * CHANNELS * SAMPLES];
+        let mut data = memory::filled(0.0, count * CHANNELS * SAMPLES, "simulated EEG")?;
         data.par_chunks_mut(CHANNELS * SAMPLES).enumerate().for_each(|(index, out)| {
             let (subject, trial) = (index / self.trials, index % self.trials);
             let mut rng = SeededRng::new(seed, &format!("simulated-eeg/{subject}/{trial}"));
             subjects[subject].trial(&gains, &mut rng, out);
         });
         let groups: Vec<u32> = (0..count).map(|index| (index / self.trials) as u32).collect();
-        Ok(Samples {
-            inputs: Array::new([count, CHANNELS, SAMPLES], data)?,
-            target: Target::Classes {
-                labels: groups.iter().map(|subject| subject % 2).collect(),
-                names: vec!["simulated a".into(), "simulated b".into()],
-            },
-            groups,
-            group_names: (0..self.subjects).map(|subject| format!("simulated {subject:02}")).collect(),
-        })
+        let inputs = Array::new([count, CHANNELS, SAMPLES], data)?;
+        let target = Target::Classes {
+            labels: groups.iter().map(|subject| subject % 2).collect(),
+            names: vec!["simulated a".into(), "simulated b".into()],
+        };
+        let group_names = (0..self.subjects).map(|subject| format!("simulated {subject:02}")).collect();
+        Ok(Samples { groups, group_names, ..Samples::new(inputs, target) })
     }
 }
 

@@ -1,21 +1,11 @@
-//! Folders of images, tables, or the two texts of a graph.
+//! Folders of images, recordings or tables, a `.ts` dataset, or the two texts of a graph.
 
 use std::path::{Path, PathBuf};
 
+use super::files::{SampleFile, SampleFiles};
+use super::{ReadOptions, graph_tables, ts};
 use crate::format::edgelist::natural;
-use crate::format::{csv, edgelist, images};
-use crate::{Array, Dataset, Error, Result, Samples, Target};
-
-/// Whether a file name is that of a table of numbers.
-pub(super) fn is_table(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    [".csv", ".tsv", ".txt"].iter().any(|end| name.ends_with(end))
-}
-
-pub(super) fn read_matrix(path: &Path) -> Result<Array> {
-    if images::is_image(path) { images::read(path) } else { csv::read(path) }
-}
+use crate::{Dataset, Error, Result, Samples, Target};
 
 /// The files and the folders in a folder, sorted by name, without hidden ones.
 fn list(dir: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
@@ -33,44 +23,51 @@ fn list(dir: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     Ok((files, folders))
 }
 
-/// Loads the graph, or the matrices by class, of a folder.
-pub(super) fn load(dir: &Path) -> Result<Dataset> {
+/// Loads the graph, the series, or the matrices by class, of a folder.
+pub(super) fn load(dir: &Path, options: &ReadOptions) -> Result<Dataset> {
     let (files, _) = list(dir)?;
     if let Some((edges, nodes)) = graph_files(&files) {
-        return Ok(edgelist::read(edges, nodes)?.into());
+        options.allow(dir, "a graph", &[])?;
+        return Ok(graph_tables::read(edges, nodes)?.into());
     }
-    let mut found = MatrixList::default();
-    let (matrices, names) = matrix_files(dir)?;
-    for (file, class) in &matrices {
-        found.add(file, *class)?;
+    let series: Vec<PathBuf> = files.into_iter().filter(|file| ts::is_ts(file)).collect();
+    if !series.is_empty() {
+        return ts::load_folder(dir, &series, options);
     }
-    let Some((_, [rows, cols])) = found.first else {
-        return Err(Error::format(
-            dir,
-            "holds no images and no .csv, neither in it nor in folders by class, and no edges and nodes",
-        ));
+    let (found, names) = class_files(dir)?;
+    let (paths, classes): (Vec<PathBuf>, Vec<Option<u32>>) = found.into_iter().unzip();
+    let mut files = SampleFiles::new(dir, paths, options)?;
+    let (inputs, lengths) = files.read(0..files.len())?;
+    let target = match names.is_empty() {
+        true => Target::None,
+        false => Target::Classes { labels: classes.into_iter().flatten().collect(), names },
     };
-    let inputs = Array::new([found.count, rows, cols], found.data)?;
-    let target =
-        if names.is_empty() { Target::None } else { Target::Classes { labels: found.labels, names } };
-    Ok(Samples::new(inputs, target).into())
+    let dataset = Dataset::from(Samples { lengths, ..Samples::new(inputs, target) });
+    Ok(match files.note() {
+        Some(note) => dataset.with_note(note),
+        None => dataset,
+    })
 }
 
-/// The files of a folder that hold one matrix each, sorted, with the class of each; and the class names. If there are folders of such
+/// The files of samples in a folder, or in its folders, for prediction.
+pub(super) fn sample_files(dir: &Path) -> Result<Vec<PathBuf>> {
+    Ok(class_files(dir)?.0.into_iter().map(|(file, _)| file).collect())
+}
+
+/// The files of a folder that hold one sample each, sorted, with the class of each; and the class names. If there are folders of such
 /// files, they are the classes, and files beside them are ignored.
 #[allow(clippy::type_complexity)]
-pub(super) fn matrix_files(dir: &Path) -> Result<(Vec<(PathBuf, Option<u32>)>, Vec<String>)> {
-    // Beside images, a text is a note, not a matrix.
-    let matrices = |files: Vec<PathBuf>| -> Vec<PathBuf> {
-        let images = files.iter().any(|path| images::is_image(path));
-        let is_matrix = |path: &PathBuf| images::is_image(path) || !images && is_table(path);
-        files.into_iter().filter(is_matrix).collect()
+fn class_files(dir: &Path) -> Result<(Vec<(PathBuf, Option<u32>)>, Vec<String>)> {
+    // Beside images or recordings, a text is a note, not a matrix: only the first kind counts.
+    let samples = |files: Vec<PathBuf>| -> Vec<PathBuf> {
+        let kind = files.iter().filter_map(|file| SampleFile::of(file)).min();
+        files.into_iter().filter(|file| kind.is_some() && SampleFile::of(file) == kind).collect()
     };
     let (files, folders) = list(dir)?;
     let (mut found, mut names) = (Vec::new(), Vec::new());
     for folder in &folders {
         let (files, _) = list(folder)?;
-        let files = matrices(files);
+        let files = samples(files);
         if files.is_empty() {
             continue;
         }
@@ -79,7 +76,7 @@ pub(super) fn matrix_files(dir: &Path) -> Result<(Vec<(PathBuf, Option<u32>)>, V
         found.extend(files.into_iter().map(|file| (file, Some(class))));
     }
     if names.is_empty() {
-        found.extend(matrices(files).into_iter().map(|file| (file, None)));
+        found.extend(samples(files).into_iter().map(|file| (file, None)));
     }
     Ok((found, names))
 }
@@ -96,46 +93,4 @@ fn graph_files(files: &[PathBuf]) -> Option<(&PathBuf, &PathBuf)> {
     let edges = called(&["edges", "edge_list", "edgelist"], ".cites")?;
     let nodes = called(&["nodes", "features"], ".content")?;
     Some((edges, nodes))
-}
-
-/// Matrices of one size, collected file by file.
-#[derive(Default)]
-pub(super) struct MatrixList {
-    data: Vec<f32>,
-    labels: Vec<u32>,
-    count: usize,
-    /// The first file and its size, which all others must have.
-    first: Option<(PathBuf, [usize; 2])>,
-}
-
-impl MatrixList {
-    /// The matrices since the last call, `[n, rows, cols]`; later ones must have the same size.
-    pub fn take(&mut self) -> Result<Array> {
-        let [rows, cols] = self.first.as_ref().map_or([0, 0], |(_, size)| *size);
-        let count = std::mem::take(&mut self.count);
-        self.labels.clear();
-        Array::new([count, rows, cols], std::mem::take(&mut self.data))
-    }
-
-    /// Appends the matrix of a file.
-    pub fn add(&mut self, path: &Path, class: Option<u32>) -> Result<()> {
-        let matrix = read_matrix(path)?;
-        let size = [matrix.shape()[0], matrix.shape()[1]];
-        let (first, wanted) = self.first.get_or_insert_with(|| (path.to_owned(), size));
-        if *wanted != size {
-            let what = format!(
-                "{}x{} where {} is {}x{}; all must have the same size",
-                size[0],
-                size[1],
-                first.display(),
-                wanted[0],
-                wanted[1]
-            );
-            return Err(Error::format(path, what));
-        }
-        self.data.extend(matrix.data());
-        self.labels.extend(class);
-        self.count += 1;
-        Ok(())
-    }
 }

@@ -3,51 +3,106 @@
 //! | path | contents |
 //! |---|---|
 //! | `x.npy` | inputs `[n, rows, cols]` or `[n, time, rows, cols]`, without targets |
-//! | `data.npz` | `x` as above; optional `y`: classes `[n]` or, one per step, `[n, time]` (integers or strings), matrices `[n, r, c]` or sequences `[n, time, r, c]`; optional `group`: one integer or string per sample |
+//! | `data.npz` | `x` as above, and optionally targets, lengths, weights, groups and a split: see below |
 //! | `graph.npz` | `features` `[nodes, k]`; `edges` `[m, 2]` or `[2, m]` (2×2 counts as `[m, 2]`), node indices from 0; optional `labels` `[nodes]`, −1 for unknown (or strings, empty for unknown); optional `relations` `[m]`, an integer or string per edge; optional `directed`: a boolean; optional `train`, `valid`, `test`: node indices, or a boolean per node |
-//! | folder of folders | a class per folder: images, or one matrix per `.csv`/`.tsv`/`.txt` |
-//! | folder of files | images or matrices without classes |
-//! | folder with two texts | `edges.*` and `nodes.*` (or `features.*`), or LINQS's `.cites` and `.content`: a graph ([`edgelist`]) |
+//! | `.ts` | series with classes or values ([`format::ts`](crate::format::ts)); of `NAME_TRAIN.ts` and `NAME_TEST.ts` both, as the official split, unless [`ReadOptions::single_file`] |
+//! | `.csv`, `.tsv`, `.txt` with [`target_columns`](ReadOptions::target_columns), [`columns`](ReadOptions::columns) or [`shape`](ReadOptions::shape); `.parquet` (cargo feature `parquet`) | a sample per row |
+//! | the same with a column of times, or with [`long_table`](ReadOptions::long_table) | one long table ([`load_table`]) |
+//! | any other picture, table or `.wav` | one sample |
+//! | folder of folders | a class per folder, a sample per file: pictures, `.wav`, `.npy`, or one matrix per `.csv`/`.tsv`/`.txt`; [`layout`](ReadOptions::layout) says whether rows are steps |
+//! | folder of files | the same without classes; or the two halves of a `.ts` dataset |
+//! | folder with two tables | `edges.*` and `nodes.*` (or `features.*`), or LINQS's `.cites` and `.content`: a graph ([`edgelist`](crate::format::edgelist)), as text or Parquet |
+//!
+//! The arrays of samples in an `.npz`, of which only `x` is required:
+//!
+//! | array | shape | meaning |
+//! |---|---|---|
+//! | `x` | `[n, rows, cols]` or `[n, time, rows, cols]` | matrices, or sequences of matrices; NaN is kept |
+//! | `y` | `[n]` integers, strings or booleans | a class per sample |
+//! | | `[n, time]` integers or strings, beside sequences | a class per step |
+//! | | `[n]` or `[n, k]` floats | one or several values |
+//! | | `[n, k]` booleans, or integers 0 and 1 | several labels at once |
+//! | | `[n, r, c]` or `[n, time, r, c]` | a matrix, or a sequence of matrices |
+//! | `classes`, `target_names` | `[k]` strings | names of the classes that integers in `y` stand for; of values or labels |
+//! | `length` | `[n]` integers from 1 to time | the steps of each sequence; what follows in `x` and `y` is set to zero |
+//! | `weight` | `[n]` numbers from 0 | the weight of each sample in the loss |
+//! | `group` | `[n]` integers or strings | the group of each sample |
+//! | `train`, `valid`, `test` | indices, or `[n]` booleans | a split; without `train`, all other samples are for training |
+//!
+//! [`ReadOptions::target`] overrides what type and shape of `y` say.
 //!
 //! [`SampleReader`] reads the samples of a file a chunk at a time, and [`load_stories`] reads stories.
 
+mod files;
 mod folder;
+mod graph;
+mod graph_tables;
+mod labels;
 mod npz;
+mod options;
 mod reader;
+mod series;
+mod table;
+mod target;
+mod ts;
 
 use std::path::Path;
 
-pub use reader::SampleReader;
+pub use options::{Layout, ReadOptions, TargetKind};
+pub use reader::{SampleChunk, SampleReader};
+pub use table::load_table;
 
+use self::files::{SampleFile, SampleFiles};
 use crate::format::npz as npz_format;
 use crate::format::raw::RawArray;
-use crate::format::{edgelist, images, npy, stories};
+use crate::format::{npy, stories};
 use crate::{Array, Dataset, Error, GraphData, QaTask, Result, Samples, StoryData, Target};
 
 /// Loads the samples or the graph at `path`; the table of this module says what that may be.
 pub fn load(path: impl AsRef<Path>) -> Result<Dataset> {
+    load_with(path, &ReadOptions::default())
+}
+
+/// The same, where the files leave a choice.
+pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     let path = path.as_ref();
-    match FileKind::of(path)? {
-        FileKind::Folder => folder::load(path),
-        FileKind::Npy => Ok(Samples::new(inputs(npy::read(path)?, path)?, Target::None).into()),
+    match FileKind::of(path, options)? {
+        FileKind::Folder => folder::load(path, options),
+        _ if table::is_long(path, options) => {
+            options.allow(path, "one long table", &[])?;
+            load_table(path)
+        }
+        FileKind::Npy => {
+            options.allow(path, "an .npy", &[])?;
+            Ok(Samples::new(inputs(npy::read(path)?, path)?, Target::None).into())
+        }
         FileKind::Npz => {
             let arrays = npz_format::read(path)?;
             match arrays.get("x").is_none() && arrays.get("edges").is_some() {
-                true => Ok(npz::graph(arrays, path)?.into()),
-                false => Ok(npz::samples(arrays, path)?.into()),
+                true => {
+                    options.allow(path, "a graph", &[])?;
+                    Ok(graph::graph(arrays, path)?.into())
+                }
+                false => npz::samples(arrays, path, options),
             }
         }
-        FileKind::Matrix => {
-            let one = folder::read_matrix(path)?;
-            let shape = [1, one.shape()[0], one.shape()[1]];
-            Ok(Samples::new(Array::new(shape, one.into_data())?, Target::None).into())
+        FileKind::Ts => ts::load(path, options),
+        FileKind::Rows => table::load(path, options),
+        FileKind::Sample => {
+            let mut file = SampleFiles::new(path, vec![path.to_owned()], options)?;
+            let (inputs, _) = file.read(0..1)?;
+            let dataset = Dataset::from(Samples::new(inputs, Target::None));
+            Ok(match file.note() {
+                Some(note) => dataset.with_note(note),
+                None => dataset,
+            })
         }
     }
 }
 
 /// Loads a graph from an edge list and a node table, whatever their names.
 pub fn load_graph(edges: impl AsRef<Path>, nodes: impl AsRef<Path>) -> Result<GraphData> {
-    edgelist::read(edges, nodes)
+    graph_tables::read(edges.as_ref(), nodes.as_ref())
 }
 
 /// Loads stories from a text file ([`format::stories`](crate::format::stories)): one task, without a test set.
@@ -63,12 +118,15 @@ enum FileKind {
     Folder,
     Npy,
     Npz,
-    /// An image or a text table.
-    Matrix,
+    Ts,
+    /// A table with a sample per row.
+    Rows,
+    /// An image, a recording or a text table.
+    Sample,
 }
 
 impl FileKind {
-    fn of(path: &Path) -> Result<Self> {
+    fn of(path: &Path, options: &ReadOptions) -> Result<Self> {
         if path.is_dir() {
             return Ok(Self::Folder);
         }
@@ -79,9 +137,11 @@ impl FileKind {
         match name.strip_suffix(".gz").unwrap_or(&name) {
             name if name.ends_with(".npy") => Ok(Self::Npy),
             name if name.ends_with(".npz") => Ok(Self::Npz),
-            _ if images::is_image(path) || folder::is_table(path) => Ok(Self::Matrix),
+            _ if ts::is_ts(path) => Ok(Self::Ts),
+            _ if table::has_rows(path, options) => Ok(Self::Rows),
+            _ if SampleFile::of(path).is_some() => Ok(Self::Sample),
             _ => {
-                let what = "is of no known kind; .npy, .npz, an image, .csv or a folder of them expected";
+                let what = "is of no known kind; .npy, .npz, .ts, .wav, an image, .csv, .parquet or a folder of them expected";
                 Err(Error::format(path, what))
             }
         }

@@ -2,27 +2,30 @@
 
 use std::path::{Path, PathBuf};
 
-use super::folder::{self, MatrixList};
-use super::{FileKind, check_shape, inputs};
+use super::files::SampleFiles;
+use super::npz::inputs_and_lengths;
+use super::{FileKind, ReadOptions, check_shape, folder, table, ts};
 use crate::format::bounded::Input;
 use crate::format::npy::{self, NpyHeader};
 use crate::format::npz;
 use crate::format::raw::{DType, RawArray, byte_count};
-use crate::{Array, Error, Result};
+use crate::{Array, Error, Result, memory};
 
 /// Reads samples in order, a chunk at a time.
 ///
 /// | path | contents |
 /// |---|---|
 /// | `x.npy` | `[n, rows, cols]` or `[n, time, rows, cols]`; read in chunks (in Fortran order: as a whole) |
-/// | `data.npz` | the same as array `x`; read as a whole |
-/// | an image, or a `.csv`, `.tsv` or `.txt` | one matrix |
-/// | a folder of these, or of folders of these | a matrix per file, sorted by path; read in chunks |
+/// | `data.npz` | the same as array `x`, perhaps with `length`; read as a whole |
+/// | `.ts` | series, whose classes or values are ignored; read as a whole |
+/// | `.csv`, `.tsv` or `.txt`, with `target_columns`, `columns` or `shape` | a sample per row; targets are ignored, and may be absent; read as a whole, as is `.parquet` |
+/// | an image, a `.wav`, or a `.csv`, `.tsv` or `.txt` | one sample |
+/// | a folder of these or of `.npy`, or of folders of these | a sample per file, sorted by path; read in chunks |
 ///
 /// ```no_run
 /// let mut reader = matnet_data::local::SampleReader::open("x.npy")?;
 /// while let Some(chunk) = reader.next_chunk(100)? {
-///     println!("{:?}, {} remaining", chunk.shape(), reader.remaining());
+///     println!("{:?}, {} remaining", chunk.inputs.shape(), reader.remaining());
 /// }
 /// # Ok::<(), matnet_data::Error>(())
 /// ```
@@ -31,44 +34,64 @@ pub struct SampleReader<'a> {
     source: ChunkSource<'a>,
     len: usize,
     at: usize,
+    missing: bool,
+}
+
+/// Some samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleChunk {
+    /// The inputs; sequences that are shorter than the longest of the chunk, or of the file, are followed by zeros.
+    pub inputs: Array,
+    /// The number of steps of each sequence; empty where all have the same.
+    pub lengths: Vec<usize>,
 }
 
 enum ChunkSource<'a> {
     /// An `.npy` in C order.
     Stream { input: Input<'a>, head: NpyHeader },
-    /// An array that had to be read as a whole.
-    Whole(Array),
-    /// One matrix per file; the names are relative to the folder.
-    Files { files: Vec<PathBuf>, names: Vec<String>, matrices: MatrixList },
+    /// Samples that had to be read as a whole.
+    Whole(SampleChunk),
+    /// One sample per file; the names are relative to the folder.
+    Files { files: SampleFiles, names: Vec<String> },
 }
 
 impl SampleReader<'static> {
     /// Opens the file or folder at `path`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &ReadOptions::default())
+    }
+
+    /// The same, where the files leave a choice. Options about targets are ignored, because targets are.
+    pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
         let path = path.as_ref();
-        match FileKind::of(path)? {
-            FileKind::Folder => {
-                Self::files(path, folder::matrix_files(path)?.0.into_iter().map(|(file, _)| file).collect())
+        let options = &ReadOptions { target: None, ..options.clone() };
+        match FileKind::of(path, options)? {
+            FileKind::Folder => Self::files(path, folder::sample_files(path)?, options),
+            FileKind::Npy => {
+                options.allow(path, "an .npy", &[])?;
+                Self::from_npy(Input::open(path)?)
             }
-            FileKind::Npy => Self::from_npy(Input::open(path)?),
-            FileKind::Npz => Self::whole(path, inputs(npz::read(path)?.take("x")?, &path.join("x"))?),
-            FileKind::Matrix => Self::files(path, vec![path.to_owned()]),
+            FileKind::Npz => {
+                options.allow(path, "an .npz", &[])?;
+                Ok(Self::whole(path, inputs_and_lengths(&mut npz::read(path)?, path)?))
+            }
+            FileKind::Ts => {
+                options.allow(path, "a .ts file", &["layout"])?;
+                Ok(Self::whole(path, ts::inputs(path, options)?))
+            }
+            FileKind::Rows => Ok(Self::whole(path, (table::inputs(path, options)?, Vec::new()))),
+            FileKind::Sample => Self::files(path, vec![path.to_owned()], options),
         }
     }
 
-    fn files(path: &Path, files: Vec<PathBuf>) -> Result<Self> {
-        if files.is_empty() {
-            let what = "holds no images and no .csv, neither in it nor in folders in it";
-            return Err(Error::format(path, what));
-        }
+    fn files(path: &Path, files: Vec<PathBuf>, options: &ReadOptions) -> Result<Self> {
         let name = |file: &PathBuf| {
             let below = file.strip_prefix(path).ok().filter(|below| *below != Path::new(""));
             below.or(file.file_name().map(Path::new)).unwrap_or(file).to_string_lossy().into_owned()
         };
-        let names = files.iter().map(name).collect();
-        let len = files.len();
-        let source = ChunkSource::Files { files, names, matrices: MatrixList::default() };
-        Ok(Self { path: path.to_owned(), source, len, at: 0 })
+        let (names, len) = (files.iter().map(name).collect(), files.len());
+        let source = ChunkSource::Files { files: SampleFiles::new(path, files, options)?, names };
+        Ok(Self { path: path.to_owned(), source, len, at: 0, missing: false })
     }
 }
 
@@ -90,15 +113,21 @@ impl<'a> SampleReader<'a> {
             let raw = RawArray::read(&mut input, head.shape, head.dtype, head.big_endian, true)?;
             input.expect_end()?;
             let array = raw.into_array(&path)?;
-            return Self::whole(&path, array);
+            return Ok(Self::whole(&path, (array, Vec::new())));
         }
         let len = head.shape[0];
-        Ok(Self { path, source: ChunkSource::Stream { input, head }, len, at: 0 })
+        Ok(Self { path, source: ChunkSource::Stream { input, head }, len, at: 0, missing: false })
     }
 
-    fn whole(path: &Path, array: Array) -> Result<Self> {
-        let len = array.len();
-        Ok(Self { path: path.to_owned(), source: ChunkSource::Whole(array), len, at: 0 })
+    fn whole(path: &Path, (inputs, lengths): (Array, Vec<usize>)) -> Self {
+        let len = inputs.len();
+        let source = ChunkSource::Whole(SampleChunk { inputs, lengths });
+        Self { path: path.to_owned(), source, len, at: 0, missing: false }
+    }
+
+    /// Lets missing values through, as NaN, for the caller to fill; without it they are an error.
+    pub fn keep_missing(self) -> Self {
+        Self { missing: true, ..self }
     }
 
     /// The total number of samples.
@@ -120,7 +149,7 @@ impl<'a> SampleReader<'a> {
     pub fn sample_size(&self) -> Option<usize> {
         match &self.source {
             ChunkSource::Stream { head, .. } => Some(head.shape[1..].iter().product()),
-            ChunkSource::Whole(array) => Some(array.shape()[1..].iter().product()),
+            ChunkSource::Whole(all) => Some(all.inputs.shape()[1..].iter().product()),
             ChunkSource::Files { .. } => None,
         }
     }
@@ -134,13 +163,13 @@ impl<'a> SampleReader<'a> {
     }
 
     /// The next `count` samples, or fewer at the end; `None` when all have been read.
-    pub fn next_chunk(&mut self, count: usize) -> Result<Option<Array>> {
+    pub fn next_chunk(&mut self, count: usize) -> Result<Option<SampleChunk>> {
         let count = count.max(1).min(self.remaining());
         if count == 0 {
             return Ok(None);
         }
-        let last = count == self.remaining();
-        let array = match &mut self.source {
+        let (range, last) = (self.at..self.at + count, count == self.remaining());
+        let (inputs, lengths) = match &mut self.source {
             ChunkSource::Stream { input, head } => {
                 let mut shape = head.shape.clone();
                 shape[0] = count;
@@ -148,34 +177,31 @@ impl<'a> SampleReader<'a> {
                 if last {
                     input.expect_end()?;
                 }
-                raw.into_array(&self.path)?
+                (raw.into_array(&self.path)?, Vec::new())
             }
-            ChunkSource::Whole(array) => {
-                let mut shape = array.shape().to_vec();
+            ChunkSource::Whole(all) => {
+                let mut shape = all.inputs.shape().to_vec();
                 shape[0] = count;
                 let size = shape[1..].iter().product::<usize>();
-                let numbers = &array.data()[self.at * size..(self.at + count) * size];
-                Array::new(shape, numbers.to_vec())?
+                let numbers = &all.inputs.data()[range.start * size..range.end * size];
+                let lengths = all.lengths.get(range).map(<[usize]>::to_vec).unwrap_or_default();
+                (Array::new(shape, memory::collect(numbers.iter().copied(), self.path.display())?)?, lengths)
             }
-            ChunkSource::Files { files, matrices, .. } => {
-                for file in &files[self.at..self.at + count] {
-                    matrices.add(file, None)?;
-                }
-                matrices.take()?
-            }
+            ChunkSource::Files { files, .. } => files.read(range)?,
         };
-        self.check_finite(&array)?;
+        self.check_finite(&inputs)?;
         self.at += count;
-        Ok(Some(array))
+        Ok(Some(SampleChunk { inputs, lengths }))
     }
 
-    /// Fails if a value is not finite.
+    /// Fails if a value is not finite, and not missing where that is allowed.
     fn check_finite(&self, array: &Array) -> Result<()> {
-        let Some(at) = array.data().iter().position(|x| !x.is_finite()) else { return Ok(()) };
+        let odd = |x: &f32| if self.missing { x.is_infinite() } else { !x.is_finite() };
+        let Some(at) = array.data().iter().position(odd) else { return Ok(()) };
         let size = array.data().len() / array.len().max(1);
         let sample = self.at + at / size.max(1);
         let path = match &self.source {
-            ChunkSource::Files { files, .. } => &files[sample],
+            ChunkSource::Files { files, .. } => &files.paths()[sample],
             ChunkSource::Stream { .. } | ChunkSource::Whole(_) => &self.path,
         };
         let what = format!("sample {sample} holds {}; finite numbers expected", array.data()[at]);
@@ -197,8 +223,8 @@ mod tests {
     fn all(mut reader: SampleReader, count: usize) -> (Vec<usize>, Vec<f32>) {
         let (mut sizes, mut numbers) = (Vec::new(), Vec::new());
         while let Some(some) = reader.next_chunk(count).unwrap() {
-            sizes.push(some.len());
-            numbers.extend(some.into_data());
+            sizes.push(some.inputs.len());
+            numbers.extend(some.inputs.into_data());
         }
         (sizes, numbers)
     }
@@ -236,5 +262,7 @@ mod tests {
         let end = bytes.len();
         bytes[end - 8..end - 4].copy_from_slice(&f32::NAN.to_le_bytes());
         assert_eq!(error(&bytes), "x.npy: sample 4 holds NaN; finite numbers expected");
+        let reader = SampleReader::from_npy(Input::bytes("x.npy", &bytes).unwrap()).unwrap();
+        assert!(all(reader.keep_missing(), 2).1[28].is_nan());
     }
 }

@@ -1,6 +1,6 @@
 //! Scaling, fitted to the training samples only, so that no test data leak.
 
-use crate::transform::matrix_sides;
+use crate::transform::{Channels, matrix_sides};
 use crate::{Array, Error, Result};
 
 /// How values are scaled.
@@ -21,6 +21,8 @@ pub enum ScalePer {
     Whole,
     /// Each row of the matrix (a channel, say) over samples, time and columns.
     Row,
+    /// Each column of the matrix (a channel of a window over a table, or a time of a signal) over samples, time and rows.
+    Column,
     /// Each entry of the matrix over samples and time.
     Entry,
 }
@@ -38,13 +40,30 @@ pub struct Scaler {
 impl Scaler {
     /// Fits to the samples `train` of `data`.
     pub fn fit(method: ScaleMethod, per: ScalePer, data: &Array, train: &[usize]) -> Result<Self> {
+        Self::fit_padded(method, per, data, &[], train)
+    }
+
+    /// As [`Scaler::fit`], for sequences with these lengths: what follows them is padding and does not count. Without lengths all of
+    /// it counts.
+    pub fn fit_padded(
+        method: ScaleMethod,
+        per: ScalePer,
+        data: &Array,
+        lengths: &[usize],
+        train: &[usize],
+    ) -> Result<Self> {
         let (rows, cols) = matrix_sides(data)?;
+        let padding = Padding::of(data, lengths)?;
         if let Some(position) = train.iter().find(|&&position| position >= data.len()) {
             return Err(Error::Invalid(format!("sample {position} to fit on, the data have {}", data.len())));
         }
         let mut stats = vec![Stats::default(); per.count(rows, cols)];
         for &position in train {
+            let outside = padding.of_sample(position);
             for (place, &x) in data.sample(position).iter().enumerate() {
+                if outside(place) {
+                    continue;
+                }
                 stats[per.slot(place, rows, cols)].add(x.into());
             }
         }
@@ -57,15 +76,20 @@ impl Scaler {
 
     /// Scales `data` in place.
     pub fn apply(&self, data: &mut Array) -> Result<()> {
-        self.each(data, |x, shift, scale| (x - shift) / scale)
+        self.apply_padded(data, &[])
+    }
+
+    /// As [`Scaler::apply`], for sequences with these lengths: padding stays as it is.
+    pub fn apply_padded(&self, data: &mut Array, lengths: &[usize]) -> Result<()> {
+        self.each(data, lengths, |x, shift, scale| (x - shift) / scale)
     }
 
     /// Turns scaled values back into the original ones.
     pub fn apply_inverse(&self, data: &mut Array) -> Result<()> {
-        self.each(data, |x, shift, scale| x * scale + shift)
+        self.each(data, &[], |x, shift, scale| x * scale + shift)
     }
 
-    fn each(&self, data: &mut Array, change: impl Fn(f32, f32, f32) -> f32) -> Result<()> {
+    fn each(&self, data: &mut Array, lengths: &[usize], change: impl Fn(f32, f32, f32) -> f32) -> Result<()> {
         let (rows, cols) = matrix_sides(data)?;
         if (rows, cols) != (self.rows, self.cols) {
             return Err(Error::Invalid(format!(
@@ -78,11 +102,37 @@ impl Scaler {
         if self.shift.len() != count || self.scale.len() != count {
             return Err(Error::Invalid(format!("a scale per {:?} needs {count} numbers", self.per)));
         }
-        for (place, x) in data.data_mut().iter_mut().enumerate() {
-            let slot = self.per.slot(place, rows, cols);
-            *x = change(*x, self.shift[slot], self.scale[slot]);
+        let padding = Padding::of(data, lengths)?;
+        let size = data.shape()[1..].iter().product::<usize>();
+        for (position, sample) in data.data_mut().chunks_exact_mut(size.max(1)).enumerate() {
+            let outside = padding.of_sample(position);
+            for (place, x) in sample.iter_mut().enumerate() {
+                if outside(place) {
+                    continue;
+                }
+                let slot = self.per.slot(place, rows, cols);
+                *x = change(*x, self.shift[slot], self.scale[slot]);
+            }
         }
         Ok(())
+    }
+}
+
+/// Which values of a sample are padding.
+struct Padding(Option<(Channels, Vec<usize>)>);
+
+impl Padding {
+    fn of(data: &Array, lengths: &[usize]) -> Result<Self> {
+        if lengths.is_empty() {
+            return Ok(Self(None));
+        }
+        let channels = Channels::of(data)?;
+        Ok(Self(Some((channels, channels.used_steps(data, lengths)?))))
+    }
+
+    fn of_sample(&self, position: usize) -> impl Fn(usize) -> bool + use<> {
+        let used = self.0.as_ref().map(|(channels, used)| (*channels, used[position]));
+        move |place| used.is_some_and(|(channels, used)| channels.step(place) >= used)
     }
 }
 
@@ -91,6 +141,7 @@ impl ScalePer {
         match self {
             Self::Whole => 1,
             Self::Row => rows,
+            Self::Column => cols,
             Self::Entry => rows * cols,
         }
     }
@@ -99,6 +150,7 @@ impl ScalePer {
         match self {
             Self::Whole => 0,
             Self::Row => place / cols % rows,
+            Self::Column => place % cols,
             Self::Entry => place % (rows * cols),
         }
     }
@@ -166,7 +218,7 @@ mod tests {
     fn each_row_and_entry_has_its_own_scale() {
         let data = numbers([4, 2, 3], |i| (i % 6) as f32 * 10.0 + (i / 6) as f32);
         let all = [0, 1, 2, 3];
-        for per in [ScalePer::Whole, ScalePer::Row, ScalePer::Entry] {
+        for per in [ScalePer::Whole, ScalePer::Row, ScalePer::Column, ScalePer::Entry] {
             let mut scaled = data.clone();
             Scaler::fit(ScaleMethod::Standardize, per, &data, &all).unwrap().apply(&mut scaled).unwrap();
             let mean = scaled.data().iter().sum::<f32>() / 24.0;
@@ -176,6 +228,34 @@ mod tests {
         let mut entries = data.clone();
         Scaler::fit(ScaleMethod::MinMax, ScalePer::Entry, &data, &all).unwrap().apply(&mut entries).unwrap();
         assert_eq!((entries.sample(0), entries.sample(3)), (&[0.0; 6][..], &[1.0; 6][..]));
+    }
+
+    #[test]
+    fn each_column_has_its_own_scale() {
+        let mut data = numbers([2, 2, 3], |i| (i % 3 * 100) as f32 + (i / 3) as f32);
+        Scaler::fit(ScaleMethod::MinMax, ScalePer::Column, &data, &[0, 1]).unwrap().apply(&mut data).unwrap();
+        assert_eq!(data.sample(0), [0.0, 0.0, 0.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0]);
+    }
+
+    #[test]
+    fn padding_neither_counts_nor_changes() {
+        // two sequences of 3 steps of 2×1, of which one has 1 step
+        let values = vec![1.0, 10.0, 3.0, 30.0, 5.0, 50.0, 3.0, 30.0, 0.0, 0.0, 0.0, 0.0];
+        let data = Array::new([2, 3, 2, 1], values).unwrap();
+        let fit = |lengths: &[usize]| {
+            Scaler::fit_padded(ScaleMethod::Standardize, ScalePer::Row, &data, lengths, &[0, 1])
+        };
+        let scaler = fit(&[3, 1]).unwrap();
+        let mut scaled = data.clone();
+        scaler.apply_padded(&mut scaled, &[3, 1]).unwrap();
+        let expected = 2f32.sqrt();
+        for (x, y) in scaled.sample(0).iter().zip([-expected, -expected, 0.0, 0.0, expected, expected]) {
+            assert!((x - y).abs() < 1e-6, "{x} is not {y}");
+        }
+        assert_eq!(scaled.sample(1), [0.0; 6]);
+        let message = fit(&[3, 4]).unwrap_err().to_string();
+        assert_eq!(message, "2 lengths of up to 4 steps for samples of shape [2, 3, 2, 1]");
+        assert!(fit(&[3]).is_err());
     }
 
     #[test]

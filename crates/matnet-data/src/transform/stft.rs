@@ -18,7 +18,8 @@ use realfft::num_complex::Complex;
 use realfft::{RealFftPlanner, RealToComplex};
 use std::sync::Arc;
 
-use crate::{Array, Error, Result};
+use crate::transform::Channels;
+use crate::{Array, Error, Result, memory};
 
 /// Which mean is subtracted before the transform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -88,42 +89,47 @@ impl Stft {
         Ok(((samples - self.window) / (self.window - self.overlap) + 1, self.window / 2))
     }
 
-    /// Transforms signals `[n, channels, samples]` to sequences `[n, time, channels, bins]`.
+    /// Transforms signals `[n, channels, samples]`, or sequences `[n, samples, rows, cols]` with rows × cols channels, to sequences
+    /// `[n, time, channels, bins]`.
     pub fn apply(&self, signals: &Array) -> Result<Array> {
-        let &[trials, channels, samples] = signals.shape() else {
-            return Err(Error::Invalid(format!(
-                "signals of shape {:?}: [n, channels, samples] expected",
-                signals.shape()
-            )));
+        Ok(self.apply_padded(signals, &[])?.0)
+    }
+
+    /// As [`Stft::apply`], for signals with these numbers of samples, and with the number of windows of each; empty where `lengths` is.
+    /// A signal that is shorter than a window is followed by zeros and gives one. What follows the last window of a signal is 0.
+    pub fn apply_padded(&self, signals: &Array, lengths: &[usize]) -> Result<(Array, Vec<usize>)> {
+        let channels = Channels::of(signals)?;
+        let (_, width) = self.shape(channels.steps)?;
+        let turn = std::f64::consts::TAU / self.window as f64;
+        let window: Vec<f64> = (0..self.window).map(|i| 0.54 - 0.46 * (turn * i as f64).cos()).collect();
+        let (value, length) = (self.value, self.window);
+        let scale = match value {
+            StftValue::Magnitude => 1.0 / window.iter().sum::<f64>(),
+            StftValue::Density => 1.0 / (self.sample_rate * window.iter().map(|w| w * w).sum::<f64>()),
         };
-        let (steps, bins) = self.shape(samples)?;
-        let plan = Plan::new(self);
-        let size = steps * channels * bins;
-        let mut out = vec![0.0; trials * size];
-        if !out.is_empty() {
-            out.par_chunks_mut(size).enumerate().for_each_init(
-                || plan.scratch(),
-                |scratch, (trial, out)| {
-                    for (channel, signal) in signals.sample(trial).chunks_exact(samples).enumerate() {
-                        plan.channel(signal, scratch, |step, bin, value| {
-                            out[(step * channels + channel) * bins + bin] = value;
-                        });
-                    }
-                },
-            );
-        }
-        Array::new([trials, steps, channels, bins], out)
+        let spectra = Spectra::new(window, self.window - self.overlap, Some(self.mean));
+        spectra.apply(signals, lengths, width, |bins, out| {
+            // Zero frequency is left out.
+            for (index, (bin, out)) in bins.iter().skip(1).zip(out).enumerate() {
+                let value = match value {
+                    // `norm` guards against overflow that microvolts never reach, at twice the time.
+                    StftValue::Magnitude => bin.norm_sqr().sqrt() * scale,
+                    // A one-sided spectrum counts each frequency twice, except the highest of an even window.
+                    StftValue::Density if 2 * (index + 1) == length => bin.norm_sqr() * scale,
+                    StftValue::Density => 2.0 * bin.norm_sqr() * scale,
+                };
+                *out = value as f32;
+            }
+        })
     }
 }
 
-/// The window, the FFT and the scale, ready for many signals.
-struct Plan {
+/// A window and its FFT, ready for many signals.
+pub(super) struct Spectra {
     fft: Arc<dyn RealToComplex<f64>>,
     window: Vec<f64>,
     hop: usize,
-    mean: StftMean,
-    value: StftValue,
-    scale: f64,
+    mean: Option<StftMean>,
 }
 
 struct Scratch {
@@ -133,22 +139,53 @@ struct Scratch {
     work: Vec<Complex<f64>>,
 }
 
-impl Plan {
-    fn new(stft: &Stft) -> Self {
-        let turn = std::f64::consts::TAU / stft.window as f64;
-        let window: Vec<f64> = (0..stft.window).map(|i| 0.54 - 0.46 * (turn * i as f64).cos()).collect();
-        let scale = match stft.value {
-            StftValue::Magnitude => 1.0 / window.iter().sum::<f64>(),
-            StftValue::Density => 1.0 / (stft.sample_rate * window.iter().map(|w| w * w).sum::<f64>()),
-        };
-        Self {
-            fft: RealFftPlanner::new().plan_fft_forward(stft.window),
-            hop: stft.window - stft.overlap,
-            mean: stft.mean,
-            value: stft.value,
-            window,
-            scale,
+impl Spectra {
+    /// Windows start `hop` samples apart; `mean` is subtracted from them.
+    pub fn new(window: Vec<f64>, hop: usize, mean: Option<StftMean>) -> Self {
+        Self { fft: RealFftPlanner::new().plan_fft_forward(window.len()), window, hop, mean }
+    }
+
+    /// The number of windows in `samples` samples; one at least.
+    fn count(&self, samples: usize) -> usize {
+        samples.saturating_sub(self.window.len()) / self.hop + 1
+    }
+
+    /// Transforms signals to sequences `[n, time, channels, width]`; `values` makes the values of a window from its bins, from zero
+    /// frequency on. Returns them with their lengths, if there are `lengths`.
+    pub fn apply(
+        &self,
+        signals: &Array,
+        lengths: &[usize],
+        width: usize,
+        values: impl Fn(&[Complex<f64>], &mut [f32]) + Sync,
+    ) -> Result<(Array, Vec<usize>)> {
+        let channels = Channels::of(signals)?;
+        if channels.steps < self.window.len() {
+            let (samples, window) = (channels.steps, self.window.len());
+            return Err(Error::Invalid(format!("{samples} samples do not fill a window of {window}")));
         }
+        let used = channels.used_steps(signals, lengths)?;
+        let (trials, steps) = (signals.len(), self.count(channels.steps));
+        let size = steps * channels.count * width;
+        let mut out = memory::filled(0.0, trials * size, "spectrograms")?;
+        if !out.is_empty() {
+            out.par_chunks_mut(size).enumerate().for_each_init(
+                || self.scratch(),
+                |scratch, (trial, out)| {
+                    let signal = signals.sample(trial);
+                    for channel in 0..channels.count {
+                        let samples = (0..used[trial]).map(|step| signal[channels.place(channel, step)]);
+                        scratch.signal.clear();
+                        scratch.signal.extend(samples.map(f64::from));
+                        self.channel(scratch, |step, bins| {
+                            values(bins, &mut out[(step * channels.count + channel) * width..][..width]);
+                        });
+                    }
+                },
+            );
+        }
+        let counts = lengths.iter().map(|&length| self.count(length)).collect();
+        Ok((Array::new([trials, steps, channels.count, width], out)?, counts))
     }
 
     fn scratch(&self) -> Scratch {
@@ -160,34 +197,30 @@ impl Plan {
         }
     }
 
-    /// Passes every (step, bin, value) of one signal to `store`; bin 0 is the first above zero frequency.
-    fn channel(&self, signal: &[f32], scratch: &mut Scratch, mut store: impl FnMut(usize, usize, f32)) {
+    /// Passes the bins of every window of the signal in `scratch` to `store`.
+    fn channel(&self, scratch: &mut Scratch, mut store: impl FnMut(usize, &[Complex<f64>])) {
         let Scratch { signal: whole, piece, bins, work } = scratch;
-        whole.clear();
-        whole.extend(signal.iter().map(|&x| f64::from(x)));
-        if self.mean == StftMean::OfSignal {
+        if self.mean == Some(StftMean::OfSignal) {
             let mean = average(whole);
             whole.iter_mut().for_each(|x| *x -= mean);
         }
         let length = self.window.len();
+        let samples = whole.len();
+        if samples < length {
+            whole.resize(length, 0.0);
+        }
         for (step, part) in whole.windows(length).step_by(self.hop).enumerate() {
-            let mean = if self.mean == StftMean::OfWindow { average(part) } else { 0.0 };
+            let mean = match self.mean {
+                Some(StftMean::OfWindow) => average(&part[..samples.min(length)]),
+                _ => 0.0,
+            };
             for ((out, x), w) in piece.iter_mut().zip(part).zip(&self.window) {
                 *out = (x - mean) * w;
             }
             // This fails only for buffers of the wrong length.
             let done = self.fft.process_with_scratch(piece, bins, work);
             debug_assert!(done.is_ok());
-            for (index, bin) in bins.iter().enumerate().skip(1) {
-                let value = match self.value {
-                    // `norm` guards against overflow that microvolts never reach, at twice the time.
-                    StftValue::Magnitude => bin.norm_sqr().sqrt() * self.scale,
-                    // A one-sided spectrum counts each frequency twice, except the highest of an even window.
-                    StftValue::Density if 2 * index == length => bin.norm_sqr() * self.scale,
-                    StftValue::Density => 2.0 * bin.norm_sqr() * self.scale,
-                };
-                store(step, index - 1, value as f32);
-            }
+            store(step, bins);
         }
     }
 }
@@ -231,6 +264,30 @@ mod tests {
         let out = Stft::default().apply(&Array::new([2, 64, 256], vec![1.5; 2 * 64 * 256]).unwrap()).unwrap();
         assert_eq!(out.shape(), [2, 25, 64, 32]);
         assert!(out.data().iter().all(|&x| x.abs() < 1e-12), "a constant has nothing above zero frequency");
+    }
+
+    #[test]
+    fn sequences_and_padded_signals_have_their_own_windows() {
+        let stft = Stft::default();
+        let signals = Array::new([1, 3, 256], block("signals")).unwrap();
+        let whole = stft.apply(&signals).unwrap();
+        // the same as a sequence of 256 matrices 3×1
+        let turned = (0..256 * 3).map(|at| signals.data()[at % 3 * 256 + at / 3]).collect();
+        let sequence = Array::new([1, 256, 3, 1], turned).unwrap();
+        assert_eq!(stft.apply(&sequence).unwrap(), whole);
+
+        let cut = |length: usize| {
+            signals.data().chunks(256).flat_map(|row| row[..length].to_vec()).collect::<Vec<f32>>()
+        };
+        let alone = stft.apply(&Array::new([1, 3, 100], cut(100)).unwrap()).unwrap();
+        assert_eq!(alone.shape(), [1, 5, 3, 32]);
+        let (padded, counts) = stft.apply_padded(&signals, &[100]).unwrap();
+        assert_eq!((padded.shape(), &counts[..]), (&[1, 25, 3, 32][..], &[5][..]));
+        let (own, rest) = padded.data().split_at(alone.data().len());
+        assert_eq!(own, alone.data(), "a signal gives the same bits alone and padded");
+        assert!(rest.iter().all(|&x| x == 0.0));
+        assert_eq!(stft.apply_padded(&signals, &[3]).unwrap().1, [1]);
+        assert!(stft.apply_padded(&signals, &[257]).is_err());
     }
 
     #[test]

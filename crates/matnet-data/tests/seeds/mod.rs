@@ -8,7 +8,7 @@ use matnet_data::Result;
 use matnet_data::catalog::readers::eeg;
 use matnet_data::format::bounded::Input;
 use matnet_data::format::pickle::Pickle;
-use matnet_data::format::{archive, csv, edgelist, idx, images, matlab, npy, npz, stories, ts};
+use matnet_data::format::{archive, csv, edgelist, idx, images, matlab, npy, npz, stories, table, ts, wav};
 use matnet_data::local::SampleReader;
 
 /// A valid file of a format.
@@ -64,6 +64,17 @@ pub fn all() -> Vec<Seed> {
     add("edgelist", "names", b"from,to\n1,2\n\0id,f,class\n1,0.5,3\n2,1,4\n".to_vec());
     add("eeg", "gz", gzip(trial("co2a0000364", "S1 obj ,", 0, 1).as_bytes()));
     add("ts", "unequal", b"# made\n@equalLength false\n@data\n1,2.5:3,4:a\n-5:6e1:b\n".to_vec());
+    add("ts", "values", b"@targetlabel true\n@data\n1,?,3:0.5\n2:7\n".to_vec());
+    #[cfg(feature = "parquet")]
+    for (name, packed) in [("plain", false), ("snappy", true)] {
+        add("parquet", name, parquet_file(packed));
+    }
+    add("table", "texts", b"when,a,b\n2016-07-01 00:00,1,\"x, y\"\n2016-07-02 00:00,?,z\n".to_vec());
+    add("table", "semicolons", b"a;b;c\r\n1,5;true;7\r\n2;False;8\r\n".to_vec());
+    add("table", "gz", gzip(b"1\t2\n3\t4\n"));
+    add("wav", "mono", wav_file(1, 8000, &[1, -2, 300]));
+    add("wav", "stereo", wav_file(2, 44_100, &[1, -2, 300, 7]));
+    add("wav", "gz", gzip(&wav_file(1, 8000, &[5; 400])));
     add("stories", "story", b"1 Ann went home.\n2 Where is Ann? \thome\t1\n1 Bob slept.\n".to_vec());
     seeds
 }
@@ -101,6 +112,21 @@ pub fn run(target: &str, bytes: &[u8]) -> Result<()> {
         }
         "stories" => stories::parse("seed", bytes).map(drop),
         "ts" => ts::parse(Input::bytes("seed", bytes)?).map(drop),
+        #[cfg(feature = "parquet")]
+        "parquet" => {
+            let found = matnet_data::format::parquet::ParquetTable::parse("seed", bytes)?;
+            let is_text = |column: &usize| found.head().kinds[*column] == table::ColumnKind::Text;
+            let (texts, numbers): (Vec<usize>, Vec<usize>) = (0..found.head().names.len()).partition(is_text);
+            found.read(&numbers, &texts).map(drop)
+        }
+        "table" => {
+            let open = || Input::bytes("seed", bytes);
+            let head = table::scan_input(open()?, table::TableNames::Detect)?;
+            let is_text = |column: &usize| head.kinds[*column] == table::ColumnKind::Text;
+            let (texts, numbers): (Vec<usize>, Vec<usize>) = (0..head.names.len()).partition(is_text);
+            table::read_input(open()?, &head, &numbers, &texts).map(drop)
+        }
+        "wav" => wav::parse(Input::bytes("seed", bytes)?).map(drop),
         other => panic!("no target {other}"),
     }
 }
@@ -124,6 +150,53 @@ pub fn idx_file(code: u8, sides: &[u32], body: &[u8]) -> Vec<u8> {
     let mut file = vec![0, 0, code, sides.len() as u8];
     sides.iter().for_each(|side| file.extend(side.to_be_bytes()));
     file.extend(body);
+    file
+}
+
+/// A Parquet table of three rows: `id` (texts), `n` (integers), `x` (floats, one missing), `ok` (booleans).
+#[cfg(feature = "parquet")]
+pub fn parquet_file(packed: bool) -> Vec<u8> {
+    use ::parquet::basic::Compression;
+    use ::parquet::data_type::{BoolType, ByteArrayType, DoubleType, Int64Type};
+    use ::parquet::file::properties::WriterProperties;
+    use ::parquet::file::writer::SerializedFileWriter;
+    let schema =
+        "message t { required binary id (UTF8); required int64 n; optional double x; required boolean ok; }";
+    let schema = std::sync::Arc::new(::parquet::schema::parser::parse_message_type(schema).unwrap());
+    let codec = if packed { Compression::SNAPPY } else { Compression::UNCOMPRESSED };
+    let properties = std::sync::Arc::new(WriterProperties::builder().set_compression(codec).build());
+    let mut out = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut out, schema, properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    macro_rules! column {
+        ($type:ty, $values:expr, $levels:expr) => {{
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<$type>().write_batch($values, $levels, None).unwrap();
+            column.close().unwrap();
+        }};
+    }
+    column!(ByteArrayType, &["a".into(), "b".into(), "c".into()], None);
+    column!(Int64Type, &[7, -1, 7], None);
+    column!(DoubleType, &[0.5, 1.5], Some(&[1, 0, 1]));
+    column!(BoolType, &[true, false, true], None);
+    group.close().unwrap();
+    writer.close().unwrap();
+    out
+}
+
+/// A `.wav` of 16-bit integers.
+pub fn wav_file(channels: u16, rate: u32, values: &[i16]) -> Vec<u8> {
+    let size = 2 * values.len() as u32;
+    let mut file = b"RIFF".to_vec();
+    file.extend((36 + size).to_le_bytes());
+    file.extend(b"WAVEfmt \x10\0\0\0\x01\0");
+    file.extend(channels.to_le_bytes());
+    file.extend(rate.to_le_bytes());
+    file.extend((rate * 2 * u32::from(channels)).to_le_bytes());
+    file.extend((2 * channels).to_le_bytes());
+    file.extend(b"\x10\0data");
+    file.extend(size.to_le_bytes());
+    values.iter().for_each(|value| file.extend(value.to_le_bytes()));
     file
 }
 

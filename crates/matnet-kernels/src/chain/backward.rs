@@ -5,7 +5,6 @@ use rayon::prelude::*;
 use super::{Chain, Plan};
 use crate::in_order::InOrder;
 use crate::lanes;
-use crate::pair::Purpose;
 use crate::parallel::with_scratch;
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
@@ -33,68 +32,89 @@ pub struct ChainGradients<E> {
 impl<E: Element> Chain<'_, E> {
     /// All gradients from that of the output. `kept` is what [`forward`](Self::forward) left.
     pub fn backward(&self, level: Level, kept: &[E], gradient: &[E], need_input: bool) -> ChainGradients<E> {
-        let plan = self.plan(level, |_| Purpose::Backward);
-        assert_eq!(gradient.len(), plan.batch * plan.y_size, "the gradient is of another size");
-        let mut d_input = vec![E::ZERO; if need_input { self.input.len() } else { 0 }];
+        let plans = self.plans(level, false);
+        assert_eq!(kept.len(), plans.iter().map(Plan::kept).sum(), "kept from another batch");
+        let (mut rest, mut links, mut input) = (kept, Vec::new(), None);
+        for (at, plan) in plans.iter().enumerate().rev() {
+            let (before, kept) = rest.split_at(rest.len() - plan.kept());
+            let (d_input, mut some) =
+                plan.backward(kept, input.as_deref().unwrap_or(gradient), at > 0 || need_input);
+            some.append(&mut links);
+            (rest, links, input) = (before, some, d_input);
+        }
+        ChainGradients { links, input }
+    }
+}
+
+impl<E: Element> Plan<'_, E> {
+    fn backward(
+        &self,
+        kept: &[E],
+        gradient: &[E],
+        need_input: bool,
+    ) -> (Option<Vec<E>>, Vec<LinkGradients<E>>) {
+        assert_eq!(gradient.len(), self.batch * self.y_size, "the gradient is of another size");
+        let mut d_input = vec![E::ZERO; if need_input { self.batch * self.x_size } else { 0 }];
         let sums: Vec<_> = self.links.iter().map(|_| InOrder::default()).collect();
-        let mut pieces = d_input.chunks_mut(plan.per_block * plan.x_size);
-        let count = plan.batch.div_ceil(plan.per_block);
-        assert_eq!(kept.len(), count * plan.share(), "kept from another batch");
+        let mut pieces = d_input.chunks_mut(self.per_block * self.x_size);
+        let count = self.batch.div_ceil(self.per_block);
         let blocks = (0..count).map(|block| (block, pieces.next()));
-        let one = |(block, d_input)| self.backward_block(&plan, &sums, block, kept, gradient, d_input);
-        if rayon::current_num_threads() == 1 {
+        let one = |(block, d_input)| self.backward_block(&sums, block, kept, gradient, d_input);
+        if rayon::current_num_threads() == 1 || count == 1 {
             blocks.for_each(one);
         } else {
             // Threads take blocks in their order, so that no sum waits for long.
             blocks.par_bridge().for_each(one);
         }
-        let links = self.links.iter().zip(sums).map(|(link, sums)| {
-            let sums = sums.sum();
-            let (row_map, rest) = sums.split_at(link.row_map.len());
-            let (col_map, bias) = rest.split_at(link.col_map.len());
-            LinkGradients { row_map: row_map.to_vec(), col_map: col_map.to_vec(), bias: bias.to_vec() }
+        let links = self.pairs.iter().zip(sums).map(|(pair, sums)| {
+            let (sums, [u, v]) = (sums.sum(), pair.gradients());
+            let [row_map, col_map] = pair.without_gaps([&sums[..u], &sums[u..u + v]]);
+            LinkGradients { row_map, col_map, bias: sums[u + v..].to_vec() }
         });
-        ChainGradients { links: links.collect(), input: need_input.then_some(d_input) }
+        let links = links.collect();
+        (need_input.then_some(d_input), links)
     }
 
     fn backward_block(
         &self,
-        plan: &Plan<E>,
         sums: &[InOrder<E>],
         block: usize,
         kept: &[E],
         gradient: &[E],
         d_input: Option<&mut [E]>,
     ) {
-        let (level, samples) = (plan.level, plan.samples(block));
-        let share = &kept[block * plan.share()..(block + 1) * plan.share()];
-        let gradient = &gradient[samples.start * plan.y_size..samples.end * plan.y_size];
-        let [state, middle] = plan.longest();
+        let (level, samples) = (self.level, self.samples(block));
+        let share = &kept[block * self.share()..(block + 1) * self.share()];
+        let gradient = &gradient[samples.start * self.y_size..samples.end * self.y_size];
+        let [state, middle] = self.longest();
         with_scratch([state, state, middle], |[mut g, mut d_x, s]| {
-            let output = &plan.pairs[plan.pairs.len() - 1].output;
-            output.gather(level, gradient, plan.y_size, g);
+            let output = &self.pairs[self.pairs.len() - 1].output;
+            output.gather(level, gradient, self.y_size, g);
             let (mut rest, mut y) = share.split_at(share.len() - output.len());
-            for (at, (link, pair)) in self.links.iter().zip(&plan.pairs).enumerate().rev() {
+            for (at, (link, pair)) in self.links.iter().zip(&self.pairs).enumerate().rev() {
                 let (before, middle) = rest.split_at(rest.len() - pair.middle.len());
                 let (before, x) = before.split_at(before.len() - pair.input.len());
-                lanes::through(level, link.activation, y, &mut g[..y.len()]);
-                let (u, v) = (link.row_map.len(), link.col_map.len());
+                let filled = pair.output.filled(samples.len());
+                lanes::through(level, link.activation, &y[..filled], &mut g[..filled]);
+                let [u, v] = pair.gradients();
                 let mut term = Buffer::take(u + v + link.bias.len());
-                term.fill(E::ZERO);
                 let (d_u, others) = term.split_at_mut(u);
                 let (d_v, d_b) = others.split_at_mut(v);
+                d_b.fill(E::ZERO);
                 let need = at > 0 || d_input.is_some();
                 // The middle product of the map before stands right in front of X.
-                let next = at.checked_sub(1).map_or(0, |before| plan.pairs[before].middle.len());
+                let next = at.checked_sub(1).map_or(0, |before| self.pairs[before].middle.len());
                 let next = &before[before.len() - next..];
-                pair.backward(x, middle, g, s, Some(d_u), d_v, need.then_some((&mut *d_x, false)), next);
-                lanes::sum_lanes(level, &pair.output, &g[..y.len()], d_b);
+                let (to, g_filled) = (need.then_some((&mut *d_x, false)), &g[..filled]);
+                let x_filled = &x[..pair.input.filled(samples.len())];
+                pair.backward(x_filled, middle, g_filled, s, Some(d_u), d_v, true, to, next);
+                lanes::sum_lanes(level, &pair.output, g_filled, d_b);
                 sums[at].add(level, block, term);
                 std::mem::swap(&mut g, &mut d_x);
                 (rest, y) = (before, x);
             }
             if let Some(d_input) = d_input {
-                plan.pairs[0].input.scatter(level, g, d_input, plan.x_size);
+                self.pairs[0].input.scatter(level, g, d_input, self.x_size);
             }
         });
     }

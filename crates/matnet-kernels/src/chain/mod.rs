@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::Activation;
 use crate::map::batch;
-use crate::pair::{MapSize, Pair, Purpose};
+use crate::pair::{Lay, MapSize, Pair};
 use crate::parallel::at_least;
 use crate::simd::{Element, Level};
 
@@ -42,9 +42,10 @@ pub struct Chain<'a, E> {
     pub links: &'a [Link<'a, E>],
 }
 
-/// Weights packed and sizes worked out.
-struct Plan<'a, E> {
+/// Maps in a row whose samples lie alike: weights packed and sizes worked out.
+struct Plan<'a, E: Element> {
     level: Level,
+    links: &'a [Link<'a, E>],
     batch: usize,
     /// Samples a block.
     per_block: usize,
@@ -72,12 +73,18 @@ impl<E: Element> Plan<'_, E> {
         let first = self.pairs[0].input.len();
         self.pairs.iter().map(|pair| pair.middle.len() + pair.output.len()).sum::<usize>() + first
     }
+
+    /// Numbers in all that is kept.
+    fn kept(&self) -> usize {
+        self.batch.div_ceil(self.per_block) * self.share()
+    }
 }
 
 impl<'a, E: Element> Chain<'a, E> {
-    fn plan(&self, level: Level, purpose: impl FnOnce(usize) -> Purpose) -> Plan<'a, E> {
-        let (first, last) = (&self.links[0].size, &self.links[self.links.len() - 1].size);
-        let batch = batch(self.input.len(), first.input());
+    /// The maps, cut where the next one is better laid out in another way. Each map lies as it would alone, so that its gradients have the
+    /// same bits.
+    fn plans(&self, level: Level, forward: bool) -> Vec<Plan<'a, E>> {
+        let batch = batch(self.input.len(), self.links[0].size.input());
         for pair in self.links.windows(2) {
             let (given, taken) = (&pair[0].size, &pair[1].size);
             let fits = (given.rows_out, given.cols_out) == (taken.rows, taken.cols);
@@ -86,19 +93,29 @@ impl<'a, E: Element> Chain<'a, E> {
         for link in self.links {
             assert_eq!(link.bias.len(), link.size.output(), "the bias does not have the size it should");
         }
-        let purpose = purpose(batch);
-        let largest = self.links.iter().map(|link| link.size.input().max(link.size.output()));
-        let level = purpose.level(level, batch, largest.max().unwrap_or(0));
-        // Alone, waking a second thread would take longer than the work.
-        let least = if purpose == Purpose::Alone { usize::MAX } else { at_least() };
-        let pair = |link: &Link<'a, E>| Pair::new(level, link.size, link.row_map, link.col_map, purpose);
-        Plan {
-            level,
-            batch,
-            per_block: purpose.block::<E>(level),
-            x_size: first.input(),
-            y_size: last.output(),
-            pairs: self.links.par_iter().with_min_len(least).map(pair).collect(),
-        }
+        // Many maps of a net have the same sizes.
+        let mut known: Option<(MapSize, Lay)> = None;
+        let mut lay = |size: MapSize| match known {
+            Some((before, lay)) if before == size => lay,
+            _ => known.insert((size, Lay::choose::<E>(level, batch, &[size]))).1,
+        };
+        let lays: Vec<Lay> = self.links.iter().map(|link| lay(link.size)).collect();
+        // For one sample, waking a second thread would take longer than the work.
+        let least = if batch == 1 { usize::MAX } else { at_least() };
+        let mut rest = self.links;
+        let plan = |alike: &[Lay]| {
+            let (lay, links) = (alike[0], rest.split_off(..alike.len()).unwrap_or_default());
+            let pair = |link: &Link<'a, E>| Pair::new(lay, link.size, link.row_map, link.col_map, forward);
+            Plan {
+                level: lay.level,
+                links,
+                batch,
+                per_block: lay.per_block::<E>(),
+                x_size: links[0].size.input(),
+                y_size: links[links.len() - 1].size.output(),
+                pairs: links.par_iter().with_min_len(least).map(pair).collect(),
+            }
+        };
+        lays.chunk_by(Lay::eq).map(plan).collect()
     }
 }

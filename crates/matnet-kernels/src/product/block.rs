@@ -2,7 +2,7 @@
 
 use super::pack::{pack_a, pack_b};
 use crate::Activation;
-use crate::gemm::even;
+use crate::gemm::{even, load, store};
 use crate::simd::{Element, Simd};
 
 /// Bytes of a packed panel of B: most of a first-level cache.
@@ -262,24 +262,4 @@ unsafe fn tile<S: Simd, const M: usize, const N: usize, const EDGE: bool>(s: S, 
             }
         }
     }
-}
-
-/// `count` numbers, the other lanes 0.
-///
-/// # Safety
-/// `from` is valid for reading `count` numbers.
-#[inline(always)]
-unsafe fn load<S: Simd>(s: S, from: *const S::Elem, count: usize) -> S::V {
-    // SAFETY: as the caller vouches.
-    unsafe { if count == S::LANES { s.load(from) } else { s.load_first(from, count) } }
-}
-
-/// Writes the first `count` lanes.
-///
-/// # Safety
-/// `to` is valid for writing `count` numbers.
-#[inline(always)]
-unsafe fn store<S: Simd>(s: S, to: *mut S::Elem, value: S::V, count: usize) {
-    // SAFETY: as the caller vouches.
-    unsafe { if count == S::LANES { s.store(to, value) } else { s.store_first(to, value, count) } }
 }

@@ -1,15 +1,19 @@
 //! The backward pass of a recurrence.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::cell::{GruBackward, GruReset, LstmBackward, RnnBackward};
 use super::forward::{slot, split};
 use super::keep::{Kept, Share, Shelf};
-use super::{Cell, Plan, Reads, Recurrent};
+use super::{Cell, Members, Plan, Reads, Recurrent};
+use crate::block::Layout;
 use crate::lanes;
-use crate::pair::Purpose;
+use crate::pair::Pair;
 use crate::parallel::{at_least, parts, sum_parts, with_scratch};
 use crate::simd::{Element, Level};
+use crate::spread::{Shared, Starts};
 
 /// What the backward pass gives.
 #[derive(Clone, Debug)]
@@ -32,12 +36,11 @@ pub struct RecurrentGradients<E> {
     pub bias: Vec<E>,
 }
 
-/// What one part writes: its samples' pieces of the gradients of X, H₀ and C₀.
-struct Pieces<'a, E> {
-    /// One piece, or where the input came mapped one a gate.
-    input: Vec<&'a mut [E]>,
-    hidden: &'a mut [E],
-    cell_state: &'a mut [E],
+/// The gradients of X (empty if nobody asks), H₀ and C₀, each sample's written by the thread that has its block.
+struct Given<'a, E> {
+    input: Shared<'a, E>,
+    hidden: Shared<'a, E>,
+    cell_state: Shared<'a, E>,
 }
 
 /// The gradients of all weights, one after the other.
@@ -58,7 +61,7 @@ impl<E: Element> Recurrent<'_, E> {
         gradient: &[E],
         need_input: bool,
     ) -> RecurrentGradients<E> {
-        let plan = self.plan(level, |_| Purpose::Backward);
+        let plan = self.plan(level, false);
         let shelf = Shelf::new(self, &plan, true);
         assert_eq!(gradient.len(), plan.batch * plan.out_size, "the gradient is of another size");
         let lstm = self.cell == Cell::Lstm;
@@ -66,36 +69,34 @@ impl<E: Element> Recurrent<'_, E> {
         let mut d_hidden = vec![E::ZERO; self.hidden.len()];
         let mut d_cell_state = vec![E::ZERO; if lstm { self.hidden.len() } else { 0 }];
         let parts = parts(plan.batch.div_ceil(plan.per_block));
-        let per_part = parts[0].len() * plan.per_block;
-        let mapped = self.reads == Reads::Mapped;
-        let per_sample = if mapped { self.steps * plan.h_size } else { self.inputs() * plan.x_size };
-        let mut inputs: Vec<_> = if need_input {
-            let whole = d_input.chunks_mut(plan.batch * per_sample);
-            whole.map(|gate| gate.chunks_mut(per_part * per_sample)).collect()
-        } else {
-            Vec::new()
+        let given = Given {
+            input: Shared::new(&mut d_input),
+            hidden: Shared::new(&mut d_hidden),
+            cell_state: Shared::new(&mut d_cell_state),
         };
-        let mut hiddens = d_hidden.chunks_mut(per_part * plan.h_size);
-        let mut d_cell_states = d_cell_state.chunks_mut(per_part * plan.h_size);
-        let pieces: Vec<_> = parts
-            .iter()
-            .map(|_| Pieces {
-                input: inputs.iter_mut().filter_map(Iterator::next).collect(),
-                hidden: hiddens.next().unwrap_or_default(),
-                cell_state: d_cell_states.next().unwrap_or_default(),
-            })
-            .collect();
-        let sums = parts.into_par_iter().zip(pieces).with_min_len(at_least()).map(|(part, mut pieces)| {
-            let mut sums = vec![E::ZERO; self.weights().iter().sum()];
+        let sums = parts.into_par_iter().with_min_len(at_least()).map(|part| {
+            let mut sums = vec![E::ZERO; self.weights(&plan).iter().sum()];
             for block in part {
                 let share = &kept.0[block * shelf.len()..(block + 1) * shelf.len()];
-                self.backward_block(&plan, &shelf, block, share, gradient, &mut pieces, self.cut(&mut sums));
+                let members = plan.members(block);
+                self.backward_block(
+                    &plan,
+                    &shelf,
+                    members,
+                    share,
+                    gradient,
+                    &given,
+                    self.cut(&plan, &mut sums),
+                );
             }
             sums
         });
-        let mut rest = sum_parts(sums.collect());
-        let [input_row_map, input_col_map, state_row_map, state_col_map, bias] =
-            self.weights().map(|length| rest.drain(..length).collect());
+        let sums = sum_parts(sums.collect());
+        let mut rest = &sums[..];
+        let [input_rows, input_cols, state_rows, state_cols, bias] =
+            self.weights(&plan).map(|length| rest.split_off(..length).unwrap_or_default());
+        let [input_row_map, input_col_map] = without_gaps(&plan.input, input_rows, input_cols);
+        let [state_row_map, state_col_map] = without_gaps(&plan.state, state_rows, state_cols);
         RecurrentGradients {
             input: need_input.then_some(d_input),
             hidden: d_hidden,
@@ -104,18 +105,20 @@ impl<E: Element> Recurrent<'_, E> {
             input_col_map,
             state_row_map,
             state_col_map,
-            bias,
+            bias: bias.to_vec(),
         }
     }
 
-    fn weights(&self) -> [usize; 5] {
-        [self.input_row_map, self.input_col_map, self.state_row_map, self.state_col_map, self.bias]
-            .map(<[E]>::len)
+    /// How many numbers the gradients of all weights take while they are summed.
+    fn weights(&self, plan: &Plan<E>) -> [usize; 5] {
+        let of = |pairs: &[Pair<E>], at: usize| pairs.iter().map(|pair| pair.gradients()[at]).sum();
+        let (input, state) = (&plan.input, &plan.state);
+        [of(input, 0), of(input, 1), of(state, 0), of(state, 1), self.bias.len()]
     }
 
-    fn cut<'a>(&self, mut sums: &'a mut [E]) -> Sums<'a, E> {
+    fn cut<'a>(&self, plan: &Plan<E>, mut sums: &'a mut [E]) -> Sums<'a, E> {
         let [input_row_map, input_col_map, state_row_map, state_col_map, bias] =
-            self.weights().map(|length| sums.split_off_mut(..length).unwrap_or_default());
+            self.weights(plan).map(|length| sums.split_off_mut(..length).unwrap_or_default());
         Sums { input_row_map, input_col_map, state_row_map, state_col_map, bias }
     }
 
@@ -124,46 +127,55 @@ impl<E: Element> Recurrent<'_, E> {
         &self,
         plan: &Plan<E>,
         shelf: &Shelf,
-        block: usize,
+        members: Members,
         share: &[E],
         gradient: &[E],
-        pieces: &mut Pieces<E>,
+        given: &Given<E>,
         sums: Sums<E>,
     ) {
         let Plan { level, x_size, h_size, out_size, .. } = *plan;
-        let samples = plan.samples(block);
+        let (steps, all) = (members.steps(), 0..members.samples.len());
         let Share { x, hidden, cell_state, gates, reset, x_middle, h_middle } = shelf.read(share);
         let (h, gate_count) = (plan.h.len(), self.cell.gates());
         let (x_len, x_mid) = plan.input_lengths();
         let h_mid = plan.state[0].middle.len();
-        let gradient = &gradient[samples.start * out_size..samples.end * out_size];
-        let given = |at: usize| &gradient[at * h_size..gradient.len() - (out_size - (at + 1) * h_size)];
-        let per_sample =
-            if self.reads == Reads::Mapped { self.steps * h_size } else { self.inputs() * x_size };
-        let mut d_inputs: Vec<_> = pieces
-            .input
-            .iter_mut()
-            .map(|piece| piece.split_off_mut(..samples.len() * per_sample).unwrap_or_default())
-            .collect();
-        let need_input = !d_inputs.is_empty();
+        // Where matrix number `at` of some lanes' output gradients begins.
+        let outputs =
+            |lanes: Range<usize>, at: usize| members.starts(lanes, |sample| sample * out_size + at * h_size);
+        let scatter = |layout: &Layout, block: &[E], starts: Starts, to: &Shared<E>| {
+            // SAFETY: every sample is a member of one block, and this thread alone works on that.
+            unsafe { layout.scatter_lanes(level, block, 0, &starts, to) }
+        };
+        let need_input = !given.input.is_empty();
         let Sums { input_row_map, input_col_map, state_row_map, state_col_map, bias } = sums;
         let (ux, vx) = (input_row_map.len() / gate_count, input_col_map.len() / gate_count);
         let (uh, vh) = (state_row_map.len() / gate_count, state_col_map.len() / gate_count);
 
         // Where states are columns, the gradients of the gates are kept, for U's to be summed over all steps at once.
         let columns = plan.state[0].of_columns();
-        let kept_steps = if columns { self.steps } else { 1 };
+        let kept_steps = if columns { steps } else { 1 };
         let lengths = [h, h, h, kept_steps * gate_count * h, gate_count * h, x_mid.max(h_mid), x_len];
         with_scratch(lengths, |[d_hidden, d_cell_state, d_before, d_steps, d_total, s, d_x]| {
             d_hidden.fill(E::ZERO);
             d_cell_state.fill(E::ZERO);
             d_total.fill(E::ZERO);
-            if self.cell == Cell::Lstm {
-                plan.h.gather(level, given(self.outputs() - 1), out_size, d_cell_state);
-            }
-            for t in (0..self.steps).rev() {
-                if self.all || t + 1 == self.steps {
-                    plan.h.gather(level, given(if self.all { t } else { 0 }), out_size, d_before);
+            for t in (0..steps).rev() {
+                let (alive, ending) = (members.alive(t), members.ending(t));
+                // Lanes that begin here held nothing but zeros, of any sign.
+                if !ending.is_empty() && t + 1 < steps {
+                    lanes::clear(&plan.h, d_hidden, ending.clone());
+                }
+                if self.cell == Cell::Lstm && !ending.is_empty() {
+                    let starts = outputs(ending.clone(), self.outputs() - 1);
+                    match t + 1 == steps {
+                        true => plan.h.gather_lanes(level, gradient, 0, &starts, d_cell_state),
+                        false => plan.h.replace_lanes(gradient, ending.start, &starts, d_cell_state),
+                    }
+                }
+                let (lanes, at) = if self.all { (0..alive, t) } else { (ending, 0) };
+                if !lanes.is_empty() {
+                    let starts = outputs(lanes.clone(), at);
+                    plan.h.gather_lanes(level, gradient, lanes.start, &starts, d_before);
                     lanes::add_to(level, d_hidden, d_before);
                 }
                 let before = &hidden[t * h..(t + 1) * h];
@@ -181,6 +193,7 @@ impl<E: Element> Recurrent<'_, E> {
                             s,
                             (!columns).then(|| slot(state_row_map, gate, uh)),
                             slot(state_col_map, gate, vh),
+                            false,
                             Some((d_read, add)),
                             &[],
                         );
@@ -232,15 +245,20 @@ impl<E: Element> Recurrent<'_, E> {
                     (Reads::Constant, 0) => Some(d_total),
                     (Reads::Constant, _) => None,
                     (Reads::Mapped, _) => {
-                        for (d_gate, to) in d_gates.chunks(h).zip(&mut d_inputs) {
-                            let end = to.len() - (self.steps - 1 - t) * h_size;
-                            plan.h.scatter(level, d_gate, &mut to[t * h_size..end], per_sample);
+                        if need_input {
+                            for (gate, d_gate) in d_gates.chunks(h).enumerate() {
+                                let starts = members.starts(0..alive, |sample| plan.mapped(gate, sample, t));
+                                scatter(&plan.h, d_gate, starts, &given.input);
+                            }
                         }
                         None
                     }
                 };
                 if let Some(from) = from {
-                    let at = if self.reads == Reads::Constant { 0 } else { t };
+                    let (inputs, at, lanes) = match self.reads {
+                        Reads::Constant => (1, 0, all.clone()),
+                        _ => (self.steps, t, 0..alive),
+                    };
                     for (gate, d_gate) in from.chunks(h).enumerate() {
                         let middle = at * gate_count + gate;
                         plan.input[gate].backward(
@@ -250,13 +268,14 @@ impl<E: Element> Recurrent<'_, E> {
                             s,
                             Some(slot(input_row_map, gate, ux)),
                             slot(input_col_map, gate, vx),
+                            false,
                             need_input.then_some((&mut *d_x, gate > 0)),
                             &[],
                         );
                     }
-                    if let Some(to) = d_inputs.first_mut() {
-                        let end = to.len() - (self.inputs() - 1 - at) * x_size;
-                        plan.input[0].input.scatter(level, d_x, &mut to[at * x_size..end], per_sample);
+                    if need_input {
+                        let starts = members.starts(lanes, |sample| (sample * inputs + at) * x_size);
+                        scatter(&plan.input[0].input, d_x, starts, &given.input);
                     }
                 }
             }
@@ -264,20 +283,32 @@ impl<E: Element> Recurrent<'_, E> {
                 for (gate, d_row_map) in state_row_map.chunks_mut(uh).enumerate() {
                     let middle = (&h_middle[gate * h_mid..], gate_count * h_mid);
                     let d_gate = (&d_steps[gate * h..], gate_count * h);
-                    plan.state[gate].row_map_of_steps(self.steps, middle, d_gate, d_row_map);
+                    plan.state[gate].row_map_of_steps(steps, middle, d_gate, d_row_map);
                 }
             }
             for (d_gate, bias) in d_total.chunks(h).zip(bias.chunks_mut(h_size)) {
                 lanes::sum_lanes(level, &plan.h, d_gate, bias);
             }
-            let to = pieces.hidden.split_off_mut(..samples.len() * h_size).unwrap_or_default();
-            plan.h.scatter(level, d_hidden, to, h_size);
+            let starts = members.starts(all.clone(), |sample| sample * h_size);
+            scatter(&plan.h, d_hidden, starts, &given.hidden);
             if self.cell == Cell::Lstm {
-                let to = pieces.cell_state.split_off_mut(..samples.len() * h_size).unwrap_or_default();
-                plan.h.scatter(level, d_cell_state, to, h_size);
+                scatter(&plan.h, d_cell_state, starts, &given.cell_state);
             }
         });
     }
+}
+
+/// The gradients of the maps of all gates from their sums.
+fn without_gaps<E: Element>(pairs: &[Pair<E>], mut rows: &[E], mut cols: &[E]) -> [Vec<E>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    for pair in pairs {
+        let [u, v] = pair.gradients();
+        let sums = [rows.split_off(..u), cols.split_off(..v)].map(Option::unwrap_or_default);
+        for (all, mut one) in all.iter_mut().zip(pair.without_gaps(sums)) {
+            all.append(&mut one);
+        }
+    }
+    all
 }
 
 /// The gradients of the gates of one step.

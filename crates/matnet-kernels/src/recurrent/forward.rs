@@ -6,34 +6,35 @@ use rayon::prelude::*;
 
 use super::cell::{GruForward, LstmForward, Product};
 use super::keep::{Kept, Share, Shelf};
-use super::{Cell, Plan, Reads, Recurrent};
+use super::{Cell, Members, Plan, Reads, Recurrent};
 use crate::Activation;
-use crate::pair::Purpose;
+use crate::lanes;
 use crate::parallel::{at_least, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
+use crate::spread::Shared;
 
 impl<E: Element> Recurrent<'_, E> {
     /// The output of every sample, `batch ×` [`outputs`](Self::outputs) `× rows × cols`; with `keep`, also
     /// what [`backward`](Self::backward) wants to be given.
     pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Kept<E>) {
-        let plan = self.plan(level, |batch| Purpose::forward(batch, keep));
+        let plan = self.plan(level, true);
         let shelf = Shelf::new(self, &plan, keep);
         let blocks = plan.batch.div_ceil(plan.per_block);
         let mut output = vec![E::ZERO; plan.batch * plan.out_size];
         let mut kept = Buffer::take(if keep { blocks * shelf.len() } else { 0 });
         let least = self.gates_at_least(&plan, blocks);
+        let out = Shared::new(&mut output);
         let mut run = || {
-            let chunks =
-                output.par_chunks_mut(plan.per_block * plan.out_size).enumerate().with_min_len(at_least());
+            let blocks = (0..blocks).into_par_iter().with_min_len(at_least());
             if keep {
-                chunks.zip(kept.par_chunks_mut(shelf.len())).for_each(|((block, out), share)| {
-                    self.forward_block(&plan, &shelf, block, out, share, least);
+                blocks.zip(kept.par_chunks_mut(shelf.len())).for_each(|(block, share)| {
+                    self.forward_block(&plan, &shelf, plan.members(block), &out, share, least);
                 });
             } else {
-                chunks.for_each(|(block, out)| {
+                blocks.for_each(|block| {
                     with_scratch([shelf.len()], |[share]| {
-                        self.forward_block(&plan, &shelf, block, out, share, least);
+                        self.forward_block(&plan, &shelf, plan.members(block), &out, share, least);
                     });
                 });
             }
@@ -61,24 +62,29 @@ impl<E: Element> Recurrent<'_, E> {
         &self,
         plan: &Plan<E>,
         shelf: &Shelf,
-        block: usize,
-        out: &mut [E],
+        members: Members,
+        out: &Shared<E>,
         share: &mut [E],
         gates_at_least: usize,
     ) {
-        let Plan { level, h_size, out_size, .. } = *plan;
-        let samples = plan.samples(block);
-        let of = |size: usize| samples.start * size..samples.end * size;
+        let Plan { level, x_size, h_size, out_size, .. } = *plan;
+        let all = 0..members.samples.len();
         let Share { x, hidden, cell_state, gates, reset, x_middle, h_middle } = shelf.cut(share);
         let (h, gate_count) = (plan.h.len(), self.cell.gates());
         let (x_block, x_mid) = plan.input_lengths();
         let h_mid = plan.state[0].middle.len();
 
-        plan.h.gather(level, &self.hidden[of(h_size)], h_size, slot(hidden, 0, h));
-        if let Some(start) = self.cell_state {
-            plan.h.gather(level, &start[of(h_size)], h_size, slot(cell_state, 0, h));
+        let starts = members.starts(all.clone(), |sample| sample * h_size);
+        plan.h.gather_lanes(level, self.hidden, 0, &starts, slot(hidden, 0, h));
+        if let Some(initial) = self.cell_state {
+            plan.h.gather_lanes(level, initial, 0, &starts, slot(cell_state, 0, h));
         }
-        let sequence = &self.input[of(self.inputs() * plan.x_size)];
+        // Lanes of matrix number `at` of the output.
+        let give = |block: &[E], lanes: Range<usize>, at: usize| {
+            let starts = members.starts(lanes.clone(), |sample| sample * out_size + at * h_size);
+            // SAFETY: every sample is a member of one block, and this thread alone works on that.
+            unsafe { plan.h.scatter_lanes(level, block, lanes.start, &starts, out) }
+        };
         // Where the input never changes, its share of the gates is computed once.
         let constant = if self.reads == Reads::Constant { gate_count * h } else { 0 };
         with_scratch([constant], |[fixed]| {
@@ -88,16 +94,18 @@ impl<E: Element> Recurrent<'_, E> {
                 plan.input[gate].forward(x, middle, to, false, None, Activation::Identity, &[]);
             };
             if self.reads == Reads::Constant {
-                plan.input[0].input.gather(level, sequence, plan.x_size, slot(x, 0, x_block));
+                let starts = members.starts(all.clone(), |sample| sample * x_size);
+                plan.input[0].input.gather_lanes(level, self.input, 0, &starts, slot(x, 0, x_block));
                 for gate in 0..gate_count {
                     from_input(0, gate, x, slot(x_middle, gate, x_mid), slot(fixed, gate, h));
                 }
             }
-            for t in 0..self.steps {
+            for t in 0..members.steps() {
+                let alive = members.alive(t);
                 if self.reads == Reads::Steps {
-                    let stride = self.steps * plan.x_size;
-                    let x_t = &sequence[t * plan.x_size..sequence.len() - (self.steps - 1 - t) * plan.x_size];
-                    plan.input[0].input.gather(level, x_t, stride, slot(x, shelf.input_slot(t), x_block));
+                    let starts = members.starts(0..alive, |sample| (sample * self.steps + t) * x_size);
+                    let x = slot(x, shelf.input_slot(t), x_block);
+                    plan.input[0].input.gather_lanes(level, self.input, 0, &starts, x);
                 }
                 let (now, next) = (shelf.state_slot(t), shelf.state_slot(t + 1));
                 let [before, after] = two_slots(hidden, now, next, h);
@@ -110,8 +118,8 @@ impl<E: Element> Recurrent<'_, E> {
                         Reads::Steps => from_input(t, gate, x, x_middle, to),
                         Reads::Constant => to.copy_from_slice(&fixed[gate * h..(gate + 1) * h]),
                         Reads::Mapped => {
-                            let mapped = &self.input[self.mapped(plan, gate, t, &samples)];
-                            plan.h.gather(level, mapped, self.steps * h_size, to);
+                            let starts = members.starts(0..alive, |sample| plan.mapped(gate, sample, t));
+                            plan.h.gather_lanes(level, self.input, 0, &starts, to);
                         }
                     }
                     let bias = Some(&self.bias[gate * h_size..(gate + 1) * h_size]);
@@ -133,10 +141,10 @@ impl<E: Element> Recurrent<'_, E> {
                 };
                 match self.cell {
                     Cell::Rnn(_) => {
-                        run(0, [x_middle, h_middle], before, after);
+                        run(0, [x_middle, &mut *h_middle], before, after);
                     }
                     Cell::Lstm => {
-                        run_first(gates, [x_middle, h_middle], before);
+                        run_first(gates, [x_middle, &mut *h_middle], before);
                         let [into, forget, out, candidate] = split(gates, h);
                         let [before, cell_state] = two_slots(cell_state, now, next, h);
                         LstmForward { into, forget, out, candidate, before, cell_state, hidden: after }
@@ -152,32 +160,39 @@ impl<E: Element> Recurrent<'_, E> {
                         GruForward { update, candidate, before, hidden: after }.on(level);
                     }
                 }
-                if self.all || t + 1 == self.steps {
-                    let at = if self.all { t } else { 0 };
-                    plan.h.scatter(level, after, plan.outputs(out, at), out_size);
+                let ending = members.ending(t);
+                match self.all {
+                    true => give(after, 0..alive, t),
+                    false => give(after, ending.clone(), 0),
+                }
+                let lstm = self.cell == Cell::Lstm;
+                if lstm {
+                    give(slot(cell_state, next, h), ending, self.outputs() - 1);
+                }
+                if alive < all.end {
+                    // What ended lanes hold is nobody's, but must stay finite: the sums of the weight gradients meet it.
+                    lanes::keep_first(level, after, alive);
+                    if lstm {
+                        lanes::keep_first(level, slot(cell_state, next, h), alive);
+                    }
+                    // One step after their end they have still read their last state.
+                    if !members.ending(t - 1).is_empty() {
+                        lanes::keep_first(level, gates, alive);
+                        lanes::keep_first(level, h_middle, alive);
+                        if matches!(self.cell, Cell::Gru(_)) {
+                            lanes::keep_first(level, slot(reset, step, h), alive);
+                        }
+                    }
                 }
             }
         });
-        if self.cell == Cell::Lstm {
-            let last = shelf.state_slot(self.steps);
-            let at = self.outputs() - 1;
-            plan.h.scatter(level, slot(cell_state, last, h), plan.outputs(out, at), out_size);
-        }
-    }
-
-    /// Where a mapped input's share of a gate at step `t` stands, from the first sample to the last.
-    fn mapped(&self, plan: &Plan<E>, gate: usize, t: usize, samples: &Range<usize>) -> Range<usize> {
-        let first = (gate * plan.batch + samples.start) * self.steps + t;
-        let last = (gate * plan.batch + samples.end - 1) * self.steps + t;
-        first * plan.h_size..(last + 1) * plan.h_size
     }
 }
 
 impl<E: Element> Plan<'_, E> {
-    /// Matrix number `at` of every sample's output in a block, `out_size` apart.
-    fn outputs<'a>(&self, out: &'a mut [E], at: usize) -> &'a mut [E] {
-        let end = out.len() - (self.out_size - (at + 1) * self.h_size);
-        &mut out[at * self.h_size..end]
+    /// Where a mapped input's share of a gate at step `t` of a sample begins.
+    pub(super) fn mapped(&self, gate: usize, sample: usize, t: usize) -> usize {
+        (gate * self.all_rows + self.rows[sample] + t) * self.h_size
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the forward pass leaves for the backward pass, block by block.
 
-use super::{Cell, Plan, Recurrent};
+use super::{Cell, Plan, Reads, Recurrent};
 use crate::pool::Buffer;
 use crate::simd::Element;
 
@@ -47,9 +47,9 @@ impl Shelf {
     pub(super) fn new<E: Element>(recurrent: &Recurrent<E>, plan: &Plan<E>, keep: bool) -> Self {
         let (x, x_middle) = plan.input_lengths();
         Self {
-            inputs: if keep { recurrent.inputs().max(1) } else { 1 },
-            steps: if keep { recurrent.steps } else { 1 },
-            states: if keep { recurrent.steps + 1 } else { 2 },
+            inputs: if keep && recurrent.reads == Reads::Steps { plan.steps } else { 1 },
+            steps: if keep { plan.steps } else { 1 },
+            states: if keep { plan.steps + 1 } else { 2 },
             gates: recurrent.cell.gates(),
             cell_state: recurrent.cell == Cell::Lstm,
             reset: matches!(recurrent.cell, Cell::Gru(_)),

@@ -159,6 +159,12 @@ pub unsafe trait Simd: Copy {
     /// As for [`gemm::outer`](crate::gemm).
     unsafe fn outer(self, args: &crate::gemm::OuterArgs<Self::Elem>);
 
+    /// One tile of the outer-product kernel, of so many rows and vectors.
+    ///
+    /// # Safety
+    /// As for [`gemm::outer`](crate::gemm).
+    unsafe fn outer_tile(self, sizes: [usize; 2], tile: &crate::gemm::Tile<Self::Elem>);
+
     /// A block of a dense product with the register tile that suits this CPU.
     ///
     /// # Safety
@@ -183,7 +189,20 @@ pub trait Kernel<E: Element> {
 
 /// What the CPU at hand can do. A level can only be had for a CPU that was asked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Level(Vectors);
+pub struct Level {
+    vectors: Vectors,
+    in_lanes: Option<InLanes>,
+}
+
+/// What lies in the lanes of vectors while maps and recurrences are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[doc(hidden)]
+pub enum InLanes {
+    /// An entry of several samples.
+    Samples,
+    /// Columns of one sample.
+    Columns,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Vectors {
@@ -199,13 +218,18 @@ enum Vectors {
 
 impl Debug for Level {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
+        self.vectors.fmt(f)?;
+        self.in_lanes.map_or(Ok(()), |in_lanes| write!(f, " with {in_lanes:?}"))
     }
 }
 
 impl Level {
     /// Plain arrays, which every CPU has.
-    pub const PORTABLE: Self = Self(Vectors::Portable);
+    pub const PORTABLE: Self = Self::of(Vectors::Portable);
+
+    const fn of(vectors: Vectors) -> Self {
+        Self { vectors, in_lanes: None }
+    }
 
     /// The best this CPU offers, found once. `MATNET_SIMD=portable|avx2|avx512` asks for less.
     pub fn best() -> Self {
@@ -216,7 +240,7 @@ impl Level {
                 Ok("avx2") => Vectors::Avx2,
                 _ => Vectors::Avx512,
             };
-            Self::available().into_iter().rev().find(|level| level.0 <= most).unwrap_or(Self::PORTABLE)
+            Self::available().into_iter().rev().find(|level| level.vectors <= most).unwrap_or(Self::PORTABLE)
         })
     }
 
@@ -225,12 +249,23 @@ impl Level {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-                let wide = [Self(Vectors::Avx512Half), Self(Vectors::Avx512)];
-                return [[Self::PORTABLE, Self(Vectors::Avx2)], wide].concat();
+                let wide = [Self::of(Vectors::Avx512Half), Self::of(Vectors::Avx512)];
+                return [[Self::PORTABLE, Self::of(Vectors::Avx2)], wide].concat();
             }
-            return vec![Self::PORTABLE, Self(Vectors::Avx2)];
+            return vec![Self::PORTABLE, Self::of(Vectors::Avx2)];
         }
         vec![Self::PORTABLE]
+    }
+
+    /// The same, with this in the lanes of maps and recurrences whatever their sizes are; for tests and timing.
+    #[doc(hidden)]
+    pub fn with(self, in_lanes: InLanes) -> Self {
+        Self { in_lanes: Some(in_lanes), ..self }
+    }
+
+    /// What was asked to be in the lanes.
+    pub(crate) fn in_lanes(self) -> Option<InLanes> {
+        self.in_lanes
     }
 
     /// The level for `batch` samples, one a lane, whose matrices have at most `largest` entries: 16 lanes
@@ -239,12 +274,34 @@ impl Level {
     /// that results never depend on the number of threads.
     pub(crate) fn for_blocks(self, batch: usize, largest: usize) -> Self {
         let wide = batch >= 64 && 6 * largest * 16 * size_of::<f32>() <= 512 << 10;
-        if self.0 == Vectors::Avx512 && !wide { Self(Vectors::Avx512Half) } else { self }
+        if wide { self } else { self.half() }
     }
 
     /// The level for rows of `width` numbers: 16 lanes only where they are not half empty.
     pub(crate) fn for_width(self, width: usize) -> Self {
-        if self.0 == Vectors::Avx512 && width <= 8 { Self(Vectors::Avx512Half) } else { self }
+        if width <= 8 { self.half() } else { self }
+    }
+
+    /// The level for columns in lanes: 16 only where the CPU works on them in one piece. Where it takes two, as Zen 4 does, 8 are as
+    /// fast and leave fewer lanes empty.
+    pub(crate) fn for_columns(self) -> Self {
+        if self.whole_512() || self.in_lanes.is_some() { self } else { self.half() }
+    }
+
+    /// Whether the vectors have 512 bits and the CPU works on them in one piece.
+    pub(crate) fn whole_512(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if self.vectors == Vectors::Avx512 {
+            static WHOLE: OnceLock<bool> = OnceLock::new();
+            return *WHOLE.get_or_init(x86::whole_512);
+        }
+        false
+    }
+
+    /// 8 lanes in place of 16.
+    fn half(self) -> Self {
+        let vectors = if self.vectors == Vectors::Avx512 { Vectors::Avx512Half } else { self.vectors };
+        Self { vectors, ..self }
     }
 
     /// How many numbers a vector holds.
@@ -303,7 +360,7 @@ impl Element for f32 {
     }
 
     fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
-        match level.0 {
+        match level.vectors {
             #[cfg(target_arch = "x86_64")]
             Vectors::Avx512 => x86::run_avx512(kernel),
             #[cfg(target_arch = "x86_64")]
@@ -315,14 +372,13 @@ impl Element for f32 {
     }
 
     fn lanes(level: Level) -> usize {
-        if level.0 == Vectors::Avx512 { 16 } else { 8 }
+        if level.vectors == Vectors::Avx512 { 16 } else { 8 }
     }
 
     fn tile_rows(level: Level) -> usize {
-        match level.0 {
+        match level.vectors {
             Vectors::Portable => 4,
-            Vectors::Avx2 | Vectors::Avx512Half => 6,
-            Vectors::Avx512 => 8,
+            Vectors::Avx2 | Vectors::Avx512Half | Vectors::Avx512 => 6,
         }
     }
 }
@@ -367,7 +423,7 @@ impl Element for f64 {
     }
 
     fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
-        match level.0 {
+        match level.vectors {
             #[cfg(target_arch = "x86_64")]
             Vectors::Avx2 | Vectors::Avx512Half | Vectors::Avx512 => x86::run_f64_avx2(kernel),
             _ => kernel.run(Lanes::<f64, 4>::new()),

@@ -3,9 +3,17 @@
 use std::arch::x86_64::*;
 
 use super::{Kernel, Lanes, Simd};
-use crate::gemm::{self, InnerArgs, OuterArgs};
+use crate::gemm::{self, InnerArgs, OuterArgs, Tile};
 use crate::math;
 use crate::product::{self, BlockArgs};
+
+/// Whether a CPU with AVX-512 works on 512 bits in one piece. AMD's of family 19h, Zen 4, take two steps of 256.
+pub(super) fn whole_512() -> bool {
+    let (vendor, version) = (__cpuid(0), __cpuid(1));
+    let amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
+    let family = (version.eax >> 8 & 0xf) + (version.eax >> 20 & 0xff);
+    !(amd && family <= 0x19)
+}
 
 /// Runs a kernel with AVX-512. Reached only through [`Level`](super::Level), which has asked the CPU.
 pub(super) fn run_avx512<K: Kernel<f32>>(kernel: K) -> K::Output {
@@ -56,6 +64,43 @@ pub(super) struct Avx2<const MANY: bool>(());
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(());
 
+/// Functions for tiles of 1 to 8 rows and 1 to 4 vectors. They are called through a table because the compiler, which would
+/// otherwise put all of them into one function, runs out of registers there.
+type Tiles = [[unsafe fn(&Tile<f32>); 4]; 8];
+
+/// A table of tiles of at most `$sums` sums.
+macro_rules! tiles {
+    ($name:ident, $features:literal, $sums:literal, $simd:expr) => {
+        static $name: Tiles = {
+            /// # Safety
+            /// As for `gemm::outer_tile`, and the CPU has the features.
+            #[target_feature(enable = $features)]
+            unsafe fn one<const M: usize, const N: usize>(tile: &Tile<f32>) {
+                if M * N <= $sums {
+                    // SAFETY: the caller's promises are those of the callee.
+                    unsafe { gemm::outer_tile::<_, M, N>($simd, tile) }
+                } else {
+                    unreachable!("no tile of {M} rows and {N} vectors");
+                }
+            }
+            [
+                [one::<1, 1>, one::<1, 2>, one::<1, 3>, one::<1, 4>],
+                [one::<2, 1>, one::<2, 2>, one::<2, 3>, one::<2, 4>],
+                [one::<3, 1>, one::<3, 2>, one::<3, 3>, one::<3, 4>],
+                [one::<4, 1>, one::<4, 2>, one::<4, 3>, one::<4, 4>],
+                [one::<5, 1>, one::<5, 2>, one::<5, 3>, one::<5, 4>],
+                [one::<6, 1>, one::<6, 2>, one::<6, 3>, one::<6, 4>],
+                [one::<7, 1>, one::<7, 2>, one::<7, 3>, one::<7, 4>],
+                [one::<8, 1>, one::<8, 2>, one::<8, 3>, one::<8, 4>],
+            ]
+        };
+    };
+}
+
+tiles!(TILES_AVX2, "avx2,fma", 12, Avx2::<false>(()));
+tiles!(TILES_HALF, "avx512f,avx512vl,avx2,fma", 24, Avx2::<true>(()));
+tiles!(TILES_AVX512, "avx512f,avx2,fma", 24, Avx512(()));
+
 // SAFETY: values are made only inside the feature-checked `run_avx2` and `run_avx512_half`.
 unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
     type Elem = f32;
@@ -83,13 +128,25 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
     #[inline(always)]
     unsafe fn load_first(self, from: *const f32, count: usize) -> __m256 {
         // SAFETY: lanes that the mask leaves out are not touched, `self` proves AVX2.
-        unsafe { _mm256_maskload_ps(from, first8(count)) }
+        unsafe {
+            if MANY {
+                _mm256_maskz_loadu_ps(first16(count) as __mmask8, from)
+            } else {
+                _mm256_maskload_ps(from, first8(count))
+            }
+        }
     }
 
     #[inline(always)]
     unsafe fn store_first(self, to: *mut f32, value: __m256, count: usize) {
-        // SAFETY: lanes that the mask leaves out are not touched, `self` proves AVX2.
-        unsafe { _mm256_maskstore_ps(to, first8(count), value) }
+        // SAFETY: lanes that the mask leaves out are not touched, `self` proves AVX2, and with MANY AVX-512VL.
+        unsafe {
+            if MANY {
+                _mm256_mask_storeu_ps(to, first16(count) as __mmask8, value)
+            } else {
+                store_first8(to, value, count)
+            }
+        }
     }
 
     #[inline(always)]
@@ -176,11 +233,18 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
         unsafe {
             // With 16 registers: 12 sums, 2 samples, 2 weights.
             if MANY {
-                gemm::outer_tiles::<Self, 6, 4>(self, args)
+                gemm::outer_tiles::<Self, 4, 24>(self, args)
             } else {
-                gemm::outer_tiles::<Self, 6, 2>(self, args)
+                gemm::outer_tiles::<Self, 2, 12>(self, args)
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn outer_tile(self, [rows, cols]: [usize; 2], tile: &Tile<f32>) {
+        let table = if MANY { &TILES_HALF } else { &TILES_AVX2 };
+        // SAFETY: the caller's promises are those of the callee, `self` proves the features.
+        unsafe { table[rows - 1][cols - 1](tile) }
     }
 
     #[inline(always)]
@@ -200,9 +264,9 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
         // SAFETY: the caller's promises are those of the callee.
         unsafe {
             if MANY {
-                gemm::inner_tiles::<Self, 6, 4>(self, args)
+                gemm::inner_tiles::<Self, 6, 4, 24>(self, args)
             } else {
-                gemm::inner_tiles::<Self, 4, 2>(self, args)
+                gemm::inner_tiles::<Self, 4, 2, 8>(self, args)
             }
         }
     }
@@ -364,7 +428,13 @@ unsafe impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn outer(self, args: &OuterArgs<f32>) {
         // SAFETY: the caller's promises are those of the callee.
-        unsafe { gemm::outer_tiles::<Self, 8, 3>(self, args) }
+        unsafe { gemm::outer_tiles::<Self, 4, 24>(self, args) }
+    }
+
+    #[inline(always)]
+    unsafe fn outer_tile(self, [rows, cols]: [usize; 2], tile: &Tile<f32>) {
+        // SAFETY: the caller's promises are those of the callee, `self` proves the features.
+        unsafe { TILES_AVX512[rows - 1][cols - 1](tile) }
     }
 
     #[inline(always)]
@@ -376,7 +446,7 @@ unsafe impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn inner(self, args: &InnerArgs<f32>) {
         // SAFETY: the caller's promises are those of the callee.
-        unsafe { gemm::inner_tiles::<Self, 6, 4>(self, args) }
+        unsafe { gemm::inner_tiles::<Self, 6, 4, 24>(self, args) }
     }
 }
 
@@ -435,6 +505,32 @@ unsafe fn first8(count: usize) -> __m256i {
 #[inline(always)]
 fn first16(count: usize) -> __mmask16 {
     ((1_u32 << count) - 1) as __mmask16
+}
+
+/// Writes the first `count` of 8 lanes: one whole vector, or pieces of 4, 2 and 1. Masked stores of AVX2 are slow on many CPUs.
+///
+/// # Safety
+/// AVX2 is there, and `to` is valid for writing `count` numbers.
+#[inline(always)]
+unsafe fn store_first8(to: *mut f32, value: __m256, count: usize) {
+    // SAFETY: see above.
+    unsafe {
+        if count == 8 {
+            return _mm256_storeu_ps(to, value);
+        }
+        let (mut rest, mut at) = (_mm256_castps256_ps128(value), 0);
+        if count & 4 != 0 {
+            _mm_storeu_ps(to, rest);
+            (rest, at) = (_mm256_extractf128_ps::<1>(value), 4);
+        }
+        if count & 2 != 0 {
+            _mm_storel_pd(to.add(at).cast(), _mm_castps_pd(rest));
+            (rest, at) = (_mm_movehl_ps(rest, rest), at + 2);
+        }
+        if count & 1 != 0 {
+            _mm_store_ss(to.add(at), rest);
+        }
+    }
 }
 
 /// Transposes 8×8 numbers in registers.

@@ -16,6 +16,7 @@ pub struct ConfusionChart {
     title: String,
     classes: Vec<String>,
     counts: Vec<Vec<u64>>,
+    normalized: bool,
 }
 
 impl ConfusionChart {
@@ -29,7 +30,14 @@ impl ConfusionChart {
             title: title.into(),
             classes: classes.into_iter().map(Into::into).collect(),
             counts: counts.into_iter().collect(),
+            normalized: false,
         }
+    }
+
+    /// Writes the share of the row in percent, not the count.
+    pub fn normalized(mut self) -> Self {
+        self.normalized = true;
+        self
     }
 
     /// The drawing.
@@ -49,7 +57,11 @@ impl ConfusionChart {
                 fixed(share * 100.0, 1)
             );
             let hidden = samples == 0 && self.classes.len() > MANY;
-            let text = if hidden { String::new() } else { count(samples as usize) };
+            let text = match (hidden, self.normalized) {
+                (true, _) => String::new(),
+                (false, true) => fixed(share * 100.0, 0),
+                (false, false) => count(samples as usize),
+            };
             HeatCell { shade: share, text, tooltip }
         };
         let cells = self.counts.iter().enumerate().map(|(row, counts)| {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::frame::{ChartOptions, Frame};
-use super::legend::{Legend, LegendKey};
+use super::legend::{Guide, Legend, LegendKey};
 use super::scale::{Extent, Scale};
 use super::series::ChartSeries;
 use crate::Svg;
@@ -24,12 +24,19 @@ pub struct LineChart {
     log_x: bool,
     log_y: bool,
     series: Vec<ChartSeries>,
+    guide: Option<Guide>,
+    /// Points that the axes must show.
+    shown: Vec<(f64, f64)>,
+    /// Whether the points of short series have markers.
+    markers: bool,
 }
 
 impl LineChart {
     /// A chart without lines.
     pub fn new(title: impl Into<String>) -> Self {
-        Self { options: ChartOptions::new(title), log_x: false, log_y: false, series: Vec::new() }
+        let options = ChartOptions::new(title);
+        let (series, shown) = (Vec::new(), Vec::new());
+        Self { options, log_x: false, log_y: false, series, guide: None, shown, markers: true }
     }
 
     /// Labels of the axes, with units: `"epoch"`, `"error rate (%)"`.
@@ -56,6 +63,25 @@ impl LineChart {
         self
     }
 
+    /// A dashed line to compare with, between two points; the axes show both.
+    pub fn with_guide(mut self, name: impl Into<String>, from: (f64, f64), to: (f64, f64)) -> Self {
+        self.guide = Some(Guide { name: name.into(), ends: [from, to] });
+        self.shown.extend([from, to]);
+        self
+    }
+
+    /// Axes that show at least the area between two points.
+    pub fn with_area(mut self, from: (f64, f64), to: (f64, f64)) -> Self {
+        self.shown.extend([from, to]);
+        self
+    }
+
+    /// Leaves out the markers of short series, for curves whose points are nothing in themselves.
+    pub fn without_markers(mut self) -> Self {
+        self.markers = false;
+        self
+    }
+
     /// Adds a line.
     pub fn with_series(mut self, series: ChartSeries) -> Self {
         self.series.push(series);
@@ -64,10 +90,12 @@ impl LineChart {
 
     /// The drawing.
     pub fn svg(&self) -> Svg {
-        let entries =
-            self.series.iter().enumerate().map(|(i, series)| (LegendKey::Line(i), series.name.clone()));
+        let key = if self.markers { LegendKey::Line } else { LegendKey::Curve };
+        let entries = self.series.iter().enumerate().map(|(i, series)| (key(i), series.name.clone()));
+        let entries = entries.chain(self.guide.as_ref().map(Guide::entry));
         let legend = Legend::new(entries, Frame::legend_room(&self.options));
-        let xs = || self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
+        let points = self.series.iter().flat_map(|series| &series.points).chain(&self.shown);
+        let xs = || points.clone().map(|point| point.0);
         let whole = xs().all(|x| !x.is_finite() || x.fract() == 0.0);
         let extent = Extent::of(xs(), self.log_x);
         let x = match self.log_x {
@@ -78,13 +106,17 @@ impl LineChart {
         let mut frame = Frame::new(&self.options, &legend, y.label_width() + 9.0, 22.0);
         let x = x.placed(frame.left + 8.0, frame.right - 8.0);
         let y = y.placed(frame.bottom, frame.top);
-        let lines: Vec<(String, String)> =
-            self.series.iter().enumerate().map(|(place, series)| lines(place, series, &x, &y)).collect();
+        let few = if self.markers { FEW } else { 0 };
+        let lines = self.series.iter().enumerate().map(|(place, series)| lines(place, series, few, &x, &y));
+        let lines: Vec<(String, String)> = lines.collect();
         if lines.iter().all(|(path, marks)| path.is_empty() && marks.is_empty()) {
             return frame.no_data();
         }
         frame.y_axis(&y);
         frame.x_axis(&x);
+        if let Some(guide) = &self.guide {
+            guide.draw(&mut frame.drawing, &x, &y);
+        }
         for (place, series) in self.series.iter().enumerate() {
             frame.drawing.fill(&band(series, &x, &y), ColorRole::Series(place), 0.16);
         }
@@ -101,7 +133,8 @@ impl LineChart {
             series.points.iter().zip(series.bounds()).filter(|((x, y), _)| x.is_finite() && y.is_finite())
         });
         // On a log axis, the lower end of a band that reaches below zero is left out.
-        let extent = Extent::of(all.flat_map(|(_, bounds)| bounds), self.log_y);
+        let shown = self.shown.iter().map(|point| point.1);
+        let extent = Extent::of(all.flat_map(|(_, bounds)| bounds).chain(shown), self.log_y);
         if self.log_y {
             Scale::log(extent)
         } else {
@@ -137,15 +170,15 @@ impl LineChart {
     }
 }
 
-/// The line as a path, and the markers: at every point of a short series, and at points without neighbours.
-fn lines(place: usize, series: &ChartSeries, x: &Scale, y: &Scale) -> (String, String) {
+/// The line as a path, and the markers: at every point of a series of at most `few` points, and at points without neighbours.
+fn lines(place: usize, series: &ChartSeries, few: usize, x: &Scale, y: &Scale) -> (String, String) {
     let (mut path, mut marks) = (String::new(), String::new());
     for run in runs(series, x, y) {
         for (step, &(x, y, _)) in run.iter().enumerate() {
             if run.len() > 1 {
                 let _ = write!(path, "{}{} {}", if step == 0 { "M" } else { "L" }, c(x), c(y));
             }
-            if run.len() == 1 || series.points.len() <= FEW {
+            if run.len() == 1 || series.points.len() <= few {
                 marks.push_str(&marker(place, x, y, 3.5));
             }
         }

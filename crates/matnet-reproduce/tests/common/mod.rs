@@ -1,8 +1,10 @@
 //! What the tests of the command share.
 
+#[path = "../../../matnet-cli/tests/common/process.rs"]
+mod process;
+
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
 
@@ -15,28 +17,10 @@ pub fn reproduce(folder: &Path, args: &[&str]) -> Command {
 
 /// Exit code, standard output, standard error.
 pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = reproduce(folder, args).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    process::output(reproduce(folder, args))
 }
 
-/// Starts a command and kills it, after a time that begins with `wait` milliseconds and grows, until it finishes. Returns
-/// how often it was killed.
-pub fn kill_until_done(folder: &Path, args: &[&str], mut wait: u64) -> usize {
-    for kills in 0.. {
-        let mut child = reproduce(folder, args).stdout(Stdio::null()).spawn().unwrap();
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(wait) {
-            if let Some(status) = child.try_wait().unwrap() {
-                assert!(status.success());
-                return kills;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        // Longer each time, so that it finishes in the end however slow the machine is.
-        wait += 5 + wait / 8;
-    }
-    unreachable!()
+/// Starts a command and kills it, again and again, until it finishes. Returns how often it was killed.
+pub fn kill_until_done(folder: &Path, args: &[&str], wait: u64) -> usize {
+    process::kill_until_done(|| reproduce(folder, args), wait)
 }

@@ -5,11 +5,21 @@ use std::path::{Component, Path};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{TrainConfig, from_table, suggestion};
+use super::{TrainConfig, Tuned, from_table, suggestion};
 use crate::{Error, Result};
 
-/// The tables that a config may have.
-const TABLES: [&str; 4] = ["data", "model", "train", "variant"];
+/// The tables that a config may have; a variant may have the first of them.
+const TABLES: [&str; 6] = ["data", "model", "train", "search", "variant", "tuned"];
+const VARIANT_TABLES: usize = 4;
+
+/// How samples are divided for a cross-validation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoldCount {
+    /// Into so many folds; of whole groups if the split rule of the config keeps groups together.
+    Number(usize),
+    /// One fold for each group.
+    Groups,
+}
 
 /// A config that has been read but not yet interpreted.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +94,7 @@ impl Document {
         let own = self.table.iter().filter(|(key, _)| *key != "variant");
         let mut table: Table = own.map(|(key, value)| (key.clone(), value.clone())).collect();
         for key in changes.keys() {
-            check_table(key, &TABLES[..3], &format!("variant.{name}."))?;
+            check_table(key, &TABLES[..VARIANT_TABLES], &format!("variant.{name}."))?;
         }
         merge(&mut table, changes);
         Ok(Self { table })
@@ -124,6 +134,81 @@ impl Document {
         };
         config.check()?;
         Ok(config)
+    }
+
+    /// `[tuned]`, if there is one.
+    pub fn tuned(&self) -> Result<Option<Tuned>> {
+        match self.table.contains_key("tuned") {
+            true => from_table("tuned", self.section("tuned")?).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// A whole table as it stands there.
+    pub(crate) fn table(&self, name: &str) -> Option<&Table> {
+        self.table.get(name)?.as_table()
+    }
+
+    /// The config without some of its tables.
+    pub(crate) fn without(&self, tables: &[&str]) -> Self {
+        let kept = self.table.iter().filter(|(key, _)| !tables.contains(&key.as_str()));
+        Self { table: kept.map(|(key, value)| (key.clone(), value.clone())).collect() }
+    }
+
+    /// Sets the key with this path: `model.hidden`.
+    pub(crate) fn put(&mut self, path: &[&str], value: Value) -> Result<()> {
+        put(&mut self.table, path, value)
+    }
+
+    /// Removes a key, if it is there.
+    pub(crate) fn remove(&mut self, table: &str, key: &str) {
+        if let Some(Value::Table(table)) = self.table.get_mut(table) {
+            table.remove(key);
+        }
+    }
+
+    /// Removes a table of a variant, or a key of it.
+    pub(crate) fn remove_variant_key(&mut self, variant: &str, table: &str, key: Option<&str>) {
+        let Some(Value::Table(variants)) = self.table.get_mut("variant") else { return };
+        let Some(Value::Table(own)) = variants.get_mut(variant) else { return };
+        match (own.get_mut(table), key) {
+            (Some(Value::Table(table)), Some(key)) => drop(table.remove(key)),
+            _ => drop(own.remove(table)),
+        }
+    }
+
+    /// Makes one of several folds the test split, by a rule that follows from the rule of the config.
+    pub(crate) fn split_into(&mut self, count: FoldCount) -> Result<()> {
+        let split = self.get("data", "split").and_then(Value::as_table);
+        let rule = split.and_then(|split| split.get("rule")).and_then(Value::as_str).unwrap_or_default();
+        let rule = match (count, rule) {
+            (FoldCount::Groups, _) => "leave-one-group-out",
+            (FoldCount::Number(_), "between-groups" | "group-k-fold") => "group-k-fold",
+            (FoldCount::Number(number), "leave-one-group-out" | "chronological") => {
+                let expected = match rule {
+                    "chronological" => "data in the order of time have no folds",
+                    _ => "one fold for each group; --folds groups expected",
+                };
+                return Err(
+                    Error::config("data", "split.rule", rule, expected).within(format!("--folds {number}"))
+                );
+            }
+            (FoldCount::Number(_), _) => "k-fold",
+        };
+        let mut split = split.cloned().unwrap_or_default();
+        // A fold takes the place of the test split that the config may ask for.
+        ["test", "folds", "fold"].iter().for_each(|key| drop(split.remove(*key)));
+        split.insert("rule".to_owned(), Value::String(rule.to_owned()));
+        if let FoldCount::Number(number) = count {
+            split.insert("folds".to_owned(), Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)));
+        }
+        self.put(&["data", "split"], Value::Table(split))
+    }
+
+    /// The text of the config.
+    pub(crate) fn text(&self) -> String {
+        // Values that came from TOML go back into it.
+        toml::to_string(&self.table).unwrap_or_default()
     }
 
     /// `[model]` without its kind; what its keys mean depends on the kind and on the data.
@@ -173,7 +258,10 @@ fn put(table: &mut Table, keys: &[&str], value: Value) -> Result<()> {
 fn merge(into: &mut Table, changes: &Table) {
     for (key, value) in changes {
         match (into.get_mut(key), value) {
-            (Some(Value::Table(inner)), Value::Table(changes)) => merge(inner, changes),
+            // A range of a search is one value, though it is written as a table.
+            (Some(Value::Table(inner)), Value::Table(changes)) if !changes.contains_key("min") => {
+                merge(inner, changes);
+            }
             _ => {
                 into.insert(key.clone(), value.clone());
             }

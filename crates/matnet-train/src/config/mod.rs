@@ -34,12 +34,14 @@ mod amount;
 mod document;
 mod schedule;
 mod train;
+mod tuned;
 mod value;
 
 pub use amount::Amount;
-pub use document::Document;
+pub use document::{Document, FoldCount};
 pub use schedule::{LearningRates, Schedule};
-pub use train::{Loss, Monitor, OptimizerKind, Reduction, TrainConfig};
+pub use train::{ClassWeights, Loss, OptimizerKind, Reduction, TrainConfig};
+pub use tuned::Tuned;
 pub(crate) use value::from_table;
 pub use value::keys_of;
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::schedule::{LearningRates, Schedule};
 use crate::Result;
 use crate::error::at;
+use crate::metrics::Metric;
 
 /// `[train]`: how a net is trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,10 +19,19 @@ pub struct TrainConfig {
     pub epochs: usize,
     /// Examples per step. Default: 64 samples, 32 questions, 16 sequences, or all training nodes of a graph.
     pub batch_size: Option<usize>,
+    /// Whether batches hold samples of similar length, which wastes less on padding. Default: yes where lengths differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucket_by_length: Option<bool>,
     /// Seeds the initial values, the order of the examples, dropout and noise. Default: 1.
     pub seed: u64,
-    /// The loss. Default: cross-entropy for classes, mse for matrices.
+    /// The loss. Default: cross-entropy for classes, bce for several labels, mse for values and matrices.
     pub loss: Option<Loss>,
+    /// Huber loss: errors beyond this count linearly. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub huber_delta: Option<f64>,
+    /// So much of the target probability is spread over all classes. Default: 0.
+    #[serde(skip_serializing_if = "is_0")]
+    pub label_smoothing: f64,
     /// Whether a step takes the mean or the sum of its examples' losses. Default: mean.
     #[serde(skip_serializing_if = "Reduction::is_mean")]
     pub reduction: Reduction,
@@ -49,6 +59,12 @@ pub struct TrainConfig {
     pub gamma: Option<f64>,
     /// Step schedule: epochs between two drops. Default: 10.
     pub step_size: Option<f64>,
+    /// Cosine-restarts schedule: epochs until the first restart. Default: 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart_epochs: Option<f64>,
+    /// Cosine-restarts schedule: how many times longer each cycle is than the one before. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart_factor: Option<u64>,
     /// Clip the norm of all gradients together. Default: no clipping.
     pub grad_clip_norm: Option<f64>,
     /// Clip the norm of each parameter's gradient. Default: no clipping.
@@ -61,8 +77,8 @@ pub struct TrainConfig {
     pub regularize_only: Option<String>,
     /// Early stopping: epochs without a better validation score. Default: never stop early.
     pub patience: Option<usize>,
-    /// What "better" compares. Default: error for classes, loss for matrices.
-    pub monitor: Option<Monitor>,
+    /// The metric that "better" compares. Default: error for classes, loss for matrices.
+    pub monitor: Option<Metric>,
     /// Evaluate the test split after every epoch, for its learning curve; it decides nothing. Default: no.
     pub log_test: bool,
     /// The decay of an exponential moving average of the weights, which is then evaluated and saved in place of the
@@ -72,6 +88,27 @@ pub struct TrainConfig {
     /// Multiplies the learning rate of the parameters whose names contain a word, like `row_map`; the longest matching
     /// word counts. Default: none.
     pub learning_rate_multipliers: BTreeMap<String, f64>,
+    /// The weights of the classes in the loss: `"balanced"`, one per class, or some by name. Default: all 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_weights: Option<ClassWeights>,
+    /// Fine-tuning: a run folder, or a file of weights in one, whose weights this run starts from, as far as they fit by
+    /// name and shape. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The SHA-256 of the file that `from` names; the config of a run records it. Default: whatever it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_sha256: Option<String>,
+    /// Parameters that are not trained, by name or by the name of their layer, like `layer.0`. Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub freeze: Vec<String>,
+    /// The numbers of epochs that the run had before `--epochs` extended it; the config of a run records them where the
+    /// schedule depends on them. Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub previous_epochs: Vec<usize>,
+}
+
+fn is_0(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl Default for TrainConfig {
@@ -79,8 +116,11 @@ impl Default for TrainConfig {
         Self {
             epochs: 20,
             batch_size: None,
+            bucket_by_length: None,
             seed: 1,
             loss: None,
+            huber_delta: None,
+            label_smoothing: 0.0,
             reduction: Reduction::Mean,
             optimizer: OptimizerKind::Adam,
             learning_rate: 1e-3,
@@ -94,6 +134,8 @@ impl Default for TrainConfig {
             min_learning_rate: None,
             gamma: None,
             step_size: None,
+            restart_epochs: None,
+            restart_factor: None,
             grad_clip_norm: None,
             grad_clip_norm_per_param: None,
             l1: 0.0,
@@ -104,6 +146,11 @@ impl Default for TrainConfig {
             log_test: false,
             ema_decay: None,
             learning_rate_multipliers: BTreeMap::new(),
+            from: None,
+            from_sha256: None,
+            freeze: Vec::new(),
+            previous_epochs: Vec::new(),
+            class_weights: None,
         }
     }
 }
@@ -118,8 +165,56 @@ pub enum Loss {
     Mse,
     /// The mean of |y − ŷ|.
     Mae,
-    /// Binary cross-entropy for matrices between 0 and 1; the net gives logits.
+    /// Binary cross-entropy for several labels, or for matrices between 0 and 1; the net gives logits.
     Bce,
+    /// (y − ŷ)² / 2 up to |y − ŷ| = δ, beyond that δ·(|y − ŷ| − δ/2).
+    Huber,
+}
+
+/// The weights of the classes in the loss.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClassWeights {
+    /// Each class weighs as much as any other: n / (classes · count), as in scikit-learn.
+    Balanced,
+    /// One per class, in their order.
+    List(Vec<f64>),
+    /// Those of some classes; the others are 1.
+    ByName(BTreeMap<String, f64>),
+}
+
+impl Serialize for ClassWeights {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Balanced => serializer.serialize_str("balanced"),
+            Self::List(weights) => weights.serialize(serializer),
+            Self::ByName(weights) => weights.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ClassWeights {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(
+            untagged,
+            expecting = "\"balanced\", a list of numbers, or a table of numbers by class expected"
+        )]
+        enum Form {
+            Word(Word),
+            List(Vec<f64>),
+            ByName(BTreeMap<String, f64>),
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        enum Word {
+            Balanced,
+        }
+        Ok(match Form::deserialize(deserializer)? {
+            Form::Word(Word::Balanced) => Self::Balanced,
+            Form::List(weights) => Self::List(weights),
+            Form::ByName(weights) => Self::ByName(weights),
+        })
+    }
 }
 
 impl Loss {
@@ -130,6 +225,7 @@ impl Loss {
             Self::Mse => "mse",
             Self::Mae => "mae",
             Self::Bce => "bce",
+            Self::Huber => "huber",
         }
     }
 }
@@ -148,16 +244,6 @@ impl Reduction {
     fn is_mean(&self) -> bool {
         *self == Self::Mean
     }
-}
-
-/// What decides which epoch is the best.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Monitor {
-    /// The lowest validation loss.
-    Loss,
-    /// The lowest validation error rate; ties go to the lower loss.
-    Error,
 }
 
 /// The optimizers.
@@ -191,6 +277,8 @@ impl TrainConfig {
             ("grad_clip_norm", self.grad_clip_norm),
             ("grad_clip_norm_per_param", self.grad_clip_norm_per_param),
             ("step_size", self.step_size),
+            ("restart_epochs", self.restart_epochs),
+            ("huber_delta", self.huber_delta),
         ];
         for (key, value) in positive {
             if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
@@ -214,6 +302,24 @@ impl TrainConfig {
                 return wrong(key, value.to_string(), "must be a number of at least 0");
             }
         }
+        if !(0.0..1.0).contains(&self.label_smoothing) {
+            let value = self.label_smoothing.to_string();
+            return wrong("label_smoothing", value, "must be at least 0 and less than 1");
+        }
+        let weights: Vec<(String, f64)> = match &self.class_weights {
+            None | Some(ClassWeights::Balanced) => Vec::new(),
+            Some(ClassWeights::List(weights)) => {
+                weights.iter().map(|&weight| ("class_weights".to_owned(), weight)).collect()
+            }
+            Some(ClassWeights::ByName(weights)) => {
+                weights.iter().map(|(name, &weight)| (format!("class_weights.{name}"), weight)).collect()
+            }
+        };
+        if let Some((key, weight)) =
+            weights.iter().find(|(_, weight)| !(*weight >= 0.0 && weight.is_finite()))
+        {
+            return wrong(key, weight.to_string(), "must be a number of at least 0");
+        }
         if let Some(momentum) = self.momentum.filter(|momentum| !(0.0..1.0).contains(momentum)) {
             return wrong("momentum", momentum.to_string(), "must be at least 0 and less than 1");
         }
@@ -229,8 +335,38 @@ impl TrainConfig {
         if let Some(prefix) = self.regularize_only.as_ref().filter(|_| self.l1 == 0.0 && self.l2 == 0.0) {
             return wrong("regularize_only", prefix.clone(), "only l1 and l2 use it, and both are 0");
         }
+        if self.restart_factor == Some(0) {
+            return wrong("restart_factor", "0".to_owned(), "must be at least 1");
+        }
+        self.check_fine_tuning()?;
         self.adam().init().map(|_| ())?;
         self.check_unused()
+    }
+
+    fn check_fine_tuning(&self) -> Result<(), ConfigError> {
+        let wrong = |key: &str, value: String, expected: &str| Err(ConfigError::new(key, value, expected));
+        if self.from.as_deref() == Some("") {
+            return wrong("from", "\"\"".to_owned(), "the folder of a run expected");
+        }
+        if let Some(sum) = self.from_sha256.as_ref().filter(|_| self.from.is_none()) {
+            return wrong("from_sha256", sum.clone(), "only train.from uses it");
+        }
+        let previous = &self.previous_epochs;
+        if !previous.is_empty() {
+            let value = format!("{previous:?}");
+            if !self.schedule.depends_on_total() {
+                return wrong(
+                    "previous_epochs",
+                    value,
+                    "only linear, cosine and exponential schedules use it",
+                );
+            }
+            let rising = previous.iter().chain([&self.epochs]).is_sorted_by(|a, b| a < b);
+            if !rising || previous[0] == 0 {
+                return wrong("previous_epochs", value, "rising numbers below train.epochs expected");
+            }
+        }
+        Ok(())
     }
 
     /// A key without effect is a mistake.
@@ -248,23 +384,43 @@ impl TrainConfig {
                 return Err(ConfigError::new(key, value.to_string(), format!("only {users}")));
             }
         }
-        use Schedule::{Cosine, Exponential, Linear, Step};
-        let falling = &[Linear, Cosine, Exponential][..];
+        if let Some(delta) = self.huber_delta.filter(|_| self.loss != Some(Loss::Huber)) {
+            return Err(ConfigError::new(
+                "huber_delta",
+                delta.to_string(),
+                "only the loss \"huber\" uses it",
+            ));
+        }
+        use Schedule::{Cosine, CosineRestarts, Exponential, Linear, Step};
+        let falling = &[Linear, Cosine, CosineRestarts, Exponential][..];
+        let restarting = (&[CosineRestarts][..], "the cosine-restarts schedule uses it");
         for (key, value, schedules, users) in [
             (
                 "min_learning_rate",
                 self.min_learning_rate,
                 falling,
-                "linear, cosine and exponential schedules use it",
+                "linear, cosine, cosine-restarts and exponential schedules use it",
             ),
             ("gamma", self.gamma, &[Step][..], "the step schedule uses it"),
             ("step_size", self.step_size, &[Step][..], "the step schedule uses it"),
+            ("restart_epochs", self.restart_epochs, restarting.0, restarting.1),
+            ("restart_factor", self.restart_factor.map(|factor| factor as f64), restarting.0, restarting.1),
         ] {
             if let Some(value) = value.filter(|_| !schedules.contains(&self.schedule)) {
                 return Err(ConfigError::new(key, value.to_string(), format!("only {users}")));
             }
         }
         Ok(())
+    }
+
+    /// The same with the class weights that a run was trained with, which balanced ones had from its training split.
+    pub(crate) fn with_fitted_weights(&self, weights: &[f32]) -> Self {
+        let fitted = weights.iter().map(|&weight| f64::from(weight)).collect();
+        let class_weights = match self.class_weights {
+            Some(_) if !weights.is_empty() => Some(ClassWeights::List(fitted)),
+            _ => None,
+        };
+        Self { class_weights, ..self.clone() }
     }
 
     /// Adam's numbers.
@@ -282,26 +438,33 @@ impl TrainConfig {
         self.weight_decay.unwrap_or(if self.optimizer == OptimizerKind::AdamW { 0.01 } else { 0.0 })
     }
 
-    /// The learning rate at every step, when an epoch has so many steps.
-    pub(crate) fn learning_rates(&self, steps: usize) -> LearningRates {
+    /// The learning rate at every step of an epoch, when an epoch has so many steps. A run that was extended keeps the rates
+    /// of its first epochs.
+    pub(crate) fn learning_rates(&self, steps: usize, epoch: usize) -> LearningRates {
         let epochs = |epochs: f64| (epochs * steps as f64).round() as u64;
+        let total = self.previous_epochs.iter().copied().find(|&total| epoch < total).unwrap_or(self.epochs);
         LearningRates {
             schedule: self.schedule,
             first: self.learning_rate,
             last: self.min_learning_rate.unwrap_or(self.learning_rate / 100.0),
             warmup: epochs(self.warmup_epochs),
-            total: self.epochs as u64 * steps as u64,
+            total: total as u64 * steps as u64,
             gamma: self.gamma.unwrap_or(0.5),
             step_size: epochs(self.step_size.unwrap_or(10.0)).max(1),
+            restart_steps: epochs(self.restart_epochs.unwrap_or(10.0)).max(1),
+            restart_factor: self.restart_factor.unwrap_or(1),
         }
     }
 
     /// The config with every default written out that has an effect.
-    pub(crate) fn resolved(&self, loss: Loss, monitor: Monitor, batch_size: Option<usize>) -> Self {
+    pub(crate) fn resolved(&self, loss: Loss, monitor: Metric, batch_size: Option<usize>) -> Self {
         let mut full = self.clone();
         full.batch_size = batch_size;
         full.loss = Some(loss);
         full.monitor = Some(monitor);
+        if loss == Loss::Huber {
+            full.huber_delta.get_or_insert(1.0);
+        }
         full.weight_decay = (self.optimizer != OptimizerKind::Adam).then_some(self.decay());
         if self.optimizer == OptimizerKind::Sgd {
             full.momentum.get_or_insert(0.0);
@@ -317,7 +480,13 @@ impl TrainConfig {
                 full.gamma.get_or_insert(0.5);
                 full.step_size.get_or_insert(10.0);
             }
-            _ => full.min_learning_rate = Some(self.learning_rates(1).last),
+            schedule => {
+                full.min_learning_rate = Some(self.learning_rates(1, 0).last);
+                if schedule == Schedule::CosineRestarts {
+                    full.restart_epochs.get_or_insert(10.0);
+                    full.restart_factor.get_or_insert(1);
+                }
+            }
         }
         full
     }

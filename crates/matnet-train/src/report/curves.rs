@@ -3,6 +3,7 @@
 use matnet_report::chart::{ChartSeries, LineChart};
 use matnet_report::page::Figure;
 
+use crate::metrics::Metric;
 use crate::run::{MetricsRow, Run};
 use crate::{Result, Split};
 
@@ -10,7 +11,34 @@ use crate::{Result, Split};
 pub fn of_run(run: &Run) -> Result<Vec<Figure>> {
     let rows = run.metrics()?;
     let curve = |split: Split| (split.title(), of_split(&rows, split));
-    Ok(figures(&Split::ALL.map(curve)))
+    let mut all = figures(&Split::ALL.map(curve));
+    all.extend(of_metrics(&of_split(&rows, Split::Valid)));
+    Ok(all)
+}
+
+/// The other metrics of the validation split: those where higher is better in one chart, the others in a second.
+fn of_metrics(rows: &[MetricsRow]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for (lower, better) in [(false, "higher is better"), (true, "lower is better")] {
+        let mut chart =
+            LineChart::new("Validation metrics").with_axes("epoch", if lower { "error" } else { "score" });
+        let mut drawn = false;
+        for metric in Metric::ALL.into_iter().filter(|metric| metric.lower_is_better() == lower) {
+            let points = rows.iter().filter_map(|row| Some((row.epoch as f64, row.metrics.get(metric)?)));
+            let points: Vec<(f64, f64)> = points.collect();
+            drawn |= !points.is_empty();
+            if !points.is_empty() {
+                chart = chart.with_series(ChartSeries::new(metric.title(), points));
+            }
+        }
+        if drawn {
+            figures.push(Figure::svg(
+                chart.svg(),
+                format!("Metrics of the validation split after each epoch; {better}."),
+            ));
+        }
+    }
+    figures
 }
 
 /// One curve for each run, of a split that they were evaluated on.

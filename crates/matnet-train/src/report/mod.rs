@@ -1,6 +1,7 @@
 //! Reports: everything about a run, or several, on one HTML page.
 
 mod curves;
+mod outcomes;
 mod run_page;
 mod series_page;
 
@@ -10,8 +11,8 @@ use matnet_report::chart::Scatter3d;
 use matnet_report::page::Page;
 
 pub(crate) use self::run_page::page;
-pub use self::run_page::{breakdown_cell, group_name};
-pub use self::series_page::{results_table, series_page};
+pub use self::run_page::{breakdown_cell, group_name, metric_cell, metric_title};
+pub use self::series_page::{main_metric, results_table, series_page, verdicts};
 use crate::Result;
 use crate::run::files;
 use crate::task::{Fitted, Task};

@@ -3,23 +3,22 @@
 use matnet::net::Net;
 use matnet::summary::LayerSummary;
 use matnet::weights;
-use matnet_report::chart::{ConfusionChart, Scatter3d};
-use matnet_report::page::{Figure, Page};
+use matnet_report::chart::Scatter3d;
+use matnet_report::page::Page;
 use matnet_report::table::{Table, TableCell, TableColumn};
 use matnet_report::text::{count, number, shape};
 
-use super::curves;
+use super::{curves, outcomes};
 use crate::draw;
-use crate::run::{RunResult, Score};
-use crate::task::{Breakdown, Confusion, Dataset, EvalOptions, Fitted, Task};
+use crate::metrics::Metric;
+use crate::run::{RunResult, Score, Transfer};
+use crate::task::{Breakdown, Dataset, EvalOptions, Fitted, Task};
 use crate::{Result, Split};
 
 /// Layers whose maps are shown at once.
 const SHOWN_LAYERS: usize = 1;
 /// Layers whose maps are on the page at all.
 const MAX_LAYERS: usize = 12;
-/// Classes that a confusion matrix can show.
-const MAX_CLASSES: usize = 60;
 
 /// Everything about a run on one page.
 pub fn page<T: Task>(fitted: &Fitted<T>, embedding: Option<&Scatter3d>) -> Result<Page> {
@@ -45,9 +44,7 @@ pub fn page<T: Task>(fitted: &Fitted<T>, embedding: Option<&Scatter3d>) -> Resul
         if let Some(breakdown) = &evaluation.breakdown {
             page.table(&breakdown_table(breakdown, split));
         }
-        if let Some(confusion) = &evaluation.confusion {
-            confusion_matrix(&mut page, confusion, split);
-        }
+        outcomes::section(&mut page, evaluation, split);
     }
     task.report_sections(fitted, evaluation.as_ref().map(|evaluation| (evaluation, split)), &mut page)?;
     if let Some(embedding) = embedding {
@@ -105,22 +102,53 @@ fn facts<T: Task>(page: &mut Page, fitted: &Fitted<T>, layers: &[LayerSummary]) 
     for note in task.data().notes() {
         page.paragraph(&format!("Data: {note}."));
     }
+    // A report does without the note if it cannot be read.
+    if let Ok(Some(transfer)) = Transfer::of(&fitted.run) {
+        page.paragraph(&format!("Fine-tuning: {transfer}."));
+    }
+    if !train.freeze.is_empty() {
+        page.paragraph(&format!("Not trained: {}.", train.freeze.join(", ")));
+    }
 }
 
+/// A row per metric, a column per split.
 fn scores(result: &RunResult) -> Table {
-    let caption =
-        format!("Weights of epoch {}, the best of {}; lower is better.", result.best_epoch, result.epochs);
-    let splits = [result.train, result.valid, result.test];
-    let errors = splits.iter().flatten().any(|score| score.error.is_some());
-    let columns = [TableColumn::text("split"), TableColumn::number("examples"), TableColumn::number("loss")];
-    let error = errors.then(|| TableColumn::number("error (%)"));
-    let mut table = Table::new(columns.into_iter().chain(error)).with_caption(caption);
-    for (split, score) in Split::ALL.into_iter().zip(splits) {
-        let Some(Score { loss, error, examples }) = score else { continue };
-        let cells = [split.title().into(), TableCell::count(examples as u64), TableCell::number(loss, 4)];
-        table.push(cells.into_iter().chain(error.map(|error| TableCell::number(100.0 * error, 2))));
+    let all = [result.train, result.valid, result.test];
+    let splits: Vec<(Split, Score)> =
+        Split::ALL.into_iter().zip(all).filter_map(|(split, score)| Some((split, score?))).collect();
+    let caption = format!(
+        "Weights of epoch {}, the best of {}; ↑ higher is better, ↓ lower is better.",
+        result.best_epoch, result.epochs
+    );
+    let columns = splits.iter().map(|(split, _)| TableColumn::number(split.title()));
+    let mut table = Table::new(std::iter::once(TableColumn::text("")).chain(columns)).with_caption(caption);
+    let examples = splits.iter().map(|(_, score)| TableCell::count(score.examples as u64));
+    table.push(std::iter::once("examples".into()).chain(examples));
+    for metric in Metric::ALL {
+        let values: Vec<Option<f64>> = splits.iter().map(|(_, score)| score.metric(metric)).collect();
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        let cells = values.into_iter().map(|value| metric_cell(metric, value));
+        table.push(std::iter::once(metric_title(metric).into()).chain(cells));
     }
     table
+}
+
+/// What a metric is called, its unit and which direction is better.
+pub fn metric_title(metric: Metric) -> String {
+    let unit = if metric == Metric::Error { " (%)" } else { "" };
+    format!("{}{unit} {}", metric.title(), metric.arrow())
+}
+
+/// The value of a metric as a cell of a table; error rates in percent.
+pub fn metric_cell(metric: Metric, value: Option<f64>) -> TableCell {
+    match (value, metric) {
+        (None, _) => TableCell::Empty,
+        (Some(value), Metric::Error) => TableCell::number(100.0 * value, 2),
+        (Some(value), Metric::Mae | Metric::Rmse) => number(value).into(),
+        (Some(value), _) => TableCell::number(value, 4),
+    }
 }
 
 fn breakdown_table(breakdown: &Breakdown, split: Split) -> Table {
@@ -142,15 +170,6 @@ pub fn breakdown_cell(value: &serde_json::Value) -> TableCell {
         (None, Some(number), _) => TableCell::number(number, 4),
         (None, None, Some(text)) => text.into(),
         _ => TableCell::Empty,
-    }
-}
-
-/// The confusion matrix, unless there are too many classes to show.
-fn confusion_matrix(page: &mut Page, confusion: &Confusion, split: Split) {
-    if confusion.classes().len() <= MAX_CLASSES {
-        let title = format!("Confusion matrix, {} split", split.title());
-        let chart = ConfusionChart::new(title, confusion.classes(), confusion.counts().to_vec());
-        page.figure(Figure::svg(chart.svg(), "Rows are the target classes, columns the predictions."));
     }
 }
 

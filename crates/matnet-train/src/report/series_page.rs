@@ -7,9 +7,10 @@ use matnet_report::page::{Figure, Page};
 use matnet_report::table::{Highlight, Table, TableCell, TableColumn};
 use matnet_report::text;
 
-use super::curves;
+use super::{curves, metric_title};
 use crate::compare::{RunSeries, Spread};
-use crate::run::{RunResult, Score};
+use crate::metrics::Metric;
+use crate::run::{Run, RunResult};
 use crate::{Result, Split};
 
 /// Runs side by side.
@@ -18,10 +19,15 @@ pub fn series_page(series: &[RunSeries]) -> Result<Page> {
     let mut page = Page::new(names.join(" and ")).with_summary("Runs side by side.");
     page.heading("Results");
     page.table(&results_table(series)?);
-    let metric = Metric::of(series);
+    let metric = main_metric(series);
+    page.list(verdicts(series));
+    let folds: BTreeSet<usize> = series.iter().flat_map(RunSeries::folds).collect();
+    if !folds.is_empty() {
+        page.table(&folds_table(series, &folds, metric));
+    }
     // Without a test split, the validation split is the best there is.
     let spreads = |split: Split| -> Vec<Option<Spread>> {
-        series.iter().map(|series| metric.spread(series, split)).collect()
+        series.iter().map(|series| spread(metric, series, split)).collect()
     };
     let split = Split::ALL.into_iter().rev().find(|split| spreads(*split).iter().any(Option::is_some));
     if let Some(split) = split {
@@ -29,14 +35,17 @@ pub fn series_page(series: &[RunSeries]) -> Result<Page> {
         let means = spreads.iter().map(|spread| spread.map_or(f64::NAN, |spread| spread.mean));
         let deviations =
             spreads.iter().map(|spread| spread.and_then(|spread| spread.deviation).unwrap_or(0.0));
-        let title = format!("{} {}", capitalized(split.title()), metric.name());
+        let title = format!("{} {}", capitalized(split.title()), name(metric));
         let chart = BarChart::new(title, names.iter().copied())
-            .with_axes("", metric.axis())
-            .with_decimals(metric.decimals())
+            .with_axes("", metric_title(metric))
+            .with_decimals(decimals(metric))
             .with_bars(Bars::new(split.title(), means).with_error_bars(deviations));
         let caption = match chart.has_error_bars() {
-            true => "Mean over the seeds, lower is better; error bars are one standard deviation.",
-            false => "Lower is better; one seed.",
+            true => {
+                let over = if folds.is_empty() { "seeds" } else { "folds" };
+                format!("Mean over the {over}, {}; error bars are one standard deviation.", better(metric))
+            }
+            false => format!("{}; one seed.", capitalized(better(metric))),
         };
         page.figure(Figure::svg(chart.svg(), caption));
     }
@@ -52,95 +61,198 @@ pub fn series_page(series: &[RunSeries]) -> Result<Page> {
         }
     }
     if series.iter().any(|series| series.runs.len() > 1) {
-        page.paragraph("The curves are those of the first seed.");
+        let first = if folds.is_empty() { "seed" } else { "fold" };
+        page.paragraph(&format!("The curves are those of the first {first}."));
     }
     Ok(page)
 }
 
-/// What runs are compared by: the error rate where all have one, else the loss.
-#[derive(Clone, Copy, PartialEq)]
-enum Metric {
-    Error,
-    Loss,
+/// What runs are compared by: the metric that all of them monitor; else the error rate where all have one, else the loss.
+pub fn main_metric(series: &[RunSeries]) -> Metric {
+    let runs = || series.iter().flat_map(|series| &series.runs);
+    let scores = |result: &RunResult| [result.test, result.valid, result.train];
+    let all_have = |metric: Metric| {
+        runs().flat_map(|(_, result)| scores(result)).flatten().all(|score| score.metric(metric).is_some())
+    };
+    let monitored = |run: &Run| run.document().ok()?.train().ok()?.monitor;
+    let mut monitored = series.iter().map(|series| monitored(&series.runs.first()?.0));
+    // By the loss go only runs that have nothing better.
+    let first = monitored.next().flatten().filter(|metric| *metric != Metric::Loss);
+    match first {
+        Some(metric) if monitored.all(|other| other == first) && all_have(metric) => metric,
+        _ if all_have(Metric::Error) => Metric::Error,
+        _ => Metric::Loss,
+    }
 }
 
-impl Metric {
-    fn of(series: &[RunSeries]) -> Self {
-        let scores = |result: &RunResult| [result.test, result.valid, result.train];
-        let mut all = series.iter().flat_map(|series| &series.runs).flat_map(|(_, result)| scores(result));
-        if all.by_ref().flatten().all(|score| score.error.is_some()) { Self::Error } else { Self::Loss }
-    }
+/// Further metrics that matter, of those that every run has on the test split; a few, so that the table stays narrow.
+fn further_metrics(series: &[RunSeries], main: Metric) -> Vec<Metric> {
+    use Metric::{Auc, Error, ExactMatch, F1, R2, Rmse};
+    let has = |metric: Metric| {
+        let mut tests = series.iter().flat_map(|series| &series.runs).map(|(_, result)| result.test);
+        tests.all(|test| test.is_some_and(|test| test.metric(metric).is_some()))
+    };
+    [Error, ExactMatch, F1, Auc, Rmse, R2]
+        .into_iter()
+        .filter(|&metric| metric != main && has(metric))
+        .collect()
+}
 
-    fn name(self) -> &'static str {
-        if self == Self::Error { "error rate" } else { "loss" }
-    }
+fn scale(metric: Metric) -> f64 {
+    if metric == Metric::Error { 100.0 } else { 1.0 }
+}
 
-    fn axis(self) -> &'static str {
-        if self == Self::Error { "error (%)" } else { "loss" }
+fn decimals(metric: Metric) -> usize {
+    match metric {
+        Metric::Error => 2,
+        Metric::Loss | Metric::LogLoss | Metric::Mae | Metric::Rmse => 4,
+        _ => 3,
     }
+}
 
-    fn decimals(self) -> usize {
-        if self == Self::Error { 2 } else { 4 }
-    }
+fn better(metric: Metric) -> &'static str {
+    if metric.lower_is_better() { "lower is better" } else { "higher is better" }
+}
 
-    fn value(self, score: Score) -> Option<f64> {
-        match self {
-            Self::Error => score.error.map(|error| 100.0 * error),
-            Self::Loss => Some(score.loss),
-        }
-    }
+fn name(metric: Metric) -> &'static str {
+    if metric == Metric::Error { "error rate" } else { metric.title() }
+}
 
-    fn spread(self, series: &RunSeries, split: Split) -> Option<Spread> {
-        let score = |result: &RunResult| match split {
-            Split::Train => result.train,
-            Split::Valid => result.valid,
-            Split::Test => result.test,
+/// The values of the seeds or folds on a split; error rates in percent.
+fn values(metric: Metric, series: &RunSeries, split: Split) -> Vec<f64> {
+    series.values(split, metric).into_values().map(|value| scale(metric) * value).collect()
+}
+
+fn spread(metric: Metric, series: &RunSeries, split: Split) -> Option<Spread> {
+    Spread::of(values(metric, series, split))
+}
+
+/// What the numbers settle, in sentences: the net with the best mean against each of the others.
+pub fn verdicts(series: &[RunSeries]) -> Vec<String> {
+    let metric = main_metric(series);
+    let Some(first) = best_series(series, metric) else { return Vec::new() };
+    let others = series.iter().filter(|other| !std::ptr::eq(*other, first));
+    others.filter_map(|other| verdict(first, other, metric)).collect()
+}
+
+fn verdict(first: &RunSeries, other: &RunSeries, metric: Metric) -> Option<String> {
+    let difference = first.difference(other, metric)?;
+    let number = |value: f64| format!("{:.*}", decimals(metric), scale(metric) * value);
+    let (a, b, test) = (&first.label, &other.label, format!("test {}", metric_title(metric)));
+    let Some(half) = difference.half_width else {
+        return Some(format!(
+            "{a} against {b}: not settled (difference {}, {test}; one seed tells nothing of the spread, --seeds 5 would)",
+            number(difference.mean.abs())
+        ));
+    };
+    let over = match (first.folds().is_empty(), difference.pairs) {
+        (true, Some(pairs)) => text::counted(pairs, "paired seed"),
+        (false, Some(pairs)) => text::counted(pairs, "paired fold"),
+        (_, None) => "unpaired seeds".to_owned(),
+    };
+    let numbers = format!("{} ± {}", number(difference.mean.abs()), number(half));
+    Some(match difference.is_settled() {
+        true => format!("{a} better than {b} by {numbers} ({test}, 95 % CI over {over})"),
+        false => format!("{a} against {b}: not settled (difference {numbers}, {test}, 95 % CI over {over})"),
+    })
+}
+
+/// The series with the best mean on the test split.
+fn best_series(series: &[RunSeries], metric: Metric) -> Option<&RunSeries> {
+    let sign = if metric.lower_is_better() { 1.0 } else { -1.0 };
+    let means = series.iter().filter_map(|one| Some((sign * one.spread(Split::Test, metric)?.mean, one)));
+    means.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, one)| one)
+}
+
+/// Whether the best series is better than every other, by more than the luck of the seeds.
+fn is_settled(series: &[RunSeries], metric: Metric) -> bool {
+    let Some(first) = best_series(series, metric) else { return false };
+    let mut others = series.iter().filter(|other| !std::ptr::eq(*other, first)).peekable();
+    others.peek().is_some()
+        && others.all(|other| first.difference(other, metric).is_some_and(|found| found.is_settled()))
+}
+
+/// The test score of every fold.
+fn folds_table(series: &[RunSeries], folds: &BTreeSet<usize>, metric: Metric) -> Table {
+    let columns = series.iter().map(|series| TableColumn::number(&series.label));
+    let columns = [TableColumn::text("fold")].into_iter().chain(columns);
+    let mut table = Table::new(columns).with_caption(format!("Test {} of every fold.", metric_title(metric)));
+    for fold in folds {
+        let value = |series: &RunSeries| series.values(Split::Test, metric).get(&(*fold as u64)).copied();
+        let cell = |value: Option<f64>| {
+            value.map_or(TableCell::Empty, |value| TableCell::number(scale(metric) * value, decimals(metric)))
         };
-        Spread::of(series.runs.iter().filter_map(|(_, result)| self.value(score(result)?)))
+        let cells = series.iter().map(|series| cell(value(series)));
+        table.push([TableCell::from(fold.to_string())].into_iter().chain(cells));
     }
-
-    /// The test score of the seed with the lowest training loss.
-    fn selected(self, series: &RunSeries) -> Option<f64> {
-        self.value(series.lowest_training_loss()?.test?)
-    }
+    table
 }
 
-/// A row per series: parameters, epochs, the scores of all splits, seconds. Lower is better.
+/// The best test score of all seeds.
+fn best(metric: Metric, series: &RunSeries) -> Option<f64> {
+    let values = values(metric, series, Split::Test).into_iter();
+    values.reduce(if metric.lower_is_better() { f64::min } else { f64::max })
+}
+
+/// The test score of the seed with the lowest training loss.
+fn selected(metric: Metric, series: &RunSeries) -> Option<f64> {
+    Some(scale(metric) * series.lowest_training_loss()?.test?.metric(metric)?)
+}
+
+/// A row per series: parameters, epochs, the scores of all splits, further metrics of the test split, seconds.
 pub fn results_table(series: &[RunSeries]) -> Result<Table> {
-    let metric = Metric::of(series);
-    let several = series.iter().any(|series| series.runs.len() > 1);
-    let column = |name: &str| TableColumn::number(format!("{name} {}", metric.axis()));
+    let metric = main_metric(series);
+    let further = further_metrics(series, metric);
+    let folds = series.iter().any(|series| !series.folds().is_empty());
+    let several = !folds && series.iter().any(|series| series.runs.len() > 1);
+    let column = |name: &str, metric: Metric| TableColumn::number(format!("{name} {}", metric_title(metric)));
+    // A number is bold only if it is better than the others, not if it was luckier.
+    let test = |metric: Metric| {
+        let highlight = if metric.lower_is_better() { Highlight::Min } else { Highlight::Max };
+        match is_settled(series, metric) {
+            true => column("test", metric).with_highlight(highlight),
+            false => column("test", metric),
+        }
+    };
     let mut columns = vec![
         TableColumn::text("net"),
         TableColumn::number("parameters").with_highlight(Highlight::Min),
         TableColumn::number("epochs"),
-        column("train"),
-        column("valid"),
-        column("test").with_highlight(Highlight::Min),
+        column("train", metric),
+        column("valid", metric),
+        test(metric),
     ];
     if several {
-        columns.extend([column("best"), column("selected"), TableColumn::number("seeds")]);
+        columns.extend([column("best", metric), column("selected", metric), TableColumn::number("seeds")]);
     }
+    if folds {
+        columns.extend([TableColumn::number("folds"), TableColumn::number("seeds")]);
+    }
+    columns.extend(further.iter().map(|&metric| test(metric)));
     columns.push(TableColumn::number("seconds"));
-    let explained = match several {
-        true => {
-            "; mean ± standard deviation over the seeds; best: the best test of all seeds; selected: the test of the seed with the lowest training loss"
+    let explained = match (several, folds) {
+        (true, _) => {
+            "; mean ± standard deviation over the seeds; best: the best test of all seeds; selected: the test of the seed with the lowest training loss; bold: better than all others by the 95 % confidence interval of the difference"
         }
-        false => ", from one seed",
+        (_, true) => {
+            "; mean ± standard deviation over the folds; bold: better than all others by the 95 % confidence interval of the difference"
+        }
+        _ => ", from one seed",
     };
     let caption = format!(
-        "{} of the epoch with the best validation, lower is better{explained}.",
-        capitalized(metric.name())
+        "{} of the epoch with the best validation, {}{explained}.",
+        capitalized(name(metric)),
+        better(metric)
     );
     let mut table = Table::new(columns).with_caption(caption);
-    let number = |value: Option<f64>| {
-        value.map_or(TableCell::Empty, |value| TableCell::number(value, metric.decimals()))
+    let number = |metric: Metric, value: Option<f64>| {
+        value.map_or(TableCell::Empty, |value| TableCell::number(value, decimals(metric)))
     };
-    let cell = |spread: Option<Spread>| match spread {
+    let cell = |metric: Metric, spread: Option<Spread>| match spread {
         Some(Spread { mean, deviation: Some(deviation), .. }) => {
-            TableCell::mean_std(mean, deviation, metric.decimals())
+            TableCell::mean_std(mean, deviation, decimals(metric))
         }
-        spread => number(spread.map(|spread| spread.mean)),
+        spread => number(metric, spread.map(|spread| spread.mean)),
     };
     for series in series {
         let Some((_, first)) = series.runs.first() else { continue };
@@ -150,25 +262,35 @@ pub fn results_table(series: &[RunSeries]) -> Result<Table> {
             TableCell::count(first.parameters as u64),
             epochs.map_or(TableCell::Empty, |epochs| text::number(epochs.mean).into()),
         ];
-        cells.extend(Split::ALL.map(|split| cell(metric.spread(series, split))));
+        cells.extend(Split::ALL.map(|split| cell(metric, spread(metric, series, split))));
         if several {
-            let best = metric.spread(series, Split::Test).map(|spread| spread.best);
             let seeds = TableCell::count(series.runs.len() as u64);
-            cells.extend([number(best), number(metric.selected(series)), seeds]);
+            let (best, selected) = (best(metric, series), selected(metric, series));
+            cells.extend([number(metric, best), number(metric, selected), seeds]);
         }
+        if folds {
+            cells.extend([series.folds().len(), series.seeds().len()].map(|n| TableCell::count(n as u64)));
+        }
+        cells.extend(further.iter().map(|&metric| cell(metric, spread(metric, series, Split::Test))));
         cells.push(TableCell::number(seconds(series)?, 1));
         table.push(cells);
     }
     if on_different_tasks(series) {
-        let mean = |of: &dyn Fn(&RunSeries) -> Option<f64>| {
-            number(Spread::of(series.iter().filter_map(of)).map(|spread| spread.mean))
+        let mean = |metric: Metric, of: &dyn Fn(&RunSeries) -> Option<f64>| {
+            number(metric, Spread::of(series.iter().filter_map(of)).map(|spread| spread.mean))
         };
+        let over =
+            |metric: Metric, split: Split| mean(metric, &|series| Some(spread(metric, series, split)?.mean));
         let mut cells = vec!["mean".into(), TableCell::Empty, TableCell::Empty];
-        cells.extend(Split::ALL.map(|split| mean(&|series| Some(metric.spread(series, split)?.mean))));
+        cells.extend(Split::ALL.map(|split| over(metric, split)));
         if several {
-            let best = mean(&|series| Some(metric.spread(series, Split::Test)?.best));
-            cells.extend([best, mean(&|series| metric.selected(series)), TableCell::Empty]);
+            let best = mean(metric, &|series| best(metric, series));
+            cells.extend([best, mean(metric, &|series| selected(metric, series)), TableCell::Empty]);
         }
+        if folds {
+            cells.extend([TableCell::Empty, TableCell::Empty]);
+        }
+        cells.extend(further.iter().map(|&metric| over(metric, Split::Test)));
         cells.push(TableCell::Empty);
         table.push(cells);
     }

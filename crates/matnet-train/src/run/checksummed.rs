@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use burn::tensor::{DType, TensorData};
+use matnet_data::memory;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
 
@@ -18,14 +19,16 @@ use crate::{Error, Result};
 
 const ENTRY: &str = "matnet";
 
-/// The bytes of a file with these tensors and this text.
-pub fn encode(tensors: &[(String, TensorData)], text: &str) -> Vec<u8> {
+/// The bytes of the file `path` with these tensors and this text.
+pub fn encode(tensors: &[(String, TensorData)], text: &str, path: &Path) -> Result<Vec<u8>> {
+    let size: usize = tensors.iter().map(|(_, data)| data.as_bytes().len()).sum();
+    memory::check(size as u64, path.display())?;
     let views: Vec<(&str, TensorView)> =
         tensors.iter().map(|(name, data)| (name.as_str(), view(data))).collect();
     let text = format!("{} {text}", digest(&views, text));
     // Names are unique and every view was made from numbers that fill its shape.
-    safetensors::serialize(views, Some(HashMap::from([(ENTRY.to_owned(), text)])))
-        .expect("tensors that fit their shapes")
+    Ok(safetensors::serialize(views, Some(HashMap::from([(ENTRY.to_owned(), text)])))
+        .expect("tensors that fit their shapes"))
 }
 
 /// The contents of a checksummed file.
@@ -61,7 +64,8 @@ pub fn read(path: &Path) -> Result<Decoded> {
             Dtype::F64 => DType::F64,
             other => return Err(damaged(format!("{name} holds {other:?}; f32 expected"))),
         };
-        let data = TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), dtype);
+        let bytes = memory::collect(view.data().iter().copied(), path.display())?;
+        let data = TensorData::from_bytes_vec(bytes, view.shape().to_vec(), dtype);
         found.insert(name.clone(), data);
     }
     Ok(Decoded { tensors: found, text: text.to_owned() })
@@ -110,7 +114,7 @@ mod tests {
             ("b.weight".to_owned(), TensorData::from([1.0_f32, -2.0, 3.5])),
             ("a".to_owned(), TensorData::from([[0.5_f32, 0.25]])),
         ];
-        let good = encode(&tensors, "{\"words\": 3}");
+        let good = encode(&tensors, "{\"words\": 3}", &path).unwrap();
         files::write(&path, &good).unwrap();
         let decoded = read(&path).unwrap();
         assert_eq!(decoded.tensors["a"], tensors[1].1);

@@ -1,6 +1,7 @@
 //! `metrics.csv` and `times.csv`, read in one place.
 
 use super::{METRICS, Run, TIMES};
+use crate::metrics::{Metric, MetricValues};
 use crate::{Error, Result, Split};
 
 /// A line of `metrics.csv`.
@@ -14,12 +15,14 @@ pub struct MetricsRow {
     pub loss: f64,
     /// The error rate, where there is one.
     pub error: Option<f64>,
+    /// The metrics that the file has a column for.
+    pub metrics: MetricValues,
 }
 
 impl Run {
     /// The scores of every epoch so far; empty if there are none.
     pub fn metrics(&self) -> Result<Vec<MetricsRow>> {
-        let row = |line: &str| {
+        let row = |header: &str, line: &str| {
             let mut cells = line.split(',');
             let epoch = cells.next()?.parse().ok()?;
             let name = cells.next()?;
@@ -29,27 +32,33 @@ impl Run {
                 "" => None,
                 error => Some(error.parse().ok()?),
             };
-            Some(MetricsRow { epoch, split, loss, error })
+            let names = header.split(',').skip(5);
+            let mut metrics = MetricValues::default();
+            for (name, cell) in names.zip(cells.skip(1)).filter(|(_, cell)| !cell.is_empty()) {
+                metrics.set(Metric::from_key(name)?, cell.parse().ok()?);
+            }
+            Some(MetricsRow { epoch, split, loss, error, metrics })
         };
         self.rows(METRICS, row)
     }
 
     /// Seconds per epoch so far.
     pub fn times(&self) -> Result<Vec<f64>> {
-        self.rows(TIMES, |line| line.split_once(',')?.1.parse().ok())
+        self.rows(TIMES, |_, line| line.split_once(',')?.1.parse().ok())
     }
 
-    fn rows<R>(&self, name: &str, parse: impl Fn(&str) -> Option<R>) -> Result<Vec<R>> {
+    fn rows<R>(&self, name: &str, parse: impl Fn(&str, &str) -> Option<R>) -> Result<Vec<R>> {
         let path = self.path(name);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::io(path, error)),
         };
+        let header = text.lines().next().unwrap_or_default();
         let lines = text.lines().enumerate().skip(1);
         lines
             .map(|(at, line)| {
-                parse(line).ok_or_else(|| Error::damaged(&path, format!("damaged: line {}", at + 1)))
+                parse(header, line).ok_or_else(|| Error::damaged(&path, format!("damaged: line {}", at + 1)))
             })
             .collect()
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! config.toml        everything that decided the run, defaults written out
+//! from.json          with train.from: which weights of another run it started from
 //! split.json         which examples are in which split
 //! metrics.csv        one line per epoch and split
 //! times.csv          seconds per epoch
@@ -13,9 +14,9 @@
 //! ```
 
 pub(crate) mod checksummed;
-mod faults;
 pub(crate) mod files;
 mod history;
+mod transfer;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,12 +25,16 @@ use std::path::{Path, PathBuf};
 use burn::tensor::{Device, TensorData};
 use matnet::net::NetConfig;
 use matnet::weights;
+use matnet_data::files::{LockError, create_folder, open_alone, sweep};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use self::checksummed::hex;
 pub use self::history::MetricsRow;
+use self::transfer::TRANSFER;
+pub use self::transfer::Transfer;
 use crate::config::Document;
+use crate::metrics::{Metric, MetricValues};
 use crate::{Error, Result};
 
 /// The weights of the best epoch.
@@ -79,6 +84,20 @@ pub struct Score {
     pub error: Option<f64>,
     /// How many examples.
     pub examples: usize,
+    /// The other metrics of the task, where they are defined.
+    #[serde(flatten)]
+    pub metrics: MetricValues,
+}
+
+impl Score {
+    /// The value of a metric, if it has one.
+    pub fn metric(&self, metric: Metric) -> Option<f64> {
+        match metric {
+            Metric::Loss => Some(self.loss),
+            Metric::Error => self.error,
+            other => self.metrics.get(other),
+        }
+    }
 }
 
 /// A run folder.
@@ -101,6 +120,11 @@ impl Run {
     /// The name of the folder.
     pub fn name(&self) -> String {
         self.folder.file_name().unwrap_or(self.folder.as_os_str()).to_string_lossy().into_owned()
+    }
+
+    /// Which fold of a cross-validation it is, by the name of its folder: `fold-3`.
+    pub fn fold(&self) -> Option<usize> {
+        self.name().strip_prefix("fold-")?.parse().ok()
     }
 
     /// A file in it.
@@ -151,28 +175,13 @@ impl Run {
 
     /// Creates the folder, if need be, and keeps other processes out until the lock is dropped.
     pub(crate) fn lock(&self) -> Result<File> {
-        faults::check()
-            .and_then(|()| fs::create_dir_all(&self.folder))
-            .map_err(|error| Error::io(&self.folder, error))?;
-        let path = self.path(".lock");
-        if path.is_symlink() {
-            return Err(Error::damaged(path, "is a symbolic link; a run needs a lock file of its own"));
-        }
-        // Never truncated: whatever stands there may be somebody else's.
-        let file = faults::check()
-            .and_then(|()| File::options().write(true).create(true).truncate(false).open(&path));
-        let file = file.map_err(|error| Error::io(&path, error))?;
-        match file.try_lock() {
-            Ok(()) => {
-                files::sweep(&self.folder);
-                Ok(file)
-            }
-            Err(fs::TryLockError::WouldBlock) => {
-                Err(Error::run(&self.folder, "another process is training here"))
-            }
-            // Some file systems have no locks; a user who starts two runs there can only be asked not to.
-            Err(fs::TryLockError::Error(_)) => Ok(file),
-        }
+        create_folder(&self.folder)?;
+        let lock = open_alone(&self.path(".lock")).map_err(|error| match error {
+            LockError::Taken => Error::run(&self.folder, "another process is training here"),
+            LockError::Failed(error) => error.into(),
+        })?;
+        sweep(&self.folder);
+        Ok(lock)
     }
 
     /// Removes the files of a run, and nothing else; fails if another process is training it. The result goes first and the
@@ -192,6 +201,7 @@ impl Run {
             "metrics.csv",
             "times.csv",
             "split.json",
+            TRANSFER,
             "report.html",
             "config.toml",
         ];
@@ -231,20 +241,17 @@ impl Run {
                 return result.then(|| "it has a result.json but no config.toml".to_owned());
             }
         };
-        if before == now {
-            return None;
+        text_difference(&before, now)
+    }
+
+    /// Removes weights and checkpoints, and keeps what was measured.
+    pub(crate) fn remove_weights(&self) -> Result<()> {
+        let _lock = self.lock()?;
+        for name in ["next.ckpt", "last.ckpt", "previous.ckpt", BEST, "last.safetensors", "split.json", TIMES]
+        {
+            files::remove(&self.path(name))?;
         }
-        let flat = |text: &str| text.parse::<toml::Table>().map(|table| flat(&table)).unwrap_or_default();
-        let (before, now) = (flat(&before), flat(now));
-        // Another version is mentioned only if nothing else differs.
-        let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
-        keys.sort_by_key(|key| key.starts_with("run."));
-        let key = keys.into_iter().find(|key| before.get(*key) != now.get(*key));
-        let show = |value: Option<&String>| value.map_or("not given", String::as_str).to_owned();
-        Some(match key {
-            Some(key) => format!("{key} = {}, now {}", show(before.get(key)), show(now.get(key))),
-            None => "it was edited".to_owned(),
-        })
+        Ok(())
     }
 
     /// Fails if the weights of the best epoch are missing or damaged.
@@ -280,6 +287,24 @@ impl Run {
         }
         Ok(Weights { path, tensors: decoded.tensors, epoch, metadata: metadata.into() })
     }
+}
+
+/// Where one config differs from another, like `train.epochs = 100, now 6`; `None` if it does not.
+pub(crate) fn text_difference(before: &str, now: &str) -> Option<String> {
+    if before == now {
+        return None;
+    }
+    let flat = |text: &str| text.parse::<toml::Table>().map(|table| flat(&table)).unwrap_or_default();
+    let (before, now) = (flat(before), flat(now));
+    // Another version is mentioned only if nothing else differs.
+    let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
+    keys.sort_by_key(|key| key.starts_with("run."));
+    let key = keys.into_iter().find(|key| before.get(*key) != now.get(*key));
+    let show = |value: Option<&String>| value.map_or("not given", String::as_str).to_owned();
+    Some(match key {
+        Some(key) => format!("{key} = {}, now {}", show(before.get(key)), show(now.get(key))),
+        None => "it was edited".to_owned(),
+    })
 }
 
 /// `result.json`: a result, and checksums over it and over other files of the run.
@@ -333,7 +358,7 @@ pub(crate) fn encode_weights<M: Serialize>(
     epoch: usize,
     config: &str,
     metadata: &M,
-) -> Vec<u8> {
+) -> Result<Vec<u8>> {
     #[derive(Serialize)]
     struct Text<'a, M> {
         epoch: usize,
@@ -342,7 +367,7 @@ pub(crate) fn encode_weights<M: Serialize>(
         metadata: &'a M,
     }
     let text = serde_json::to_string(&Text { epoch, config, metadata }).expect("numbers and strings");
-    checksummed::encode(tensors, &text)
+    checksummed::encode(tensors, &text, Path::new("weights"))
 }
 
 /// A net with these weights.

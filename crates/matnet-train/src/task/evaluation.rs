@@ -5,11 +5,13 @@
 use std::collections::BTreeMap;
 
 use burn::tensor::Device;
+use burn::tensor::activation::sigmoid;
 use matnet::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::{BatchScore, NetOf, Task, predicted_classes, probabilities, to_vec};
 use crate::config::TrainConfig;
+use crate::metrics::{Metric, MetricValues, Outcomes, PerClass, PerValue, Targets};
 use crate::run::Score;
 
 /// Sums of losses and errors.
@@ -18,6 +20,8 @@ use crate::run::Score;
 pub struct Sums {
     #[serde(with = "bits")]
     loss: f64,
+    #[serde(with = "bits")]
+    weight: f64,
     wrong: u64,
     predictions: u64,
     examples: u64,
@@ -26,15 +30,16 @@ pub struct Sums {
 impl Sums {
     /// Adds the score of a batch of so many examples.
     pub(crate) fn add(&mut self, score: BatchScore, examples: usize) {
-        let loss = f64::from(score.loss.into_scalar::<f32>());
-        self.count(loss, score.wrong, score.predictions, examples);
+        let loss = f64::from(score.loss.clone().into_scalar::<f32>());
+        self.count(loss, &score, examples);
     }
 
-    /// Adds a mean loss and the errors of a batch.
-    pub(crate) fn count(&mut self, loss: f64, wrong: Option<u64>, predictions: u64, examples: usize) {
-        self.loss += loss * examples as f64;
-        self.wrong += wrong.unwrap_or(0);
-        self.predictions += predictions;
+    /// Adds the score of a batch, whose mean loss is known as a number.
+    pub(crate) fn count(&mut self, loss: f64, score: &BatchScore, examples: usize) {
+        self.loss += loss * score.weight;
+        self.weight += score.weight;
+        self.wrong += score.wrong.unwrap_or(0);
+        self.predictions += score.predictions;
         self.examples += examples as u64;
     }
 
@@ -42,7 +47,8 @@ impl Sums {
     pub(crate) fn score(self, has_errors: bool) -> Score {
         let error = has_errors.then(|| self.wrong as f64 / self.predictions.max(1) as f64);
         let examples = self.examples as usize;
-        Score { loss: self.loss / self.examples.max(1) as f64, error, examples }
+        let loss = if self.weight > 0.0 { self.loss / self.weight } else { 0.0 };
+        Score { loss, error, examples, metrics: MetricValues::default() }
     }
 }
 
@@ -62,9 +68,18 @@ pub(crate) mod bits {
 /// How well a net does on some examples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// The mean loss and the error rate.
+    /// The mean loss, the error rate and all metrics that are defined.
     #[serde(flatten)]
     pub score: Score,
+    /// Why the other metrics of the task are not defined.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub undefined: BTreeMap<&'static str, String>,
+    /// The metrics of each class or label; empty if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub per_class: Vec<PerClass>,
+    /// The metrics of each target of a regression; empty if it is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub per_target: Vec<PerValue>,
     /// Which classes are predicted for which; only for nets that predict classes.
     pub confusion: Option<Confusion>,
     /// The wrong predictions, in the order of the examples; empty for nets that predict matrices.
@@ -74,6 +89,39 @@ pub struct Evaluation {
     /// Further metrics, by name.
     #[serde(flatten)]
     pub metrics: BTreeMap<String, f64>,
+    /// Targets and predictions, for curves; `None` if only the loss says how good an output is.
+    #[serde(skip)]
+    pub outcomes: Option<Outcomes>,
+}
+
+impl Evaluation {
+    /// With nothing but a score.
+    pub(crate) fn new(score: Score) -> Self {
+        Self {
+            score,
+            undefined: BTreeMap::new(),
+            per_class: Vec::new(),
+            per_target: Vec::new(),
+            confusion: None,
+            misclassified: Vec::new(),
+            breakdown: None,
+            metrics: BTreeMap::new(),
+            outcomes: None,
+        }
+    }
+
+    /// The same with everything that follows from targets and predictions.
+    pub(crate) fn with_outcomes(mut self, outcomes: Outcomes) -> Self {
+        let (values, undefined) = outcomes.metrics(outcomes.targets().metrics());
+        self.score.metrics = values;
+        let undefined = undefined.into_iter().map(|(metric, reason)| (metric.key(), reason.to_string()));
+        self.undefined = undefined.collect();
+        self.per_class = outcomes.per_class();
+        self.per_target = outcomes.per_value();
+        self.confusion = Confusion::of(&outcomes);
+        self.outcomes = Some(outcomes);
+        self
+    }
 }
 
 /// The score of parts of the examples: a table with one row per part.
@@ -139,6 +187,20 @@ impl Confusion {
         Self { classes, counts }
     }
 
+    /// Of the outcomes of a split; `None` unless they are classes.
+    pub fn of(outcomes: &Outcomes) -> Option<Self> {
+        let (Targets::Classes(targets), Targets::Classes(predicted)) =
+            (outcomes.targets(), outcomes.predicted())
+        else {
+            return None;
+        };
+        let mut confusion = Self::new(outcomes.names().to_vec());
+        for (&target, &predicted) in targets.iter().zip(predicted) {
+            confusion.add(target, predicted);
+        }
+        Some(confusion)
+    }
+
     /// Without the classes that are neither targets nor predictions: of a thousand words few are answers.
     pub fn used(&self) -> Self {
         let used: Vec<usize> = (0..self.classes.len())
@@ -192,6 +254,48 @@ impl Confusion {
     }
 }
 
+/// The metrics that a task has: loss, error rate, and those of its targets.
+pub(crate) fn available_metrics<T: Task>(task: &T) -> Vec<Metric> {
+    let mut all = vec![Metric::Loss];
+    all.extend(task.has_errors().then_some(Metric::Error));
+    all.extend(task.metric_targets(&[]).iter().flat_map(Targets::metrics));
+    all
+}
+
+/// The outcomes of a split, none as yet; `None` if only the loss says how good an output is.
+pub(crate) fn no_outcomes<T: Task>(task: &T) -> Option<Outcomes> {
+    Some(Outcomes::new(task.target_names().to_vec(), &task.metric_targets(&[])?))
+}
+
+/// Evaluates a net on a batch: adds to the sums and to the outcomes.
+pub(crate) fn evaluate_batch<T: Task>(
+    task: &T,
+    net: &NetOf<T>,
+    batch: &[usize],
+    device: &Device,
+    sums: &mut Sums,
+    outcomes: Option<&mut Outcomes>,
+) {
+    let output = task.forward(net, batch, &mut Mode::Eval, device);
+    if let (Some(outcomes), Some(targets), Some(scores)) =
+        (outcomes, task.metric_targets(batch), task.metric_scores(&output))
+    {
+        let (predicted, probabilities) = match targets {
+            Targets::Classes(_) => {
+                let predicted = predicted_classes(&to_vec(scores.clone()), scores.dims()[1]);
+                (Targets::Classes(predicted), to_vec(probabilities(scores)))
+            }
+            Targets::MultiLabels(_) => {
+                let predicted = to_vec(scores.clone()).into_iter().map(|logit| logit > 0.0).collect();
+                (Targets::MultiLabels(predicted), to_vec(sigmoid(scores)))
+            }
+            Targets::Values(_) => (Targets::Values(to_vec(scores)), Vec::new()),
+        };
+        outcomes.add(targets, predicted, probabilities, task.metric_weights(batch));
+    }
+    sums.add(task.score(output, batch, device), batch.len());
+}
+
 /// Evaluates a net on some examples, in batches as large as while training.
 pub(crate) fn evaluate<T: Task>(
     task: &T,
@@ -200,38 +304,51 @@ pub(crate) fn evaluate<T: Task>(
     train: &TrainConfig,
     device: &Device,
 ) -> Evaluation {
-    let mut sums = Sums::default();
-    let mut confusion = (!task.class_names().is_empty()).then(|| Confusion::new(task.class_names().to_vec()));
+    let (mut sums, mut outcomes) = (Sums::default(), no_outcomes(task));
     let mut misclassified = Vec::new();
     let batch_size = task.eval_batch_size(train.batch_size);
     for batch in examples.chunks(batch_size) {
-        let output = task.forward(net, batch, &mut Mode::Eval, device);
-        if let (Some(confusion), Some(scores)) = (&mut confusion, task.class_scores(&output)) {
-            let targets = task.classes(batch);
-            let predicted = predicted_classes(&to_vec(scores.clone()), scores.dims()[1]);
-            let probabilities = probabilities(scores.clone());
-            let classes = probabilities.dims()[1];
-            let probabilities = to_vec(probabilities);
-            let steps = targets.len() / batch.len();
-            for (at, (&target, &predicted)) in targets.iter().zip(&predicted).enumerate() {
-                confusion.add(target, predicted);
-                if target != predicted {
-                    misclassified.push(Misclassified {
-                        example: batch[at / steps],
-                        step: task.by_step().then_some(at % steps),
-                        target,
-                        predicted,
-                        probability: probabilities[at * classes + predicted as usize],
-                        target_probability: probabilities[at * classes + target as usize],
-                    });
-                }
-            }
+        let before = outcomes.as_ref().map_or(0, Outcomes::rows);
+        evaluate_batch(task, net, batch, device, &mut sums, outcomes.as_mut());
+        if let Some(outcomes) = &outcomes {
+            misclassified.extend(misclassified_in(task, outcomes, before, batch));
         }
-        sums.add(task.score(output, batch, device), batch.len());
     }
-    let score = sums.score(task.has_errors());
-    let metrics = task.extra_metrics(net, examples, Some(score), batch_size, device);
-    Evaluation { score, confusion, misclassified, breakdown: None, metrics }
+    let mut evaluation = Evaluation::new(sums.score(task.has_errors()));
+    if let Some(outcomes) = outcomes {
+        evaluation = evaluation.with_outcomes(outcomes);
+    }
+    evaluation.misclassified = misclassified;
+    evaluation.metrics = task.extra_metrics(net, examples, Some(evaluation.score), batch_size, device);
+    evaluation
+}
+
+/// The wrong predictions of the batch whose rows begin at `first`.
+fn misclassified_in<T: Task>(
+    task: &T,
+    outcomes: &Outcomes,
+    first: usize,
+    batch: &[usize],
+) -> Vec<Misclassified> {
+    let (Targets::Classes(targets), Targets::Classes(predicted)) = (outcomes.targets(), outcomes.predicted())
+    else {
+        return Vec::new();
+    };
+    let probability =
+        |row: usize, class: u32| outcomes.probabilities()[row * outcomes.width() + class as usize];
+    let places =
+        batch.iter().flat_map(|&example| (0..task.metric_rows(example)).map(move |step| (example, step)));
+    let rows = (first..targets.len()).zip(places);
+    rows.filter(|&(row, _)| targets[row] != predicted[row])
+        .map(|(row, (example, step))| Misclassified {
+            example,
+            step: task.by_step().then_some(step),
+            target: targets[row],
+            predicted: predicted[row],
+            probability: probability(row, predicted[row]),
+            target_probability: probability(row, targets[row]),
+        })
+        .collect()
 }
 
 #[cfg(test)]

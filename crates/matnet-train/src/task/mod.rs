@@ -7,16 +7,18 @@
 mod evaluation;
 #[cfg(feature = "report")]
 mod figure;
+mod loss;
 mod prediction;
 mod trained;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use burn::tensor::activation::{log_softmax, sigmoid, softmax};
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::activation::{sigmoid, softmax};
+use burn::tensor::{Device, Tensor};
 use matnet::Mode;
 use matnet::net::NetConfig;
+use matnet::random::SeededRng;
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
 use serde::Serialize;
@@ -24,13 +26,17 @@ use serde::de::DeserializeOwned;
 use toml::Table;
 
 pub use self::evaluation::{Breakdown, ClassCounts, Confusion, Evaluation, Misclassified};
-pub(crate) use self::evaluation::{Sums, bits, evaluate};
+pub(crate) use self::evaluation::{Sums, available_metrics, bits, evaluate, evaluate_batch, no_outcomes};
 #[cfg(feature = "report")]
 pub use self::figure::{ExampleMatrices, FigureKind, TaskFigure};
-pub(crate) use self::prediction::{FILES, for_samples};
-pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions};
+pub(crate) use self::loss::{
+    ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, label_cross_entropy, weighted_mean,
+};
+pub(crate) use self::prediction::{FILES, Reading, for_samples};
+pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions, Wanted};
 pub(crate) use self::trained::{Fitted, Loaded};
 use crate::config::{Loss, TrainConfig};
+use crate::metrics::Targets;
 use crate::run::Score;
 use crate::{Error, Result, Split};
 
@@ -47,7 +53,37 @@ pub trait Dataset {
     fn notes(&self) -> &[String];
     /// The examples of a split, by index.
     fn split(&self, split: Split) -> &[usize];
+    /// How many folds the split rule has, if one of several folds is the test split.
+    fn fold_count(&self) -> Option<usize> {
+        None
+    }
 }
+
+/// Implements [`Dataset`] for a type with the fields `config.source`, `checksum`, `notes` and `indices`.
+macro_rules! impl_dataset {
+    ($type:ty $(, $($more:tt)+)?) => {
+        impl crate::task::Dataset for $type {
+            fn source(&self) -> &str {
+                &self.config.source
+            }
+
+            fn checksum(&self) -> &str {
+                &self.checksum
+            }
+
+            fn notes(&self) -> &[String] {
+                &self.notes
+            }
+
+            fn split(&self, split: crate::Split) -> &[usize] {
+                split.of(&self.indices)
+            }
+
+            $($($more)+)?
+        }
+    };
+}
+pub(crate) use impl_dataset;
 
 /// Data other than those of the run, for evaluation or prediction.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +124,11 @@ pub trait Task: Sized + 'static {
         metadata: &Self::Metadata,
         cache: &Cache,
     ) -> Result<Self::Data>;
+
+    /// The dataset in the form that this kind of net takes, where several are possible.
+    fn view(data: Arc<Self::Data>) -> Result<Arc<Self::Data>> {
+        Ok(data)
+    }
 
     /// Whether every seed has a split of its own.
     fn split_per_seed(config: &Self::DataConfig) -> bool;
@@ -134,6 +175,16 @@ pub trait Task: Sized + 'static {
     /// Examples per batch of an evaluation. Sums of `f32` depend on it in their last bits, so it is the same everywhere.
     fn eval_batch_size(&self, wanted: Option<usize>) -> usize;
 
+    /// Whether examples are sequences of different lengths.
+    fn lengths_differ(&self) -> bool {
+        false
+    }
+
+    /// The batches of an epoch, from its examples in random order.
+    fn batches(&self, order: &[usize], batch_size: usize, _rng: &mut SeededRng) -> Vec<Vec<usize>> {
+        order.chunks(batch_size).map(<[usize]>::to_vec).collect()
+    }
+
     /// What the net gives for some examples.
     fn forward(
         &self,
@@ -176,6 +227,33 @@ pub trait Task: Sized + 'static {
         false
     }
 
+    /// The targets of some examples as [`metrics`](crate::metrics) compare them: a row for each example, or for each step.
+    /// `None` if only the loss says how good an output is. No examples ask for the kind of targets alone.
+    fn metric_targets(&self, examples: &[usize]) -> Option<Targets> {
+        (!self.class_names().is_empty()).then(|| Targets::Classes(self.classes(examples)))
+    }
+
+    /// How many of these rows are those of one example: its steps, if every step has a target.
+    fn metric_rows(&self, _example: usize) -> usize {
+        1
+    }
+
+    /// What an output says about these targets, with as many rows: the scores of the classes, the logits of the labels, or
+    /// the values in the units of the data.
+    fn metric_scores(&self, output: &Self::Output) -> Option<Tensor<2>> {
+        self.class_scores(output).cloned()
+    }
+
+    /// The weight of each of these rows in the metrics; `None` for equal weights.
+    fn metric_weights(&self, _examples: &[usize]) -> Option<Vec<f32>> {
+        None
+    }
+
+    /// A name for each class, label or value that the targets are made of.
+    fn target_names(&self) -> &[String] {
+        self.class_names()
+    }
+
     /// Further metrics of a split, by name.
     fn extra_metrics(
         &self,
@@ -202,8 +280,9 @@ pub trait Task: Sized + 'static {
 
     // ---- Prediction and evaluation of a trained net ----
 
-    /// Predictions for raw inputs, as they stand in the user's files.
-    fn predict(_loaded: &Loaded<Self>, _inputs: Array) -> Result<Predictions> {
+    /// Predictions for raw inputs, as they stand in the user's files; `lengths` are the steps of each sequence, none if all of
+    /// them count.
+    fn predict(_loaded: &Loaded<Self>, _inputs: Array, _lengths: &[usize]) -> Result<Predictions> {
         Err(Error::Mismatch("this kind of net does not take arrays; give it a file".to_owned()))
     }
 
@@ -315,6 +394,8 @@ impl EvalOptions {
 pub struct BatchScore {
     /// The mean loss.
     pub loss: Tensor<1>,
+    /// How much it counts among the losses of other batches: the examples, or the sum of their weights.
+    pub weight: f64,
     /// Wrong predictions, where predictions are right or wrong.
     pub wrong: Option<u64>,
     /// Predictions in all.
@@ -322,34 +403,19 @@ pub struct BatchScore {
 }
 
 impl BatchScore {
-    /// Of class scores, for these target classes.
-    pub(crate) fn of_classes(scores: Tensor<2>, classes: &[u32]) -> Self {
+    /// Of class scores, for these target classes; `rows` may weigh them.
+    pub(crate) fn of_classes(
+        scores: Tensor<2>,
+        classes: &[u32],
+        loss: &ClassLoss,
+        rows: Option<&[f32]>,
+    ) -> Self {
         let count = scores.dims()[1];
         let predicted = predicted_classes(&to_vec(scores.clone()), count);
         let wrong = predicted.iter().zip(classes).filter(|(predicted, target)| predicted != target).count();
-        let loss = cross_entropy(scores, classes);
-        Self { loss, wrong: Some(wrong as u64), predictions: classes.len() as u64 }
+        let WeightedMean { mean, weight } = loss::cross_entropy(scores, classes, loss, rows);
+        Self { loss: mean, weight, wrong: Some(wrong as u64), predictions: classes.len() as u64 }
     }
-}
-
-/// The mean of −log p of the target class; a single score is the logit of class 1.
-fn cross_entropy(scores: Tensor<2>, classes: &[u32]) -> Tensor<1> {
-    let [count, width] = scores.dims();
-    let device = scores.device();
-    if width == 1 {
-        let targets: Vec<f32> = classes.iter().map(|&class| class as f32).collect();
-        let targets = Tensor::<1>::from_data(TensorData::new(targets, [count]), &device);
-        return binary_cross_entropy(scores.reshape([count]), targets).mean();
-    }
-    let classes: Vec<i64> = classes.iter().map(|&class| i64::from(class)).collect();
-    let classes = Tensor::<2, Int>::from_data(TensorData::new(classes, [count, 1]), &device);
-    -log_softmax(scores, 1).gather(1, classes).mean()
-}
-
-/// max(x, 0) − x·y + log(1 + e^−|x|): the binary cross-entropy of σ(x), without its overflow.
-pub(crate) fn binary_cross_entropy<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> Tensor<D> {
-    let tail = (-logits.clone().abs()).exp().log1p();
-    logits.clone().clamp_min(0.0) - logits * targets + tail
 }
 
 /// The class with the highest score in each row; a single score is the logit of class 1.

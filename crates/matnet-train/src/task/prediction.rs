@@ -5,7 +5,7 @@ use std::path::Path;
 use burn::tensor::Tensor;
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
-use matnet_data::local::SampleReader;
+use matnet_data::local::{ReadOptions, SampleChunk, SampleReader};
 
 use super::{predicted_classes, probabilities, to_vec};
 use crate::{Error, Result};
@@ -20,11 +20,13 @@ pub(crate) const FILES: usize = 64;
 /// What a trained net predicts for some examples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
-    /// Probabilities `[n, classes]` (`[n, time, classes]` for classes per step), or matrices `[n, rows, cols]` or
-    /// `[n, time, rows, cols]`.
+    /// Probabilities `[n, classes]` (`[n, time, classes]` for classes per step), values or probabilities of labels `[n, k]`, or
+    /// matrices `[n, rows, cols]` or `[n, time, rows, cols]`. What follows the end of a shorter sequence is 0.
     pub values: Array,
-    /// The most probable class of each example or step; empty for matrices.
+    /// The most probable class of each example or step; empty without classes.
     pub classes: Vec<u32>,
+    /// The steps of each sequence, where every step has a prediction and lengths differ.
+    pub lengths: Vec<usize>,
 }
 
 impl Predictions {
@@ -33,8 +35,42 @@ impl Predictions {
         let classes = predicted_classes(&to_vec(scores.clone()), scores.dims()[1]);
         let probabilities = probabilities(scores);
         let shape = shape(probabilities.dims()[1]);
-        Ok(Self { values: Array::new(shape, to_vec(probabilities))?, classes })
+        Ok(Self { values: Array::new(shape, to_vec(probabilities))?, classes, lengths: Vec::new() })
     }
+
+    /// Without classes.
+    pub(crate) fn of_values(values: Array) -> Self {
+        Self { values, classes: Vec::new(), lengths: Vec::new() }
+    }
+
+    /// From rows `[steps, …]` of sequences one after another to `[n, time, …]`.
+    pub(crate) fn padded(self, lengths: &[usize], time: usize) -> Result<Self> {
+        let Self { values, classes, .. } = self;
+        let sides = values.shape()[1..].to_vec();
+        let size: usize = sides.iter().product();
+        let (mut padded, mut row) = (Vec::with_capacity(lengths.len() * time * size), 0);
+        for (at, &length) in lengths.iter().enumerate() {
+            padded.extend_from_slice(&values.data()[row * size..(row + length) * size]);
+            padded.resize((at + 1) * time * size, 0.0);
+            row += length;
+        }
+        let shape = [vec![lengths.len(), time], sides].concat();
+        Ok(Self { values: Array::new(shape, padded)?, classes, lengths: lengths.to_vec() })
+    }
+}
+
+/// What a net may be asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    /// Its predictions.
+    #[default]
+    Predictions,
+    /// The states of a hidden layer, by its name in `matnet inspect`.
+    Hidden(&'a str),
+    /// The code of an auto-encoder.
+    Code,
+    /// The mean reconstruction error of an auto-encoder, by the loss that it was trained with.
+    Score,
 }
 
 /// What to predict for.
@@ -46,6 +82,8 @@ pub struct PredictRequest<'a> {
     pub edges: Option<&'a Path>,
     /// Examples per batch; by default as many as 16 MiB hold.
     pub batch_size: Option<usize>,
+    /// What is asked for.
+    pub wanted: Wanted<'a>,
     /// Where datasets are.
     pub cache: &'a Cache,
 }
@@ -56,6 +94,17 @@ impl PredictRequest<'_> {
         match error {
             error @ Error::Mismatch(_) => error.within(self.input.display().to_string()),
             other => other,
+        }
+    }
+
+    /// Fails if hidden states, codes or scores are asked for, which only nets on samples have.
+    pub(crate) fn refuse_states(&self) -> Result<()> {
+        match self.wanted {
+            Wanted::Predictions => Ok(()),
+            _ => Err(Error::Mismatch(
+                "hidden states, codes and scores were asked for; only nets on matrices and sequences have them"
+                    .to_owned(),
+            )),
         }
     }
 
@@ -75,8 +124,10 @@ pub struct PredictionStream<'a> {
     pub unit: &'static str,
     /// How many there will be.
     pub total: usize,
-    /// A name per class; empty for matrices.
+    /// A name per class; empty without classes.
     pub classes: Vec<String>,
+    /// A name per column, for values and labels; else empty.
+    pub columns: Vec<String>,
     /// The batches.
     pub batches: Box<dyn Iterator<Item = Result<PredictedBatch>> + 'a>,
 }
@@ -90,28 +141,41 @@ pub struct PredictedBatch {
     pub names: Option<Vec<String>>,
 }
 
+/// How the samples of files are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    /// Where files leave a choice.
+    pub options: ReadOptions,
+    /// Whether values may be missing.
+    pub missing: bool,
+}
+
 /// Predictions for samples in files, by a function from raw inputs to predictions.
 pub(crate) fn for_samples<'a>(
     request: &PredictRequest,
     classes: &[String],
-    predict: impl Fn(Array) -> Result<Predictions> + 'a,
+    reading: Reading,
+    predict: impl Fn(Array, &[usize]) -> Result<Predictions> + 'a,
 ) -> Result<PredictionStream<'a>> {
     request.refuse_edges()?;
-    let mut chunks = SampleReader::open(request.input)?;
+    // The options are those of the run's own files; inputs of another kind may have no use for them.
+    let chunks = SampleReader::open_with(request.input, &reading.options)
+        .or_else(|error| SampleReader::open(request.input).map_err(|_| error))?;
+    let mut chunks = if reading.missing { chunks.keep_missing() } else { chunks };
     let batch = request.batch_size.unwrap_or_else(|| match chunks.sample_size() {
         Some(size) => (NUMBERS / size.max(1)).clamp(1, MAX_SAMPLES),
         None => FILES,
     });
     let (total, input, mut done) = (chunks.len(), request.input.display().to_string(), 0);
     let batches = std::iter::from_fn(move || {
-        let inputs = match chunks.next_chunk(batch) {
-            Ok(inputs) => inputs?,
+        let SampleChunk { inputs, lengths } = match chunks.next_chunk(batch) {
+            Ok(chunk) => chunk?,
             Err(error) => return Some(Err(error.into())),
         };
         let count = inputs.len();
         let names = chunks.file_names().map(|names| names[done..done + count].to_vec());
         done += count;
-        let predictions = predict(inputs).map_err(|error| match error {
+        let predictions = predict(inputs, &lengths).map_err(|error| match error {
             error @ (Error::Mismatch(_) | Error::Data(matnet_data::Error::Invalid(_))) => {
                 error.within(input.clone())
             }
@@ -119,5 +183,6 @@ pub(crate) fn for_samples<'a>(
         });
         Some(predictions.map(|predictions| PredictedBatch { predictions, names }))
     });
-    Ok(PredictionStream { unit: "sample", total, classes: classes.to_vec(), batches: Box::new(batches) })
+    let (classes, columns) = (classes.to_vec(), Vec::new());
+    Ok(PredictionStream { unit: "sample", total, classes, columns, batches: Box::new(batches) })
 }

@@ -2,19 +2,25 @@
 
 use std::path::Path;
 
+use matnet_data::Dataset;
 use matnet_data::catalog::{self, Cache, LoadOptions};
-use matnet_data::{Dataset, local};
+use matnet_data::local::{self, ReadOptions};
 
 use crate::config::suggestion;
 use crate::{Error, Result};
 
 /// Loads what a source names; `None` if it is neither a dataset nor a file.
-pub fn open(source: &str, cache: &Cache, options: LoadOptions) -> Result<Option<Dataset>> {
+pub fn open(
+    source: &str,
+    cache: &Cache,
+    options: LoadOptions,
+    read: &ReadOptions,
+) -> Result<Option<Dataset>> {
     if catalog::get(source).is_ok() {
         return Ok(Some(catalog::load(source, cache, options)?));
     }
     match Path::new(source).exists() {
-        true => Ok(Some(local::load(source)?)),
+        true => Ok(Some(local::load_with(source, read)?)),
         false => Ok(None),
     }
 }

@@ -94,22 +94,28 @@ impl<T: Task> Checkpoint<T> {
         tensors.extend(self.ema.iter().flat_map(|ema| ema.save(&self.net)));
         let progress = serde_json::to_string(&self.progress).expect("numbers and strings");
         let [last, next, previous] = [LAST, NEXT, PREVIOUS].map(|name| folder.join(name));
-        files::write(&next, &checksummed::encode(&tensors, &progress))?;
+        // Whoever reads the error knows the name that the file would have got.
+        files::write(&next, &checksummed::encode(&tensors, &progress, &last)?).map_err(
+            |error| match error {
+                Error::Io { source, .. } => Error::io(&last, source),
+                error => error,
+            },
+        )?;
         if last.exists() {
             files::rename(&last, &previous)?;
         }
         files::rename(&next, &last)
     }
 
-    /// Restores a saved checkpoint of the same config.
-    pub fn restore(mut self, path: &Path, device: &Device) -> Result<Self> {
+    /// Restores a saved checkpoint of the same config, or of the `former` one of a run that is extended.
+    pub fn restore(mut self, path: &Path, device: &Device, former: Option<&str>) -> Result<Self> {
         let Decoded { mut tensors, text } = checksummed::read(path)?;
         let damaged = |what: String| Error::damaged(path, what);
         let progress: Progress = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         if progress.format != FORMAT {
             return Err(damaged(format!("has format {}; this matnet reads {FORMAT}", progress.format)));
         }
-        if progress.config != self.progress.config {
+        if progress.config != self.progress.config && former != Some(&progress.config) {
             return Err(damaged("belongs to another config".to_owned()));
         }
         self.optimizer.load(&mut tensors, &progress.steps, device).map_err(damaged)?;
@@ -121,7 +127,7 @@ impl<T: Task> Checkpoint<T> {
             .filter_map(|(name, data)| Some((name.strip_prefix("net.")?.to_owned(), data)))
             .collect();
         self.net = weights::load(self.net, named).map_err(|error| damaged(error.to_string()))?;
-        self.progress = Progress { simd: matnet::simd_level(), ..progress };
+        self.progress = Progress { simd: matnet::simd_level(), config: self.progress.config, ..progress };
         Ok(self)
     }
 }
@@ -134,6 +140,11 @@ pub fn newest(folder: &Path) -> Result<Option<PathBuf>> {
         files::rename(&next, &last)?;
     }
     Ok([last, previous].into_iter().find(|path| path.exists()))
+}
+
+/// Whether there is a checkpoint.
+pub fn any(folder: &Path) -> bool {
+    [LAST, NEXT, PREVIOUS].iter().any(|name| folder.join(name).exists())
 }
 
 /// Removes the checkpoint before the newest.

@@ -1,10 +1,12 @@
 //! Training events, and who receives them.
 
 use crate::Split;
-use crate::run::{Run, Score};
+use crate::metrics::Metric;
+use crate::run::{Run, Score, Transfer};
 
 /// What the training loop reports while it runs.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant)] // An event is passed on once and not kept.
 pub enum Event<'a> {
     /// Training starts, or resumes from a checkpoint.
     Begin {
@@ -16,10 +18,14 @@ pub enum Event<'a> {
         epochs: usize,
         /// Steps per epoch.
         steps: usize,
+        /// The metric that selects the best epoch.
+        monitor: Metric,
         /// Epochs and steps done before, if a checkpoint was resumed.
         resumed: Option<(usize, usize)>,
         /// Notes on the dataset.
         notes: &'a [String],
+        /// The weights that it starts from, with `train.from`, unless it resumes.
+        transfer: Option<&'a Transfer>,
     },
     /// A step is done.
     Step {

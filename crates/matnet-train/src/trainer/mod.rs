@@ -7,17 +7,19 @@
 mod checkpoint;
 mod ema;
 mod event;
+mod extend;
 mod memory;
 mod optimizer;
 mod planned;
 mod save;
+mod source;
+mod start;
 
 use std::time::{Duration, Instant};
 
 use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::Device;
-use matnet::net::NetConfig;
 use matnet::random::SeededRng;
 use matnet::{Mode, Regularizer, weights};
 use matnet_data::SplitIndices;
@@ -29,9 +31,14 @@ pub use self::event::{Event, Observer};
 pub use self::memory::MemoryNeed;
 use self::optimizer::Optimizer;
 pub(crate) use self::planned::Planned;
-use crate::config::{Monitor, Reduction, TrainConfig};
-use crate::run::{Run, RunResult, Score, files};
-use crate::task::{BatchScore, Dataset, Fitted, NetOf, Pretraining, Sums, Task};
+use self::source::freeze;
+pub use self::start::TrialScore;
+pub(crate) use self::start::try_out;
+use self::start::{Opened, open};
+use crate::config::{Reduction, TrainConfig};
+use crate::metrics::Metric;
+use crate::run::{Run, RunResult, Score, Transfer, files};
+use crate::task::{BatchScore, Dataset, Fitted, NetOf, Pretraining, Sums, Task, evaluate_batch, no_outcomes};
 use crate::{Error, Result, Split};
 
 /// How a run is carried out; none of it changes the result.
@@ -44,11 +51,14 @@ pub struct Options {
     pub save_every: Duration,
     /// Resume from the checkpoint before the newest.
     pub from_previous: bool,
+    /// Extend a run that has fewer epochs but else the same config, in place of refusing it.
+    pub extend: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { device: Device::flex(), save_every: Duration::from_secs(30), from_previous: false }
+        let (save_every, from_previous, extend) = (Duration::from_secs(30), false, false);
+        Self { device: Device::flex(), save_every, from_previous, extend }
     }
 }
 
@@ -70,6 +80,12 @@ impl Options {
         self.from_previous = previous;
         self
     }
+
+    /// The same, giving a run that has fewer epochs the epochs of the plan if `extend`.
+    pub fn with_extend(mut self, extend: bool) -> Self {
+        self.extend = extend;
+        self
+    }
 }
 
 /// How a training ended.
@@ -88,19 +104,17 @@ pub(crate) fn train<T: Task>(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
-    let _lock = run.lock()?;
-    let config = planned.config_text();
-    if let Some(difference) = run.difference(&config) {
-        let what = format!(
-            "a run with another config stands here ({difference}); --out chooses another folder, --fresh overwrites it"
-        );
-        return Err(Error::run(run.folder(), what));
+    let (mut planned, source) = planned.with_source(run)?;
+    let mut former = None;
+    if options.extend {
+        (planned, former) = extend::extended(planned, run)?;
     }
-    let newest = match options.from_previous {
-        true => Some(run.path(checkpoint::PREVIOUS)),
-        false => checkpoint::newest(run.folder())?,
-    };
-    let state = start(planned, run, newest.as_deref(), options)?;
+    let planned = &planned;
+    let _lock = run.lock()?;
+    if let Some(former) = &former {
+        extend::extend(run, former, planned, &options.device)?;
+    }
+    let Opened { config, newest, state, transfer } = open(planned, source.as_ref(), run, options)?;
     let finished = match state.progress.finished {
         true => run.result()?,
         false => None,
@@ -116,39 +130,16 @@ pub(crate) fn train<T: Task>(
     }
     files::write(&run.path("config.toml"), config.as_bytes())?;
     files::write(&run.path("split.json"), split_json(&*planned.task).as_bytes())?;
+    if let Some(transfer) = &transfer {
+        transfer.write(run)?;
+    }
     let mut trainer = Trainer::new(planned, run, options, state, observer);
-    trainer.begin(newest.is_some());
-    trainer.epochs()?;
+    trainer.begin(newest, transfer.as_ref());
+    trainer.epochs(None)?;
     let (result, best) = trainer.finish()?;
     report(&planned.fitted(run, best, &result, options))?;
     observer.event(Event::End);
     Ok(Outcome { result, was_finished: false })
-}
-
-/// The net in training: initialised, or restored from a checkpoint.
-fn start<T: Task>(
-    planned: &Planned<T>,
-    run: &Run,
-    newest: Option<&std::path::Path>,
-    options: &Options,
-) -> Result<Checkpoint<T>> {
-    let (task, train) = (&*planned.task, &*planned.train);
-    let device = options.device.clone().autodiff();
-    let net = match newest {
-        Some(_) => task.config().blank(&device),
-        None => task.config().init(&mut SeededRng::new(train.seed, "init"), &device),
-    };
-    let net = net.map_err(crate::error::at("model"))?;
-    let optimizer = Optimizer::new(train, &net);
-    let ema = train.ema_decay.map(|decay| WeightAverage::new(decay, &net));
-    let mut state = Checkpoint::new(net, optimizer, ema, planned.checksum());
-    if let Some(path) = newest {
-        state =
-            state.restore(path, &options.device).map_err(|error| checkpoint::advise(run.folder(), error))?;
-    }
-    let pretraining = pretraining(task, &state.progress).is_some();
-    state.net = task.with_pretraining(state.net, pretraining);
-    Ok(state)
 }
 
 /// The pretraining that is still going on, if any.
@@ -188,6 +179,8 @@ struct Trainer<'a, T: Task> {
     batch_size: usize,
     /// Steps per epoch.
     steps: usize,
+    /// The metrics with a column of their own in `metrics.csv`.
+    columns: Vec<Metric>,
     /// l1 and l2.
     regularizer: Regularizer,
     /// The best net of this process, and its weights if they have not been written yet.
@@ -198,6 +191,8 @@ struct Trainer<'a, T: Task> {
     saving: Duration,
     times: Vec<String>,
     epoch_start: Instant,
+    /// In a search: the test split is never evaluated.
+    hold_out_test: bool,
 }
 
 impl<'a, T: Task> Trainer<'a, T> {
@@ -226,30 +221,38 @@ impl<'a, T: Task> Trainer<'a, T> {
             observer,
             batch_size,
             steps: examples.div_ceil(batch_size),
+            columns: columns(&**task, config.monitor),
             best: None,
             unwritten_best: None,
             saved: Instant::now(),
             saving: Duration::ZERO,
             times,
             epoch_start: Instant::now(),
+            hold_out_test: false,
         }
     }
 
-    fn begin(&mut self, resumed: bool) {
-        let progress = &self.state.progress;
+    fn begin(&mut self, resumed: Option<(usize, usize)>, transfer: Option<&Transfer>) {
         self.observer.event(Event::Begin {
             run: self.run,
             parameters: weights::count(&self.state.net),
             epochs: self.config.epochs + self.task.pretraining().map_or(0, |phase| phase.epochs),
             steps: self.steps,
-            resumed: resumed.then_some((progress.epoch, progress.step)),
+            monitor: self.config.monitor.unwrap_or(Metric::Loss),
+            resumed,
             notes: self.task.data().notes(),
+            transfer,
         });
     }
 
-    /// All epochs that are left.
-    fn epochs(&mut self) -> Result<()> {
-        while !self.state.progress.finished {
+    /// All epochs that are left, up to a number of them.
+    fn epochs(&mut self, until: Option<usize>) -> Result<()> {
+        let reached = |progress: &Progress| {
+            let done = progress.epoch - progress.pretrained.unwrap_or(0);
+            let pretraining = pretraining(self.task, progress).is_some();
+            until.is_some_and(|until| !pretraining && done >= until)
+        };
+        while !self.state.progress.finished && !reached(&self.state.progress) {
             self.epoch_start = Instant::now();
             self.train_epoch()?;
             self.evaluate_epoch()?;
@@ -260,7 +263,8 @@ impl<'a, T: Task> Trainer<'a, T> {
                 Some(phase) if progress.epoch == phase.epochs || since_best >= phase.patience => {
                     // What was best in pretraining is not what is looked for.
                     (progress.pretrained, progress.best) = (Some(progress.epoch), None);
-                    self.state.net = self.task.with_pretraining(self.state.net.clone(), false);
+                    let net = self.task.with_pretraining(self.state.net.clone(), false);
+                    self.state.net = freeze(net, &self.config.freeze);
                 }
                 Some(_) => {}
                 None => {
@@ -285,15 +289,17 @@ impl<'a, T: Task> Trainer<'a, T> {
             return self.config.learning_rate;
         }
         let done = epoch - self.state.progress.pretrained.unwrap_or(0);
-        self.config.learning_rates(self.steps).at(done as u64 * self.steps as u64 + step as u64)
+        self.config.learning_rates(self.steps, done).at(done as u64 * self.steps as u64 + step as u64)
     }
 
     /// The steps that are left of an epoch.
     fn train_epoch(&mut self) -> Result<()> {
         let mut order = self.task.data().split(Split::Train).to_vec();
         let (seed, epoch) = (self.config.seed, self.state.progress.epoch);
-        order.shuffle(&mut SeededRng::new(seed, &format!("order of epoch {epoch}")));
-        for (step, batch) in order.chunks(self.batch_size).enumerate().skip(self.state.progress.step) {
+        let mut rng = SeededRng::new(seed, &format!("order of epoch {epoch}"));
+        order.shuffle(&mut rng);
+        let batches = self.task.batches(&order, self.batch_size, &mut rng);
+        for (step, batch) in batches.iter().enumerate().skip(self.state.progress.step) {
             let number = epoch as u64 * self.steps as u64 + step as u64;
             let learning_rate = self.learning_rate(epoch, step);
             let mode = Mode::train(SeededRng::new(seed, &format!("step {number}")));
@@ -320,10 +326,11 @@ impl<'a, T: Task> Trainer<'a, T> {
         if !loss.is_finite() {
             return Err(self.diverged(batch, replay, &format!("the loss is {loss}")));
         }
-        let BatchScore { loss: mean, wrong, predictions } = score;
+        self.state.progress.sums.count(loss, &score, batch.len());
+        let BatchScore { loss: mean, weight, .. } = score;
         let total = match self.config.reduction {
             Reduction::Mean => mean,
-            Reduction::Sum => mean * batch.len() as f64,
+            Reduction::Sum => mean * weight,
         };
         let total = match self.regularizer.loss(&self.state.net) {
             Some(penalty) => total + penalty,
@@ -340,7 +347,6 @@ impl<'a, T: Task> Trainer<'a, T> {
         // The net goes through the optimizer by value.
         let net = self.state.net.clone();
         self.state.net = self.state.optimizer.step(learning_rate, net, gradients);
-        self.state.progress.sums.count(loss, wrong, predictions, batch.len());
         Ok(())
     }
 
@@ -355,15 +361,22 @@ impl<'a, T: Task> Trainer<'a, T> {
     /// Scores an epoch, and remembers it if it is the best.
     fn evaluate_epoch(&mut self) -> Result<()> {
         let net = self.averaged().valid();
-        let valid = self.evaluate(&net, Split::Valid)?;
-        let test = if self.config.log_test { self.evaluate(&net, Split::Test)? } else { None };
+        let columns = self.columns.clone();
+        let valid = self.evaluate(&net, Split::Valid, &columns)?;
+        let test = if self.config.log_test { self.evaluate(&net, Split::Test, &columns)? } else { None };
         let train = self.state.progress.sums.score(self.task.has_errors());
         let judged = valid.unwrap_or(train);
         let pretraining = pretraining(self.task, &self.state.progress).is_some();
-        let (first, second) = match (self.config.monitor, judged.error) {
-            (Some(Monitor::Error), Some(error)) if !pretraining => (error, judged.loss),
-            _ => (judged.loss, judged.loss),
+        let first = match self.config.monitor.filter(|_| !pretraining) {
+            None => judged.loss,
+            Some(metric) => match judged.metric(metric) {
+                Some(value) if metric.lower_is_better() => value,
+                Some(value) => -value,
+                // It may be undefined for these predictions, and any value is better.
+                None => f64::INFINITY,
+            },
         };
+        let second = judged.loss;
         let number = self.state.progress.epoch + 1;
         // Without a validation split there is nothing to choose by, and the last epoch counts.
         let best = valid.is_none()
@@ -377,7 +390,8 @@ impl<'a, T: Task> Trainer<'a, T> {
         let scores = [Some(train), valid, test];
         for (split, score) in Split::ALL.into_iter().zip(scores) {
             if let Some(score) = score {
-                self.state.progress.metrics.push(metrics_line(number, split, score, learning_rate));
+                let line = metrics_line(number, split, score, learning_rate, &columns);
+                self.state.progress.metrics.push(line);
             }
         }
         self.times.push(format!("{number},{:.3}", self.epoch_start.elapsed().as_secs_f64()));
@@ -389,20 +403,23 @@ impl<'a, T: Task> Trainer<'a, T> {
         Ok(())
     }
 
-    /// How well a net does on a split, unless that is empty.
-    fn evaluate(&mut self, net: &NetOf<T>, split: Split) -> Result<Option<Score>> {
+    /// How well a net does on a split, with these metrics, unless it is empty.
+    fn evaluate(&mut self, net: &NetOf<T>, split: Split, metrics: &[Metric]) -> Result<Option<Score>> {
         let data = self.task.data();
         let examples = data.split(split);
-        if examples.is_empty() {
+        if examples.is_empty() || (self.hold_out_test && split == Split::Test) {
             return Ok(None);
         }
-        let mut sums = Sums::default();
+        let (mut sums, mut outcomes) = (Sums::default(), no_outcomes(self.task));
         for batch in examples.chunks(self.task.eval_batch_size(self.config.batch_size)) {
-            let score = self.task.forward_loss(net, batch, &mut Mode::Eval, &self.options.device);
-            sums.add(score, batch.len());
+            evaluate_batch(self.task, net, batch, &self.options.device, &mut sums, outcomes.as_mut());
             self.stop_if_asked()?;
         }
-        Ok(Some(sums.score(self.task.has_errors())))
+        let mut score = sums.score(self.task.has_errors());
+        if let Some(outcomes) = outcomes {
+            (score.metrics, _) = outcomes.metrics(metrics);
+        }
+        Ok(Some(score))
     }
 
     fn stop_if_asked(&mut self) -> Result<()> {
@@ -424,7 +441,7 @@ impl<'a, T: Task> Trainer<'a, T> {
         let mut scores = [None; 3];
         for (score, split) in scores.iter_mut().zip(Split::ALL) {
             self.observer.event(Event::Evaluating(split));
-            *score = self.evaluate(&best, split)?;
+            *score = self.evaluate(&best, split, &Metric::ALL)?;
         }
         let batch = self.task.eval_batch_size(self.config.batch_size);
         let test = self.task.data().split(Split::Test);
@@ -450,7 +467,22 @@ impl<'a, T: Task> Trainer<'a, T> {
 }
 
 /// A line of `metrics.csv`.
-fn metrics_line(epoch: usize, split: Split, score: Score, learning_rate: f64) -> String {
-    let error = score.error.map(|error| error.to_string()).unwrap_or_default();
-    format!("{epoch},{},{},{error},{learning_rate}", split.name(), score.loss)
+fn metrics_line(epoch: usize, split: Split, score: Score, learning_rate: f64, columns: &[Metric]) -> String {
+    let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let mut line = format!("{epoch},{},{},{},{learning_rate}", split.name(), score.loss, cell(score.error));
+    for &metric in columns {
+        line.push(',');
+        line += &cell(score.metric(metric));
+    }
+    line
+}
+
+/// The metrics with a column in `metrics.csv`, beside loss and error rate: those that cost little, and the monitored one.
+fn columns<T: Task>(task: &T, monitor: Option<Metric>) -> Vec<Metric> {
+    let kind = task.metric_targets(&[]);
+    let mut all = kind.map_or(&[][..], |kind| kind.main_metrics(task.target_names().len())).to_vec();
+    let further = |metric: &Metric| !matches!(metric, Metric::Loss | Metric::Error) && !all.contains(metric);
+    all.extend(monitor.filter(further));
+    all.sort();
+    all
 }

@@ -10,11 +10,14 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::Options;
+use super::checkpoint;
 use super::memory::{self, MemoryNeed};
-use crate::config::{Loss, Monitor, TrainConfig};
+use super::source::{SourceWeights, is_among};
+use crate::config::{Loss, TrainConfig, Tuned};
+use crate::metrics::Metric;
 use crate::run::checksummed::hex;
 use crate::run::{Run, RunResult};
-use crate::task::{Dataset, Fitted, NetOf, Task};
+use crate::task::{Dataset, Fitted, NetOf, Task, available_metrics};
 use crate::{Error, Result, Split};
 
 /// A task and how it is trained.
@@ -22,6 +25,8 @@ pub(crate) struct Planned<T: Task> {
     pub kind: &'static str,
     pub task: Arc<T>,
     pub train: Arc<TrainConfig>,
+    /// `[tuned]`
+    pub tuned: Option<Tuned>,
 }
 
 impl<T: Task> Planned<T> {
@@ -40,13 +45,46 @@ impl<T: Task> Planned<T> {
             let expected = "needs a validation split; data.split.valid is 0";
             return Err(Error::config("train", "patience", patience.to_string(), expected));
         }
+        if let Some(buckets) = train.bucket_by_length.filter(|_| !task.lengths_differ()) {
+            let expected = "only sequences of different lengths use it";
+            return Err(Error::config("train", "bucket_by_length", buckets.to_string(), expected));
+        }
+        if let Some(metric) = train.monitor {
+            check_monitor(&task, metric)?;
+        }
         let monitor = match task.loss() {
-            Loss::CrossEntropy => Monitor::Error,
-            _ => Monitor::Loss,
+            Loss::CrossEntropy => Metric::Error,
+            _ => Metric::Loss,
         };
         let batch_size = task.batch_size(train.batch_size);
         let train = train.resolved(task.loss(), train.monitor.unwrap_or(monitor), batch_size);
-        Ok(Self { kind, task: Arc::new(task), train: Arc::new(train) })
+        Ok(Self { kind, task: Arc::new(task), train: Arc::new(train), tuned: None })
+    }
+
+    /// The same task, trained in another way.
+    pub fn with_train(&self, train: TrainConfig) -> Self {
+        let (task, tuned) = (Arc::clone(&self.task), self.tuned.clone());
+        Self { kind: self.kind, task, train: Arc::new(train), tuned }
+    }
+
+    /// The plan with the checksum of the weights that `train.from` names, and these weights. A run with a checkpoint has
+    /// taken them already: it keeps the checksum that it has, and the file may have changed or be gone.
+    pub fn with_source(&self, run: &Run) -> Result<(Self, Option<SourceWeights>)> {
+        let mut train = (*self.train).clone();
+        let Some(from) = train.from.clone() else { return Ok((self.with_train(train), None)) };
+        if checkpoint::any(run.folder()) {
+            let before = run.document().and_then(|document| document.train());
+            let recorded = before.ok().and_then(|before| before.from_sha256);
+            train.from_sha256 = train.from_sha256.or(recorded);
+            return Ok((self.with_train(train), None));
+        }
+        let source = SourceWeights::read(&from)?;
+        if let Some(sum) = train.from_sha256.as_ref().filter(|sum| **sum != source.sha256) {
+            let expected = format!("{from} has {}: these are other weights", source.sha256);
+            return Err(Error::config("train", "from_sha256", sum.clone(), expected));
+        }
+        train.from_sha256 = Some(source.sha256.clone());
+        Ok((self.with_train(train), Some(source)))
     }
 
     /// The checksum of the config.
@@ -78,13 +116,47 @@ impl<T: Task> Planned<T> {
                 return missing(key, factor.to_string(), "parameter has this in its name");
             }
         }
+        for (at, of) in self.train.freeze.iter().enumerate() {
+            if !names.iter().any(|name| is_among(name, std::slice::from_ref(of))) {
+                let mut layers: Vec<&str> = names
+                    .iter()
+                    .map(|name| name.rsplit_once('.').map_or(&**name, |(layer, _)| layer))
+                    .collect();
+                layers.dedup();
+                let expected =
+                    format!("no parameter or layer has this name; there are {}", layers.join(", "));
+                return Err(Error::config("train", format!("freeze.[{at}]"), of.clone(), expected));
+            }
+        }
+        // Running statistics of batch norm are stored beside the parameters, but not trained.
+        let mut trained = names.iter().filter(|name| !name.contains("running_"));
+        if !self.train.freeze.is_empty() && trained.all(|name| is_among(name, &self.train.freeze)) {
+            let value = self.train.freeze.join(", ");
+            return Err(Error::config("train", "freeze", value, "leaves nothing to train"));
+        }
         Ok(())
+    }
+
+    /// The memory that the training needs at least.
+    pub fn memory_need(&self, layers: &[LayerSummary]) -> MemoryNeed {
+        let batch = self.train.batch_size.unwrap_or(self.task.example().per_epoch);
+        MemoryNeed::new(layers, &self.train, batch)
+    }
+
+    /// Fails unless the weights that `train.from` names fit the net. That they are there is asked later: a run with a
+    /// checkpoint does not need them.
+    pub fn check_source(&self, net: NetOf<T>) -> Result<()> {
+        match &self.train.from {
+            Some(from) if SourceWeights::path(from).exists() => {
+                SourceWeights::read(from)?.transfer(net).map(|_| ())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Fails unless the memory suffices for the net, its optimizer and the activations of a batch.
     pub fn check_memory(&self, layers: &[LayerSummary]) -> Result<()> {
-        let batch = self.train.batch_size.unwrap_or(self.task.example().per_epoch);
-        let need = MemoryNeed::new(layers, &self.train, batch);
+        let need = self.memory_need(layers);
         let Some(available) = memory::available().filter(|&available| need.total() > available) else {
             return Ok(());
         };
@@ -105,7 +177,12 @@ impl<T: Task> Planned<T> {
 
     /// The net with all parameters zero: for its layers and names.
     pub fn blank(&self) -> Result<NetOf<T>> {
-        self.task.config().blank(&Device::flex()).map_err(crate::error::at("model"))
+        self.blank_on(&Device::flex())
+    }
+
+    /// The same on a device.
+    pub fn blank_on(&self, device: &Device) -> Result<NetOf<T>> {
+        self.task.config().blank(device).map_err(crate::error::at("model"))
     }
 
     /// The text of `config.toml`.
@@ -127,10 +204,13 @@ impl<T: Task> Planned<T> {
             data: &'a D,
             model: ModelTable<'a, C>,
             train: &'a TrainConfig,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            tuned: Option<&'a Tuned>,
         }
         let run = RunTable { version: env!("CARGO_PKG_VERSION"), data_sha256: self.task.data().checksum() };
         let model = ModelTable { kind: self.kind, config: self.task.config() };
-        let whole = Whole { run, data: self.task.data_config(), model, train: &self.train };
+        let (data, tuned) = (self.task.data_config(), self.tuned.as_ref());
+        let whole = Whole { run, data, model, train: &self.train, tuned };
         // Plain structs of numbers, strings and lists.
         let text = toml::to_string(&whole).expect("a config that fits into TOML");
         format!("# Everything that decided this run. `matnet train` takes it as any other config.\n\n{text}")
@@ -147,5 +227,24 @@ impl<T: Task> Planned<T> {
             run: run.clone(),
             device: options.device.clone(),
         }
+    }
+}
+
+/// Fails unless a task has this metric, and the targets of the validation split define it.
+fn check_monitor<T: Task>(task: &T, metric: Metric) -> Result<()> {
+    let wrong = |expected: String| Err(Error::config("train", "monitor", metric.name(), expected));
+    let available = available_metrics(task);
+    if !available.contains(&metric) {
+        let names: Vec<&str> = available.into_iter().map(Metric::name).collect();
+        return wrong(format!("this net has no such metric; it has {}", names.join(", ")));
+    }
+    let valid = task.data().split(Split::Valid);
+    let undefined = task
+        .metric_targets(valid)
+        .filter(|_| !valid.is_empty())
+        .and_then(|targets| targets.undefined(metric, task.target_names().len()));
+    match undefined {
+        Some(reason) => wrong(format!("undefined on the validation split: {reason}")),
+        None => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ impl<T: Task> Trainer<'_, T> {
     /// A weights file with the metadata of an epoch.
     pub(super) fn encoded(&self, net: &NetOf<T>, epoch: usize) -> Result<Vec<u8>> {
         self.check_finite(net)?;
-        Ok(encode_weights(&weights::named(net), epoch, &self.config_sha256, &self.task.metadata()))
+        encode_weights(&weights::named(net), epoch, &self.config_sha256, &self.task.metadata())
     }
 
     fn check_finite(&self, net: &NetOf<T>) -> Result<()> {
@@ -43,7 +43,12 @@ impl<T: Task> Trainer<'_, T> {
     pub(super) fn write_outputs(&self) -> Result<()> {
         let newest = self.encoded(&self.averaged(), self.state.progress.epoch)?;
         files::write(&self.run.path("last.safetensors"), &newest)?;
-        self.write_lines(METRICS, "epoch,split,loss,error,learning_rate", &self.state.progress.metrics)?;
+        let mut header = "epoch,split,loss,error,learning_rate".to_owned();
+        for metric in &self.columns {
+            header.push(',');
+            header += metric.key();
+        }
+        self.write_lines(METRICS, &header, &self.state.progress.metrics)?;
         self.write_lines(TIMES, "epoch,seconds", &self.times)
     }
 

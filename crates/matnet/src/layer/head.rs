@@ -5,11 +5,11 @@ use burn::tensor::{Device, Tensor};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Map, MapConfig};
-use crate::error::{ConfigError, check_count};
+use crate::error::{ConfigError, check_count, check_sides};
 use crate::form::Form;
 use crate::init::Init;
 use crate::mode::Mode;
-use crate::ops::Activation;
+use crate::ops::{Activation, Sequences};
 use crate::output::{NetOutput, SampleTarget};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, join};
@@ -25,11 +25,14 @@ pub trait Head: Module + ModuleDisplay + Summarize {
     /// From states `[batch, rows, cols]`.
     fn forward(&self, state: Tensor<3>, mode: &mut Mode) -> Self::Output;
 
-    /// From sequences of states `[batch, time, rows, cols]`, each step alike.
-    fn per_step(&self, states: Tensor<4>, mode: &mut Mode) -> Self::PerStep;
+    /// From sequences of states `[batch, time, rows, cols]`, each step alike; zeros where they are padded.
+    fn per_step(&self, states: Sequences, mode: &mut Mode) -> Self::PerStep;
+
+    /// The same head behind one more map, whose output has the shape of the head's states.
+    fn with_projection(self, projection: Option<Map>) -> Self;
 }
 
-/// The `output` of a net's config: `[rows, cols]` for a matrix, or the number of classes.
+/// The `output` of a net's config: `[rows, cols]` for a matrix, or the number of classes or values.
 pub trait HeadConfig: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned {
     /// The head that computes it.
     type Head: Head;
@@ -44,6 +47,9 @@ pub trait HeadConfig: Clone + std::fmt::Debug + PartialEq + Serialize + Deserial
 
     /// What a net with one output per time step returns.
     fn per_step(&self) -> NetOutput;
+
+    /// Fails if no head has such an output.
+    fn check(&self) -> Result<(), ConfigError>;
 
     /// The head on states of the shape `state`; σ is `activation`.
     fn head(
@@ -71,6 +77,10 @@ impl HeadConfig for [usize; 2] {
         NetOutput::Sequence { steps: None, sides: *self }
     }
 
+    fn check(&self) -> Result<(), ConfigError> {
+        check_sides("output", self)
+    }
+
     fn head(
         &self,
         form: Form,
@@ -82,7 +92,7 @@ impl HeadConfig for [usize; 2] {
     ) -> Result<MatrixHead, ConfigError> {
         let output = form.holding("output", *self)?;
         let map = MapConfig { activation, init, ..MapConfig::new(form, state, output) };
-        Ok(MatrixHead { map: map.init(rng, device)?, form, shape: *self })
+        Ok(MatrixHead { projection: None, map: map.init(rng, device)?, form, shape: *self })
     }
 }
 
@@ -100,6 +110,10 @@ impl HeadConfig for usize {
         NetOutput::StepClasses(*self)
     }
 
+    fn check(&self) -> Result<(), ConfigError> {
+        check_count("output", *self, crate::MAX_NUMBERS)
+    }
+
     fn head(
         &self,
         _form: Form,
@@ -109,18 +123,21 @@ impl HeadConfig for usize {
         rng: &mut SeededRng,
         device: &Device,
     ) -> Result<ClassHead, ConfigError> {
-        check_count("output", *self, crate::MAX_NUMBERS)?;
+        self.check()?;
         if activation != Activation::Identity {
-            let expected = "class scores have no activation: must be \"identity\"";
+            let expected = "class scores and values have no activation: must be \"identity\"";
             return Err(ConfigError::new("output_activation", format!("{activation:?}"), expected));
         }
-        ClassHead::new(None, state, *self, init, rng, device)
+        ClassHead::new(state, *self, init, rng, device)
     }
 }
 
-/// A head that returns a matrix: Y = σ(mat1(H)); vector states are reshaped to the matrix.
+/// A head that returns a matrix: Y = σ(mat1(H)), of the state or an optional projection of it; vector states are reshaped
+/// to the matrix.
 #[derive(Module, Debug)]
 pub struct MatrixHead {
+    /// The projection before the map.
+    pub projection: Option<Map>,
     /// The map from the hidden state.
     pub map: Map,
     #[module(skip)]
@@ -131,7 +148,9 @@ pub struct MatrixHead {
 
 impl Summarize for MatrixHead {
     fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
-        self.map.summarize(name, uses)
+        let mut rows = self.projection.summarize(&join(name, "projection"), uses);
+        rows.extend(self.map.summarize(name, uses));
+        rows
     }
 }
 
@@ -142,20 +161,29 @@ impl Head for MatrixHead {
     type PerStep = Tensor<4>;
 
     fn forward(&self, state: Tensor<3>, _mode: &mut Mode) -> Tensor<3> {
-        self.form.leave(self.map.forward(state), self.shape)
+        self.form.leave(self.map.forward(projected(&self.projection, state)), self.shape)
     }
 
-    fn per_step(&self, states: Tensor<4>, mode: &mut Mode) -> Tensor<4> {
-        let [batch, time, rows, cols] = states.dims();
-        let output = self.forward(states.reshape([batch * time, rows, cols]), mode);
-        output.reshape([batch, time, self.shape[0], self.shape[1]])
+    fn per_step(&self, states: Sequences, mode: &mut Mode) -> Tensor<4> {
+        let [rows, cols] = self.shape;
+        let output = states.each_step(|states| {
+            let count = states.dims()[0];
+            self.forward(states, mode).reshape([count, rows * cols])
+        });
+        let [batch, time, _] = output.dims();
+        output.reshape([batch, time, rows, cols])
+    }
+
+    fn with_projection(self, projection: Option<Map>) -> Self {
+        Self { projection, ..self }
     }
 }
 
-/// A head that returns a score per class: the state, or an optional projection of it, is flattened and mapped to one number
-/// per class.
+/// A head that returns a number per class or value: the state, or an optional projection of it, is flattened and mapped to so
+/// many numbers.
 ///
-/// The scores are logits, before the softmax; a single score is the logit of a sigmoid.
+/// Class scores are logits, before the softmax; a single score is the logit of a sigmoid. Values of a regression are the
+/// numbers themselves.
 #[derive(Module, Debug)]
 pub struct ClassHead {
     /// The projection before flattening.
@@ -165,9 +193,8 @@ pub struct ClassHead {
 }
 
 impl ClassHead {
-    /// Scores for `classes` classes from states of the shape `state`, through `projection` if there is one.
+    /// Scores for `classes` classes from states of the shape `state`.
     pub fn new(
-        projection: Option<MapConfig>,
         state: [usize; 2],
         classes: usize,
         init: Init,
@@ -175,10 +202,9 @@ impl ClassHead {
         device: &Device,
     ) -> Result<Self, ConfigError> {
         check_count("classes", classes, crate::MAX_NUMBERS)?;
-        let projection = projection.map(|projection| projection.init(rng, device)).transpose()?;
-        let [rows, cols] = projection.as_ref().map_or(state, Map::output);
+        let [rows, cols] = state;
         let map = VecLinearConfig::new(rows * cols, classes).with_init(init).init(rng, device)?;
-        Ok(Self { projection, map })
+        Ok(Self { projection: None, map })
     }
 }
 
@@ -197,18 +223,23 @@ impl Head for ClassHead {
     type PerStep = Tensor<3>;
 
     fn forward(&self, state: Tensor<3>, _mode: &mut Mode) -> Tensor<2> {
-        let state = match &self.projection {
-            Some(projection) => projection.forward(state),
-            None => state,
-        };
+        let state = projected(&self.projection, state);
         let [batch, rows, cols] = state.dims();
         self.map.forward(state.reshape([batch, rows * cols]))
     }
 
-    fn per_step(&self, states: Tensor<4>, mode: &mut Mode) -> Tensor<3> {
-        let [batch, time, rows, cols] = states.dims();
-        let scores = self.forward(states.reshape([batch * time, rows, cols]), mode);
-        let classes = scores.dims()[1];
-        scores.reshape([batch, time, classes])
+    fn per_step(&self, states: Sequences, mode: &mut Mode) -> Tensor<3> {
+        states.each_step(|states| self.forward(states, mode))
+    }
+
+    fn with_projection(self, projection: Option<Map>) -> Self {
+        Self { projection, ..self }
+    }
+}
+
+fn projected(projection: &Option<Map>, state: Tensor<3>) -> Tensor<3> {
+    match projection {
+        Some(projection) => projection.forward(state),
+        None => state,
     }
 }

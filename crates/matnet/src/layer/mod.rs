@@ -26,11 +26,11 @@ mod unit;
 
 pub use batch_norm::{MatBatchNorm, MatBatchNormConfig};
 pub use dropout::{Dropout, Noise};
-pub(crate) use graph::drop_features;
 pub use graph::{
     Aggregation, Chebyshev, ChebyshevConfig, ColumnLayer, ColumnLayerConfig, EdgeAttention,
     EdgeAttentionConfig, FeatureMap, GraphConv, GraphConvConfig,
 };
+pub(crate) use graph::{HEADS, NUM_NEIGHBORS, drop_features};
 pub use head::{ClassHead, Head, HeadConfig, MatrixHead};
 pub use map::{Map, MapConfig};
 pub use mat_cell::{MatCell, MatCellConfig};

@@ -10,7 +10,7 @@ use crate::error::{ConfigError, MAX_DEPTH, check_count, check_total};
 use crate::form::Form;
 use crate::init::Init;
 use crate::mode::Mode;
-use crate::ops::{Activation, Cell, Keep, MatState, Steps};
+use crate::ops::{Activation, Cell, Keep, MatState, Sequences, Steps};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, join};
 use crate::vector::{VecCell, VecCellConfig};
@@ -143,6 +143,7 @@ impl RecurrentConfig {
 
     /// Checks the config and initialises the layers with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Recurrent, ConfigError> {
+        self.check_unused()?;
         let hidden = self.form.state("hidden", &self.hidden)?;
         check_count("layers", self.layers, MAX_DEPTH)?;
         let dropout = Dropout::new("dropout", self.dropout)?;
@@ -160,6 +161,20 @@ impl RecurrentConfig {
                 .collect()
         };
         Ok(Recurrent { layer: chain(false)?, backward: chain(true)?, dropout, output })
+    }
+
+    /// Fails if a key has a value that the cell does not use.
+    fn check_unused(&self) -> Result<(), ConfigError> {
+        let lstm = self.cell == CellKind::Lstm;
+        if lstm && self.activation != default_activation() {
+            let value = format!("{:?}", self.activation).to_lowercase();
+            return Err(ConfigError::new("activation", value, "an LSTM has tanh; only RNN and GRU use it"));
+        }
+        if !lstm && self.forget_bias != 0.0 {
+            let value = self.forget_bias.to_string();
+            return Err(ConfigError::new("forget_bias", value, "only cell = \"lstm\" uses it"));
+        }
+        Ok(())
     }
 
     fn build(
@@ -245,7 +260,7 @@ impl Recurrent {
     /// The hidden states of the highest layer, and the last state of every cell: forward cells first, lowest layer first.
     ///
     /// `start` has as many states, or is `None` for zeros. [`Keep::Last`] returns the state after the whole sequence, for each
-    /// direction.
+    /// direction. Padded sequences are read within their own length, in both directions.
     ///
     /// # Panics
     ///
@@ -262,12 +277,17 @@ impl Recurrent {
             assert_eq!(start.len(), cells, "recurrent: {} states given to {cells} cells", start.len());
         }
         let begin = |cell: usize| start.as_ref().map(|start| start[cell].clone());
+        let lengths = match &steps {
+            Steps::Sequence(input) => input.lengths().cloned(),
+            Steps::Constant(..) => None,
+        };
         let mut steps = steps;
         let (mut ends, mut backward_ends) = (Vec::new(), Vec::new());
         let mut output = None;
         for (index, cell) in self.layer.iter().enumerate() {
             if let Some(states) = output.take() {
-                steps = Steps::Sequence(self.dropout.forward(states, mode));
+                let states = self.dropout.forward(states, mode);
+                steps = Steps::Sequence(Sequences::new(states, lengths.clone()));
             }
             let highest = index + 1 == self.layer.len();
             let keep = if highest { keep } else { Keep::All };
@@ -278,7 +298,10 @@ impl Recurrent {
                     let start = begin(self.layer.len() + index);
                     let (back, back_end) = backward.sequence(reversed(steps.clone()), start, keep);
                     backward_ends.push(back_end);
-                    let back = if keep == Keep::All { back.flip([1]) } else { back };
+                    let back = match keep {
+                        Keep::All => Sequences::new(back, lengths.clone()).reversed().into_parts().0,
+                        Keep::Last => back,
+                    };
                     (Tensor::cat(vec![ahead, back], 2), end)
                 }
             };
@@ -291,10 +314,10 @@ impl Recurrent {
     }
 }
 
-/// The same steps in reverse order.
+/// The same steps in reverse order, those of each sequence within its own length.
 fn reversed(steps: Steps) -> Steps {
     match steps {
-        Steps::Sequence(input) => Steps::Sequence(input.flip([1])),
+        Steps::Sequence(input) => Steps::Sequence(input.reversed()),
         constant => constant,
     }
 }

@@ -195,8 +195,16 @@ impl Summarize for Decoder {
 impl AutoEncoder {
     /// The code, which is the state of the last encoder layer: `[batch, rows, cols]` → `[batch, hidden rows, hidden cols]`.
     pub fn encode(&self, input: Tensor<3>) -> Tensor<3> {
+        self.encode_in(input, &mut Mode::Eval)
+    }
+
+    fn encode_in(&self, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
         check_input("autoencoder", &input, self.input);
-        self.encoder.iter().fold(self.form.enter(input), |state, map| map.forward(state))
+        self.encoder.iter().enumerate().fold(self.form.enter(input), |state, (at, map)| {
+            let state = map.forward(state);
+            mode.observe(|| format!("encoder.{at}"), &state);
+            state
+        })
     }
 
     /// The matrix that is reconstructed from a code.
@@ -217,7 +225,7 @@ impl Net for AutoEncoder {
 
     fn forward(&self, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
         let corrupted = self.noise.corrupt(input, self.noise_ratio, mode);
-        self.decode(self.encode(corrupted))
+        self.decode(self.encode_in(corrupted, mode))
     }
 
     fn form(&self) -> Form {

@@ -145,7 +145,13 @@ impl<O: HeadConfig> NetConfig for FeedForwardConfig<O> {
             init: self.init,
             ..UnitConfig::new(self.form, input, input)
         };
-        check_finite("batch_norm_bias_init", self.batch_norm_bias_init.unwrap_or(0.0))?;
+        if let Some(shift) = self.batch_norm_bias_init {
+            check_finite("batch_norm_bias_init", shift)?;
+            if !self.batch_norm {
+                let expected = "only batch_norm = true uses it";
+                return Err(ConfigError::new("batch_norm_bias_init", shift.to_string(), expected));
+            }
+        }
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let (skip, block, reach, tied) = (self.skip, self.block, self.reach, self.tied);
         let stack = Stack { input, shapes: &shapes, unit, skip, block, reach, tied };

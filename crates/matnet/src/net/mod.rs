@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | [`FeedForward`] | `[batch, rows, cols]` | a matrix `[batch, rows, cols]` or scores `[batch, classes]` |
 //! | [`AutoEncoder`] | `[batch, rows, cols]` | the reconstructed matrix |
-//! | [`SequenceClassifier`] | `[batch, time, rows, cols]` | scores `[batch, classes]` |
-//! | [`SequenceLabeller`] | `[batch, time, rows, cols]` | a matrix or scores per step |
-//! | [`Seq2Seq`] | `[batch, time, rows, cols]` | a sequence `[batch, steps, rows, cols]` |
+//! | [`SequenceClassifier`] | [`Sequences`] `[batch, time, rows, cols]` | scores `[batch, classes]` |
+//! | [`SequenceRegressor`] | [`Sequences`] | values `[batch, k]` or a matrix `[batch, rows, cols]` |
+//! | [`SequenceLabeller`] | [`Sequences`] | a matrix or scores per step |
+//! | [`Seq2Seq`] | [`Sequences`] | a sequence `[batch, steps, rows, cols]` |
 //! | [`TuringMachine`] | `[batch, time, rows, cols]` | a matrix per step, computed with an external memory |
 //! | [`ColumnNet`], [`Gcn`], [`ChebyshevNet`] | features `[nodes, width]` and links | scores `[nodes, classes]` |
 //! | [`EndToEnd`], [`MemoryNetwork`] | [`Stories`] with questions | scores `[batch, words]` |
@@ -21,9 +22,9 @@ mod autoencoder;
 mod feedforward;
 mod graph;
 mod hidden;
+mod many_to_one;
 mod memory;
 mod seq2seq;
-mod sequence_classifier;
 mod sequence_labeller;
 mod stack;
 
@@ -46,16 +47,20 @@ pub use graph::{
     ChebyshevNet, ChebyshevNetConfig, ColumnNet, ColumnNetConfig, Gcn, GcnConfig, GraphNet, GraphNetConfig,
 };
 pub use hidden::Hidden;
+pub use many_to_one::{
+    ManyToOne, ManyToOneConfig, SequenceClassifier, SequenceClassifierConfig, SequenceRegressor,
+    SequenceRegressorConfig,
+};
 pub use memory::{
-    Controller, ControllerKind, Embedding, Encoding, EndToEnd, EndToEndConfig, FactLoss, Heads,
-    MemoryNetwork, MemoryNetworkConfig, Stories, StoryNet, StoryNetConfig, SupervisedLoss, Trace,
-    TuringMachine, TuringMachineConfig, Tying,
+    Controller, ControllerKind, Embedding, Encoding, EndToEnd, EndToEndConfig, Heads, MemoryNetwork,
+    MemoryNetworkConfig, Stories, StoryNet, StoryNetConfig, SupervisedLoss, Trace, TuringMachine,
+    TuringMachineConfig, Tying,
 };
 pub use seq2seq::{DecoderState, Seq2Seq, Seq2SeqConfig};
-pub use sequence_classifier::{SequenceClassifier, SequenceClassifierConfig};
 pub use sequence_labeller::{SequenceLabeller, SequenceLabellerConfig};
 pub use stack::StackLayer;
 
+pub use crate::ops::Sequences;
 pub use crate::output::{NetOutput, SampleTarget};
 
 /// A net, whether its states are matrices or vectors.
@@ -91,6 +96,11 @@ pub trait NetConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
 
     /// Whether the states are matrices or vectors.
     fn form(&self) -> Form;
+
+    /// The config with every default written out that has an effect.
+    fn resolved(&self) -> Self {
+        self.clone()
+    }
 
     /// The net without random initialisation, for weights that are about to be loaded.
     fn blank(&self, device: &Device) -> Result<Self::Net, ConfigError> {

@@ -13,7 +13,7 @@ use crate::layer::{
     CellKind, Dropout, Head, HeadConfig, MatrixHead, Recurrent, RecurrentConfig, default_activation,
 };
 use crate::mode::Mode;
-use crate::ops::{Activation, Keep, Steps};
+use crate::ops::{Activation, Keep, Sequences, Steps};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
@@ -37,7 +37,7 @@ pub enum DecoderState {
 /// // Fifteen frames in, five out.
 /// let device = Device::flex();
 /// let net = Seq2SeqConfig::new([16, 16], [10, 10], 5).init(&mut SeededRng::new(42, "init"), &device)?;
-/// let frames = net.forward(Tensor::ones([2, 15, 16, 16], &device), &mut Mode::Eval);
+/// let frames = net.forward(Tensor::<4>::ones([2, 15, 16, 16], &device).into(), &mut Mode::Eval);
 /// assert_eq!(frames.dims(), [2, 5, 16, 16]);
 /// # Ok::<(), matnet::ConfigError>(())
 /// ```
@@ -216,9 +216,9 @@ impl Seq2Seq {
     /// # Panics
     ///
     /// If `steps` is 0, or the input does not fit; see [`Net::forward`].
-    pub fn predict(&self, input: Tensor<4>, steps: usize, mode: &mut Mode) -> Tensor<4> {
-        check_input("seq2seq", &input, self.input);
-        let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
+    pub fn predict(&self, input: Sequences, steps: usize, mode: &mut Mode) -> Tensor<4> {
+        check_input("seq2seq", input.values(), self.input);
+        let input = input.map(|x| self.input_dropout.forward(self.form.enter_sequence(x), mode));
         let (last, states) = self.encoder.forward(Steps::Sequence(input), None, Keep::Last, mode);
         let summary = self.dropout.forward(last.squeeze_dim::<3>(1), mode);
         let start = match self.decoder_state {
@@ -228,15 +228,15 @@ impl Seq2Seq {
         let reading = Steps::Constant(summary, steps);
         let (states, _) = self.decoder.forward(reading, start, Keep::All, mode);
         let states = self.dropout.forward(states, mode);
-        self.head.per_step(states, mode)
+        self.head.per_step(states.into(), mode)
     }
 }
 
 impl Net for Seq2Seq {
-    type Input = Tensor<4>;
+    type Input = Sequences;
     type Output = Tensor<4>;
 
-    fn forward(&self, input: Tensor<4>, mode: &mut Mode) -> Tensor<4> {
+    fn forward(&self, input: Sequences, mode: &mut Mode) -> Tensor<4> {
         self.predict(input, self.steps, mode)
     }
 

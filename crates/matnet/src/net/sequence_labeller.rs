@@ -1,7 +1,7 @@
 //! From a sequence of matrices to a matrix or a class per step.
 
 use burn::module::Module;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
@@ -11,7 +11,7 @@ use crate::form::Form;
 use crate::init::Init;
 use crate::layer::{CellKind, Dropout, Head, HeadConfig, Recurrent, RecurrentConfig, default_activation};
 use crate::mode::Mode;
-use crate::ops::{Activation, Keep, Steps};
+use crate::ops::{Activation, Keep, Sequences, Steps};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
@@ -27,7 +27,7 @@ use crate::summary::{LayerSummary, Summarize};
 /// let net = SequenceLabellerConfig::new([8, 6], [10, 10], [4, 3])
 ///     .with_cell(CellKind::Rnn)
 ///     .init(&mut SeededRng::new(42, "init"), &device)?;
-/// let output = net.forward(Tensor::ones([2, 5, 8, 6], &device), &mut Mode::Eval);
+/// let output = net.forward(Tensor::<4>::ones([2, 5, 8, 6], &device).into(), &mut Mode::Eval);
 /// assert_eq!(output.dims(), [2, 5, 4, 3]);
 /// # Ok::<(), matnet::ConfigError>(())
 /// ```
@@ -178,15 +178,17 @@ pub struct SequenceLabeller<T: Module> {
 }
 
 impl<T: Head> Net for SequenceLabeller<T> {
-    type Input = Tensor<4>;
+    type Input = Sequences;
     type Output = T::PerStep;
 
-    fn forward(&self, input: Tensor<4>, mode: &mut Mode) -> T::PerStep {
-        check_input("sequence labeller", &input, self.input);
-        let input = self.input_dropout.forward(self.form.enter_sequence(input), mode);
+    /// Zeros where the sequences are padded.
+    fn forward(&self, input: Sequences, mode: &mut Mode) -> T::PerStep {
+        check_input("sequence labeller", input.values(), self.input);
+        let lengths = input.lengths().cloned();
+        let input = input.map(|x| self.input_dropout.forward(self.form.enter_sequence(x), mode));
         let (states, _) = self.recurrent.forward(Steps::Sequence(input), None, Keep::All, mode);
         let states = self.dropout.forward(states, mode);
-        self.head.per_step(states, mode)
+        self.head.per_step(Sequences::new(states, lengths), mode)
     }
 
     fn form(&self) -> Form {

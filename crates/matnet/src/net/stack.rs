@@ -169,7 +169,7 @@ pub(super) fn run(layers: &[StackLayer], depth: usize, input: Tensor<3>, mode: &
     while index < depth {
         let at = index.min(layers.len() - 1);
         // Consecutive plain layers are one operation, unless the states between them are needed.
-        let alone = dense || mode.detects_non_finite();
+        let alone = dense || mode.needs_states();
         let chain = if alone { Vec::new() } else { plain(layers, index..depth, mode) };
         if chain.len() > 1 {
             index += chain.len();

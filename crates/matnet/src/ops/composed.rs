@@ -7,7 +7,9 @@ mod memory;
 
 use burn::tensor::Tensor;
 
-use super::{Activation, Cell, Keep, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps};
+use super::{
+    Activation, Cell, Keep, Lengths, MappedSteps, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps,
+};
 
 pub use graph::{attention_map, edge_attention, highway, slot_map, sparse_product};
 pub use memory::memory_step;
@@ -77,12 +79,13 @@ pub fn recurrent(
     maps: RecurrentMaps,
     keep: Keep,
 ) -> (Tensor<4>, MatState) {
-    let (input, time) = match steps {
+    let (input, time, lengths) = match steps {
         Steps::Sequence(input) => {
+            let (input, lengths) = input.with_zeros().into_parts();
             let time = input.dims()[1];
-            (input, time)
+            (input, time, lengths)
         }
-        Steps::Constant(input, time) => (input.unsqueeze_dim::<4>(1), time),
+        Steps::Constant(input, time) => (input.unsqueeze_dim::<4>(1), time, None),
     };
     let [batch, different, rows, cols] = input.dims();
     let [gates, rows_out, cols_out] = maps.bias.dims();
@@ -95,26 +98,69 @@ pub fn recurrent(
         .collect();
     let mapped = Tensor::cat(mapped, 0).expand([gates, batch, time, rows_out, cols_out]);
     let maps = StateMaps { row_map: maps.state_row_map, col_map: maps.state_col_map, bias: maps.bias };
-    recurrent_mapped(cell, mapped, state, maps, keep)
+    run_steps(cell, mapped, lengths.as_ref(), state, &maps, keep)
 }
 
 /// See [`recurrent_mapped`](super::recurrent_mapped()); here the initial state is required.
 pub fn recurrent_mapped(
     cell: Cell,
-    mapped: Tensor<5>,
+    mapped: MappedSteps,
     state: MatState,
     maps: StateMaps,
     keep: Keep,
 ) -> (Tensor<4>, MatState) {
+    match mapped {
+        MappedSteps::All(mapped) => run_steps(cell, mapped, None, state, &maps, keep),
+        MappedSteps::Packed(mapped, lengths) => {
+            let [gates, count, rows, cols] = mapped.dims();
+            let (batch, time) = (lengths.as_slice().len(), lengths.time());
+            let steps = mapped.swap_dims(0, 1).reshape([count, gates * rows * cols]);
+            let all = lengths.unpack(steps).reshape([batch, time, gates, rows, cols]);
+            run_steps(cell, all.permute([2, 0, 1, 3, 4]), Some(&lengths), state, &maps, keep)
+        }
+    }
+}
+
+/// All steps, one after the other. A sequence that has ended keeps its state.
+fn run_steps(
+    cell: Cell,
+    mapped: Tensor<5>,
+    lengths: Option<&Lengths>,
+    state: MatState,
+    maps: &StateMaps,
+    keep: Keep,
+) -> (Tensor<4>, MatState) {
     let [gates, batch, time, rows, cols] = mapped.dims();
+    let padding = lengths.map(|lengths| lengths.padding(&mapped.device()));
     let mut state = state;
     let mut kept = Vec::new();
     for t in 0..time {
         let mapped = mapped.clone().narrow(2, t, 1).reshape([gates, batch, rows, cols]);
-        state = step(cell, mapped, state, &maps);
-        if keep == Keep::All || t + 1 == time {
-            kept.push(state.hidden.clone());
+        let next = step(cell, mapped, state.clone(), maps);
+        let ended = padding.as_ref().map(|padding| {
+            let ended = padding.clone().narrow(1, t, 1).reshape([batch, 1, 1]);
+            ended.expand([batch, rows, cols])
+        });
+        state = match &ended {
+            None => next,
+            Some(ended) => MatState {
+                hidden: next.hidden.mask_where(ended.clone(), state.hidden),
+                cell_state: next
+                    .cell_state
+                    .zip(state.cell_state)
+                    .map(|(next, before)| next.mask_where(ended.clone(), before)),
+            },
+        };
+        if keep == Keep::All {
+            let hidden = state.hidden.clone();
+            kept.push(match ended {
+                None => hidden,
+                Some(ended) => hidden.mask_fill(ended, 0),
+            });
         }
+    }
+    if keep == Keep::Last {
+        kept.push(state.hidden.clone());
     }
     (Tensor::stack(kept, 1), state)
 }

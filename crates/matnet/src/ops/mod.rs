@@ -15,6 +15,7 @@ mod mat2;
 mod memory;
 mod product;
 mod recurrent;
+mod sequences;
 mod sparse_product;
 
 pub use activation::Activation;
@@ -27,5 +28,8 @@ pub use memory::{MemorySize, MemoryState, memory_step};
 pub use product::{
     batched_product, batched_product_transposed, linear, linear_transposed, product, product_transposed,
 };
-pub use recurrent::{Cell, Keep, MatState, RecurrentMaps, StateMaps, Steps, recurrent, recurrent_mapped};
+pub use recurrent::{
+    Cell, Keep, MappedSteps, MatState, RecurrentMaps, StateMaps, Steps, recurrent, recurrent_mapped,
+};
+pub use sequences::{Lengths, Sequences};
 pub use sparse_product::{slot_map, sparse_product};

@@ -5,7 +5,7 @@ use burn::tensor::{DType, Device, Tensor};
 use burn::backend::Dispatch;
 
 use super::fused::{self, FusedOps, Schedule};
-use super::{Activation, composed};
+use super::{Activation, Lengths, Sequences, composed};
 
 /// A recurrent cell, with its activation f where the paper leaves it open.
 ///
@@ -87,24 +87,45 @@ impl MatState {
 /// The input of a recurrent cell.
 #[derive(Clone, Debug)]
 pub enum Steps {
-    /// A matrix per step: `[batch, time, rows_in, cols_in]`.
-    Sequence(Tensor<4>),
+    /// A matrix per step: `[batch, time, rows_in, cols_in]`, padded or not.
+    Sequence(Sequences),
     /// The same matrix `[batch, rows_in, cols_in]` at each of so many steps, as in the decoder of the paper.
     Constant(Tensor<3>, usize),
+}
+
+impl From<Tensor<4>> for Steps {
+    fn from(input: Tensor<4>) -> Self {
+        Self::Sequence(input.into())
+    }
+}
+
+impl From<Sequences> for Steps {
+    fn from(input: Sequences) -> Self {
+        Self::Sequence(input)
+    }
+}
+
+/// What the input gives each gate of a recurrent cell, UᵀXV.
+#[derive(Clone, Debug)]
+pub enum MappedSteps {
+    /// Of every step: `[gates, batch, time, rows, cols]`.
+    All(Tensor<5>),
+    /// Of padded sequences, the steps that count, sequence after sequence: `[gates, steps, rows, cols]`.
+    Packed(Tensor<4>, Lengths),
 }
 
 /// Which hidden states are returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// All steps: `[batch, time, rows, cols]`.
+    /// All steps: `[batch, time, rows, cols]`, with zeros as padding.
     All,
-    /// The last step: `[batch, 1, rows, cols]`.
+    /// The last step of each sequence: `[batch, 1, rows, cols]`.
     Last,
 }
 
 /// Runs a recurrent cell over a sequence; returns the hidden states and the last state.
 ///
-/// The initial state is `state`, or zeros.
+/// The initial state is `state`, or zeros. Padded sequences end after their own length, and so does the work on them.
 ///
 /// # Panics
 ///
@@ -121,14 +142,15 @@ pub fn recurrent(
     if !fused::available(&maps.bias) {
         return composed::recurrent(cell, steps, state, maps, keep);
     }
-    let (input, steps, constant) = match steps {
+    let (input, steps, constant, lengths) = match steps {
         Steps::Sequence(input) => {
+            let (input, lengths) = input.into_parts();
             let steps = input.dims()[1];
-            (input.into_dispatch(), steps, false)
+            (input.into_dispatch(), steps, false, lengths)
         }
-        Steps::Constant(input, steps) => (input.into_dispatch(), steps, true),
+        Steps::Constant(input, steps) => (input.into_dispatch(), steps, true, None),
     };
-    let schedule = Schedule { cell, steps, constant, all: keep == Keep::All };
+    let schedule = Schedule { cell, steps, constant, all: keep == Keep::All, lengths };
     let cell_state = cell_state_or_placeholder(&state);
     let output = Dispatch::recurrent(
         input,
@@ -139,24 +161,35 @@ pub fn recurrent(
         maps.state_row_map.into_dispatch(),
         maps.state_col_map.into_dispatch(),
         maps.bias.into_dispatch(),
-        schedule,
+        schedule.clone(),
     );
     take_apart(Tensor::from_dispatch(output), schedule)
 }
 
-/// As [`recurrent`], with the mapped input UᵀXV of every gate: `mapped` is `[gates, batch, time, rows, cols]`.
+/// As [`recurrent`], with the mapped input UᵀXV of every gate.
 ///
 /// # Panics
 ///
 /// If the shapes do not fit together, or the batch or the time is empty.
 pub fn recurrent_mapped(
     cell: Cell,
-    mapped: Tensor<5>,
+    mapped: MappedSteps,
     state: Option<MatState>,
     maps: StateMaps,
     keep: Keep,
 ) -> (Tensor<4>, MatState) {
-    let [gates, batch, steps, rows, cols] = mapped.dims();
+    let (gates, batch, steps, rows, cols, dtype) = match &mapped {
+        MappedSteps::All(mapped) => {
+            let [gates, batch, steps, rows, cols] = mapped.dims();
+            (gates, batch, steps, rows, cols, mapped.dtype())
+        }
+        MappedSteps::Packed(mapped, lengths) => {
+            let [gates, count, rows, cols] = mapped.dims();
+            let total = lengths.total();
+            assert!(count == total, "recurrent: {count} packed steps, the lengths have {total}");
+            (gates, lengths.as_slice().len(), lengths.time(), rows, cols, mapped.dtype())
+        }
+    };
     check_steps(batch, steps);
     let got = maps.bias.dims();
     let want = [cell.gates(), rows, cols];
@@ -165,22 +198,26 @@ pub fn recurrent_mapped(
         "recurrent: bias {got:?} and input {gates} gates, expected {want:?}"
     );
     check_state_maps(&maps.row_map, &maps.col_map, &maps.bias);
-    check_dtypes(("input", mapped.dtype()), state.as_ref(), &maps.bias);
+    check_dtypes(("input", dtype), state.as_ref(), &maps.bias);
     check_state(cell, state.as_ref(), [batch, rows, cols]);
     let state = state.unwrap_or_else(|| zero_state(cell, [batch, rows, cols], &maps.bias));
     if !fused::available(&maps.bias) {
         return composed::recurrent_mapped(cell, mapped, state, maps, keep);
     }
-    let schedule = Schedule { cell, steps, constant: false, all: keep == Keep::All };
+    let (mapped, lengths) = match mapped {
+        MappedSteps::All(mapped) => (mapped.into_dispatch(), None),
+        MappedSteps::Packed(mapped, lengths) => (mapped.into_dispatch(), Some(lengths)),
+    };
+    let schedule = Schedule { cell, steps, constant: false, all: keep == Keep::All, lengths };
     let cell_state = cell_state_or_placeholder(&state);
     let output = Dispatch::recurrent_mapped(
-        mapped.into_dispatch(),
+        mapped,
         state.hidden.into_dispatch(),
         cell_state.into_dispatch(),
         maps.row_map.into_dispatch(),
         maps.col_map.into_dispatch(),
         maps.bias.into_dispatch(),
-        schedule,
+        schedule.clone(),
     );
     take_apart(Tensor::from_dispatch(output), schedule)
 }
@@ -200,8 +237,16 @@ fn cell_state_or_placeholder(state: &MatState) -> Tensor<3> {
 fn take_apart(output: Tensor<4>, schedule: Schedule) -> (Tensor<4>, MatState) {
     let kept = if schedule.all { schedule.steps } else { 1 };
     let pick = |at: usize| output.clone().narrow(1, at, 1).squeeze_dim::<3>(1);
+    let last = match schedule.lengths.filter(|_| schedule.all) {
+        None => pick(kept - 1),
+        Some(lengths) => {
+            let [batch, outputs, rows, cols] = output.dims();
+            let all = output.clone().reshape([batch * outputs, rows * cols]);
+            lengths.last(all, outputs).reshape([batch, rows, cols])
+        }
+    };
     let has_cell_state = schedule.cell.has_cell_state();
-    let state = MatState { hidden: pick(kept - 1), cell_state: has_cell_state.then(|| pick(kept)) };
+    let state = MatState { hidden: last, cell_state: has_cell_state.then(|| pick(kept)) };
     let hidden = if has_cell_state { output.narrow(1, 0, kept) } else { output };
     (hidden, state)
 }
@@ -210,8 +255,8 @@ fn take_apart(output: Tensor<4>, schedule: Schedule) -> (Tensor<4>, MatState) {
 fn check(cell: Cell, steps: &Steps, state: Option<&MatState>, maps: &RecurrentMaps) -> [usize; 3] {
     let (batch, time, rows_in, cols_in, dtype) = match steps {
         Steps::Sequence(input) => {
-            let [batch, time, rows, cols] = input.dims();
-            (batch, time, rows, cols, input.dtype())
+            let [batch, time, rows, cols] = input.values().dims();
+            (batch, time, rows, cols, input.values().dtype())
         }
         Steps::Constant(input, time) => {
             let [batch, rows, cols] = input.dims();

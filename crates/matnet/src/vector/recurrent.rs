@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::setters;
 use crate::error::{ConfigError, check_finite, check_sides};
 use crate::init::{Init, gate_bias, parameter};
-use crate::ops::{Cell, Keep, MatState, StateMaps, Steps, batched_product, recurrent_mapped};
+use crate::ops::{Cell, Keep, MappedSteps, MatState, StateMaps, Steps, batched_product, recurrent_mapped};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
@@ -105,22 +105,33 @@ impl VecCell {
         MatState { hidden: zeros(), cell_state: self.cell.has_cell_state().then(zeros) }
     }
 
-    /// Wᵀx of all steps, a product per gate: `[gates, batch, time, hidden, 1]`.
-    fn mapped(&self, steps: Steps) -> Tensor<5> {
-        let (input, time) = match steps {
+    /// Wᵀx of all steps that count, a product per gate.
+    fn mapped(&self, steps: Steps) -> MappedSteps {
+        let (input, time, lengths) = match steps {
             Steps::Sequence(input) => {
+                let (input, lengths) = input.into_parts();
                 let time = input.dims()[1];
-                (input.squeeze_dim::<3>(3), time)
+                (input.squeeze_dim::<3>(3), time, lengths)
             }
-            Steps::Constant(input, time) => (input.swap_dims(1, 2), time),
+            Steps::Constant(input, time) => (input.swap_dims(1, 2), time, None),
         };
         let [gates, expected, hidden]: [usize; 3] = self.input_map.lazy_shape().dims();
         let [batch, different, width] = input.dims();
         assert!(batch > 0, "recurrent: the input has an empty batch");
         assert!(time > 0, "recurrent: the input has no time step");
         assert_eq!(width, expected, "recurrent: the cell reads {expected} numbers, got {width}");
-        let product = batched_product(input.reshape([1, batch * different, width]), self.input_map.val());
-        product.reshape([gates, batch, different, hidden, 1]).expand([gates, batch, time, hidden, 1])
+        let all = input.reshape([batch * different, width]);
+        let product = |steps: Tensor<2>| batched_product(steps.unsqueeze::<3>(), self.input_map.val());
+        match lengths {
+            None => {
+                let mapped = product(all).reshape([gates, batch, different, hidden, 1]);
+                MappedSteps::All(mapped.expand([gates, batch, time, hidden, 1]))
+            }
+            Some(lengths) => {
+                let mapped = product(lengths.pack(all));
+                MappedSteps::Packed(mapped.unsqueeze_dim::<4>(3), lengths)
+            }
+        }
     }
 }
 

@@ -9,6 +9,8 @@ pub mod reference;
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{DType, Device, Tensor, TensorData};
+use matnet::layer::Aggregation;
+use matnet::net::ColumnNetConfig;
 use matnet::random::SeededRng;
 
 /// How far the analytic may lie from the numeric derivative, relative to the gradient.
@@ -256,4 +258,13 @@ pub fn with_numbers<M: Module>(module: M, mut choose: impl FnMut(&str, &[usize])
     let named = matnet::weights::named(&module);
     let chosen: Vec<_> = named.iter().map(|(name, data)| choose(name, data.shape().as_slice())).collect();
     module.map(&mut Set(chosen.into_iter()))
+}
+
+/// So many attention heads or concatenated neighbours, where the aggregation has them.
+pub fn sized(config: ColumnNetConfig, heads: usize, neighbors: usize) -> ColumnNetConfig {
+    match config.aggregation {
+        Aggregation::Mean => config,
+        Aggregation::Attention => config.with_heads(Some(heads)),
+        Aggregation::Concat => config.with_num_neighbors(Some(neighbors)),
+    }
 }

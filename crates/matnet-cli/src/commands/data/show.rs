@@ -21,11 +21,12 @@ pub fn run(args: Show) -> Outcome {
     writeln!(out, "{title}")?;
     match &dataset.contents {
         Contents::Samples(samples) => summary::samples(&mut out, samples)?,
+        Contents::Table(table) => summary::table(&mut out, table)?,
         Contents::Graph(graph) => summary::graph(&mut out, graph)?,
         Contents::Stories(stories) => summary::stories(&mut out, stories)?,
     }
-    if let Some(test) = &dataset.official_test {
-        writeln!(out, "test     the last {} are the official test split", text::count(test.len()))?;
+    if let Contents::Samples(Samples { split: Some(split), .. }) = &dataset.contents {
+        writeln!(out, "test     {} samples are the official test split", text::count(split.test.len()))?;
     }
     for note in &dataset.notes {
         writeln!(out, "note     {note}")?;
@@ -70,6 +71,9 @@ fn write_picture(
     let image = match contents {
         Contents::Samples(samples) => contact::sheet(samples, args.samples.into())?,
         Contents::Graph(graph) => picture::histogram::degrees(title, &Degrees::of(graph))?,
+        Contents::Table(_) => {
+            return Err(Failure::Usage("a long table has no picture: leave --png out".into()));
+        }
         Contents::Stories(_) => {
             return Err(Failure::Usage("stories have no picture: leave --png out".into()));
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use matnet_data::{Array, GraphData, Samples, Story, StoryData, Target};
+use matnet_data::{Array, GraphData, Samples, Story, StoryData, TableData, Target};
 use matnet_report::text::{count, counted, number, shape};
 
 use crate::degrees::Degrees;
@@ -21,10 +21,21 @@ pub fn samples(out: &mut impl Write, samples: &Samples) -> io::Result<()> {
         Target::Classes { labels, names } | Target::StepClasses { labels, names } => {
             classes(out, labels.iter().copied().map(Some), names)?
         }
+        Target::Values { values, names } => {
+            writeln!(out, "targets  {} per sample", counted(names.len(), "value"))?;
+            range(out, "  range", values)?;
+        }
+        Target::MultiLabels { flags, names } => {
+            let share =
+                |label: usize| flags.iter().skip(label).step_by(names.len()).filter(|&&on| on).count();
+            let labels = names.iter().enumerate().map(|(at, name)| format!("{name} ({})", count(share(at))));
+            writeln!(out, "labels   {}", labels.collect::<Vec<_>>().join(", "))?;
+        }
         Target::Matrices(targets) => {
             writeln!(out, "targets  {}", shape(targets.shape().get(1..).unwrap_or_default()))?;
             range(out, "  range", targets)?;
         }
+        _ => {}
     }
     if !samples.group_names.is_empty() {
         let mut sizes = vec![0; samples.group_names.len()];
@@ -69,9 +80,31 @@ pub fn graph(out: &mut impl Write, graph: &GraphData) -> io::Result<()> {
         let bar = "#".repeat((nodes * 40).div_ceil(largest));
         writeln!(out, "  {name:>9}  {:>7}  {bar}", count(nodes))?;
     }
-    if let Some(split) = &graph.split {
+    if let Some(split) = graph.splits.first() {
         let sizes = [&split.train, &split.valid, &split.test].map(|part| count(part.len()));
-        writeln!(out, "split    {} train, {} validation, {} test (public)", sizes[0], sizes[1], sizes[2])?;
+        let which = match graph.splits.len() {
+            1 => "public".to_owned(),
+            several => format!("the first of {several} public ones"),
+        };
+        writeln!(out, "split    {} train, {} validation, {} test ({which})", sizes[0], sizes[1], sizes[2])?;
+    }
+    Ok(())
+}
+
+/// Rows, columns and the usual split of a long table.
+pub fn table(out: &mut impl Write, table: &TableData) -> io::Result<()> {
+    writeln!(out, "table    {} of {}", counted(table.rows(), "row"), counted(table.columns(), "column"))?;
+    if !table.column_names.is_empty() {
+        writeln!(out, "columns  {}", table.column_names.join(", "))?;
+    }
+    range(out, "range", &table.values)?;
+    if let Some(rows) = &table.split {
+        let sizes = [rows.train, rows.valid, rows.test].map(count);
+        writeln!(
+            out,
+            "split    first {} rows train, then {} validation, then {} test",
+            sizes[0], sizes[1], sizes[2]
+        )?;
     }
     Ok(())
 }
@@ -136,20 +169,7 @@ fn classes(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn star() -> GraphData {
-        GraphData {
-            features: Array::new([5, 1], vec![1.0, 0.0, 0.0, 0.0, 0.0]).unwrap(),
-            labels: vec![Some(0), Some(1), Some(1), None, Some(1)],
-            class_names: vec!["hub".into(), "leaf".into()],
-            edges: vec![(0, 1), (1, 0), (0, 2), (0, 3), (3, 3)],
-            node_names: Vec::new(),
-            relations: vec![1, 1, 0, 0, 0],
-            relation_names: vec!["cites".into(), "likes".into()],
-            directed: false,
-            split: None,
-        }
-    }
+    use crate::degrees::star;
 
     #[test]
     fn a_graph_is_told_in_full() {

@@ -4,7 +4,7 @@ mod meter;
 mod output;
 
 use matnet_train::Run;
-use matnet_train::task::{PredictRequest, PredictedBatch, PredictionStream};
+use matnet_train::task::{PredictRequest, PredictedBatch, PredictionStream, Wanted};
 use meter::Meter;
 use output::Output;
 
@@ -23,15 +23,21 @@ pub fn run(args: Predict) -> Outcome {
         input: &args.input,
         edges: args.edges.as_deref(),
         batch_size: args.batch_size.map(|size| size as usize),
+        wanted: match (&args.hidden, args.code, args.score) {
+            (Some(layer), ..) => Wanted::Hidden(layer),
+            (_, true, _) => Wanted::Code,
+            (_, _, true) => Wanted::Score,
+            _ => Wanted::Predictions,
+        },
         cache: &cache,
     };
-    let PredictionStream { unit, total, classes, batches } = predictor.predict_file(&request)?;
+    let PredictionStream { unit, total, classes, columns, batches } = predictor.predict_file(&request)?;
     if !args.quiet {
         eval::note_unfinished(&run, predictor.epoch())?;
     }
     // From here on a stop is asked for, so that the unfinished file is removed.
     interrupt::watch();
-    let mut output = Output::create(&args.output, unit, total, &classes)?;
+    let mut output = Output::create(&args.output, unit, total, &classes, &columns)?;
     let (mut meter, mut done) = (Meter::new(total, args.quiet), 0);
     for batch in batches {
         let batch = batch?;

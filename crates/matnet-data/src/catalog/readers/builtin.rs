@@ -41,18 +41,13 @@ pub fn fashion() -> Result<Samples> {
 /// 640 recordings of two Japanese vowels `[640, 29, 12, 1]`: time, LPC coefficient. The classes are the 9 speakers; the first 270
 /// samples are the official training set.
 ///
-/// The recordings have 7 to 29 steps and are padded with zeros; [`vowel_lengths`] has their lengths.
+/// The recordings have 7 to 29 steps and are padded with zeros.
 pub fn vowels() -> Result<Samples> {
     let mut file = npz::parse("vowels.npz", VOWELS)?;
     let speakers = file.take("y")?.texts().unwrap_or_default();
-    Ok(Samples::new(inputs(&mut file)?, named_classes(speakers)))
-}
-
-/// The number of steps of each recording of [`vowels`].
-pub fn vowel_lengths() -> Result<Vec<usize>> {
-    let mut file = npz::parse("vowels.npz", VOWELS)?;
     let name = file.name_of("length");
-    Ok(file.take("length")?.integers(&name)?.into_iter().map(|length| length as usize).collect())
+    let lengths = file.take("length")?.integers(&name)?.into_iter().map(|length| length as usize).collect();
+    Ok(Samples { lengths, ..Samples::new(inputs(&mut file)?, named_classes(speakers)) })
 }
 
 #[cfg(test)]
@@ -96,7 +91,7 @@ mod tests {
         assert_eq!(vowels.inputs.shape(), [640, 29, 12, 1]);
         assert_eq!(counts(&vowels, 0..270), [30; 9]);
         assert_eq!(counts(&vowels, 270..640), [31, 35, 88, 44, 29, 24, 40, 50, 29]);
-        let lengths = vowel_lengths().unwrap();
+        let lengths = &vowels.lengths;
         assert_eq!((lengths.len(), lengths.iter().min(), lengths.iter().max()), (640, Some(&7), Some(&29)));
         for (sample, &length) in lengths.iter().enumerate() {
             let (steps, padding) = vowels.inputs.sample(sample).split_at(12 * length);

@@ -32,7 +32,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Samples> {
         return Err(Error::format(file, what));
     }
     // a column is a frame
-    let levels = grey_to_f32(&pixels);
+    let levels = grey_to_f32(&pixels)?;
     let mut data = Vec::with_capacity(levels.len());
     for frame in 0..frames {
         data.extend((0..size).map(|pixel| levels[pixel * frames + frame]));

@@ -50,7 +50,7 @@ pub fn load(dir: impl AsRef<Path>, half: MnistSplit) -> Result<Samples> {
         ));
     }
     Ok(Samples::new(
-        Array::new(shape, grey_to_f32(&pixels))?,
+        Array::new(shape, grey_to_f32(&pixels)?)?,
         Target::Classes {
             labels: labels.into_iter().map(u32::from).collect(),
             names: (0..10).map(|digit| digit.to_string()).collect(),

@@ -4,14 +4,17 @@ pub mod babi;
 pub mod builtin;
 #[cfg(feature = "research-formats")]
 pub mod eeg;
+pub mod ett;
 #[cfg(feature = "research-formats")]
 pub mod frey;
+pub mod graph_npz;
 pub mod linqs;
 pub mod mnist;
 pub mod moving_mnist;
 #[cfg(feature = "research-formats")]
 pub mod planetoid;
 pub(super) mod repository;
+pub mod uea;
 
 use std::path::{Path, PathBuf};
 

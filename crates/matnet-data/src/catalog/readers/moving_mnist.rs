@@ -11,7 +11,7 @@ use crate::dataset::grey_to_f32;
 use crate::format::bounded::Input;
 use crate::format::npy;
 use crate::format::raw::DType;
-use crate::{Array, Error, Result};
+use crate::{Array, Error, Result, memory};
 
 /// An open file of sequences.
 #[derive(Debug)]
@@ -72,13 +72,13 @@ impl MovingMnistFile {
             return Err(Error::Invalid(format!("sequences {range:?} requested; there are {count}")));
         }
         let (frame, wanted) = (rows * cols, range.len());
-        let mut data = vec![0.0; wanted * time * frame];
+        let mut data = memory::filled(0.0, wanted * time * frame, "Moving MNIST")?;
         let mut pixels = vec![0; wanted * frame];
         for step in 0..time {
             let at = self.start + ((step * count + range.start) * frame) as u64;
             let read = self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.read_exact(&mut pixels));
             read.map_err(|e| Error::io(&self.path, e))?;
-            let levels = grey_to_f32(&pixels);
+            let levels = grey_to_f32(&pixels)?;
             for sequence in 0..wanted {
                 let to = (sequence * time + step) * frame;
                 data[to..to + frame].copy_from_slice(&levels[sequence * frame..(sequence + 1) * frame]);

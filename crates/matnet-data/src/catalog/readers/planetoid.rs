@@ -9,7 +9,7 @@ use crate::format::archive;
 use crate::format::bounded::Input;
 use crate::format::fields::{Fields, Next};
 use crate::format::pickle::{CsrMatrix, Pickle};
-use crate::{Array, Error, GraphData, Result, SplitIndices};
+use crate::{Array, Error, GraphData, Result, SplitIndices, memory};
 
 /// One of the three graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ impl Parts {
         }
         let size = nodes.checked_mul(cols).filter(|&n| n <= 1 << 31);
         let size = size.ok_or_else(|| wrong(format!("{nodes} nodes of {cols} features are too many")))?;
-        let mut features = vec![0.0; size];
+        let mut features = memory::filled(0.0, size, "features")?;
         let mut labels = vec![None; nodes];
         let mut place = |node: usize, csr: &CsrMatrix, targets: &Array, row: usize| {
             for (col, value) in csr.row(row) {
@@ -198,11 +198,11 @@ impl Parts {
             relations: Vec::new(),
             relation_names: Vec::new(),
             directed: false,
-            split: Some(SplitIndices {
+            splits: vec![SplitIndices {
                 train: (0..self.trained).collect(),
                 valid: (self.trained..valid_end).collect(),
                 test,
-            }),
+            }],
         })
     }
 }

@@ -4,11 +4,11 @@
 
 use std::path::Path;
 
-use super::{first_of, grey_inputs, inputs, named_classes, numbered_classes};
+use super::{first_of, grey_inputs, inputs, named_classes, numbered_classes, uea};
 use crate::catalog::Located;
 use crate::dataset::grey_to_f32;
 use crate::format::bounded::Input;
-use crate::format::{archive, npz, ts};
+use crate::format::npz;
 use crate::{Array, Error, Result, Samples, Target};
 
 /// 5,000 handwritten digits `[5000, 28, 28]` between 0 and 1, ordered by class: 500 of each. They are the first 500 of each class
@@ -45,7 +45,7 @@ fn first_digits(folder: &Path) -> Result<Samples> {
     let labels = (0..10).flat_map(|digit| [digit; EACH]).collect();
     let names = (0..10).map(|digit| digit.to_string()).collect();
     Ok(Samples::new(
-        Array::new([10 * EACH, 28, 28], grey_to_f32(&pixels))?,
+        Array::new([10 * EACH, 28, 28], grey_to_f32(&pixels)?)?,
         Target::Classes { labels, names },
     ))
 }
@@ -67,18 +67,7 @@ pub fn motions(path: &Path) -> Result<Samples> {
 }
 
 fn basic_motions(path: &Path) -> Result<Samples> {
-    let (mut train, mut test) = (None, None);
-    archive::each(path, &mut |entry| {
-        match entry.name.rsplit('/').next() {
-            Some("BasicMotions_TRAIN.ts") => train = Some(ts::parse(entry.input)?),
-            Some("BasicMotions_TEST.ts") => test = Some(ts::parse(entry.input)?),
-            _ => {}
-        }
-        Ok(())
-    })?;
-    let (Some(train), Some(test)) = (train, test) else {
-        return Err(Error::format(path, "holds no BasicMotions_TRAIN.ts and BasicMotions_TEST.ts"));
-    };
+    let (train, test) = uea::halves_of_zip(path, "BasicMotions")?;
     let mut data = Vec::with_capacity(80 * 600);
     let mut activities = Vec::with_capacity(80);
     for half in [train, test] {

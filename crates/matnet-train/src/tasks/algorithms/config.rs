@@ -94,6 +94,16 @@ impl AlgorithmDataConfig {
         only("repeats", self.repeats.map(|value| format!("{value:?}")), repeats, "repeat-copy")?;
         only("test_repeats", self.test_repeats.map(|value| value.to_string()), repeats, "repeat-copy")?;
         only("item_length", self.item_length.map(|value| value.to_string()), recall, "associative-recall")?;
+        let (valid, test) = (self.valid_sequences > 0, self.test_sequences > 0);
+        let lengths = (!self.valid_lengths.is_empty()).then(|| format!("{:?}", self.valid_lengths));
+        only("valid_lengths", lengths, valid, "valid_sequences above 0")?;
+        for (key, value) in [
+            ("test_length", self.test_length),
+            ("test_repeats", self.test_repeats),
+            ("extrapolation_length", self.extrapolation_length),
+        ] {
+            only(key, value.map(|value| value.to_string()), test, "test_sequences above 0")?;
+        }
         // A single item is followed by none.
         let least = if recall { 2 } else { 1 };
         let length = *full.length.get_or_insert(match self.source {
@@ -102,8 +112,9 @@ impl AlgorithmDataConfig {
             Algorithm::AssociativeRecall => [2, 6],
         });
         check_range("length", length, least)?;
-        let test_length = *full.test_length.get_or_insert(length[1]);
+        let test_length = self.test_length.unwrap_or(length[1]);
         check_range("test_length", [test_length, test_length], least)?;
+        full.test_length = test.then_some(test_length);
         let valid = self.valid_lengths.iter().map(|&length| ("valid_lengths", length));
         for (key, length) in
             valid.chain(self.extrapolation_length.map(|length| ("extrapolation_length", length)))
@@ -114,8 +125,9 @@ impl AlgorithmDataConfig {
         if repeats {
             let range = *full.repeats.get_or_insert([1, 10]);
             check_range("repeats", range, 1)?;
-            let most = *full.test_repeats.get_or_insert(range[1]);
+            let most = self.test_repeats.unwrap_or(range[1]);
             check_range("test_repeats", [most, most], 1)?;
+            full.test_repeats = test.then_some(most);
         }
         if recall {
             let item = *full.item_length.get_or_insert(3);
@@ -188,7 +200,11 @@ impl AlgorithmDataConfig {
 
     /// The size of the test sequences.
     pub fn test_size(&self) -> SequenceSize {
-        SequenceSize { length: self.test_length.unwrap_or(1), repeats: self.test_repeats.unwrap_or(1) }
+        let SequenceSize { length, repeats } = self.largest();
+        SequenceSize {
+            length: self.test_length.unwrap_or(length),
+            repeats: self.test_repeats.unwrap_or(repeats),
+        }
     }
 
     /// Steps in a test sequence.

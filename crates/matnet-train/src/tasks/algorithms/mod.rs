@@ -24,10 +24,11 @@ use toml::{Table, Value};
 pub use self::config::AlgorithmDataConfig;
 pub use self::data::AlgorithmData;
 use crate::config::{Loss, TrainConfig, from_table};
+use crate::metrics::MetricValues;
 use crate::run::Score;
 use crate::task::{
-    BatchScore, Breakdown, Dataset, EvalOptions, Evaluation, ExampleShape, Loaded, OtherData, PredictRequest,
-    PredictionStream, Predictions, Task, binary_cross_entropy, for_samples, to_vec,
+    BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, Loaded, OtherData,
+    PredictRequest, PredictionStream, Predictions, Reading, Task, binary_cross_entropy, for_samples, to_vec,
 };
 use crate::{Error, Result, Split};
 
@@ -139,6 +140,7 @@ impl AlgorithmTask {
         let targets = Tensor::<2>::from_data(TensorData::new(targets, logits.dims()), &logits.device());
         BatchScore {
             loss: binary_cross_entropy(logits, targets).mean(),
+            weight: sequences.len() as f64,
             wrong: Some(wrong as u64),
             predictions,
         }
@@ -241,6 +243,7 @@ impl Task for AlgorithmTask {
         if let Some(loss) = train.loss.filter(|&loss| loss != Loss::Bce) {
             return Err(Error::config("train", "loss", loss.name(), "bits are trained with \"bce\""));
         }
+        ClassLoss::refuse(train, "only classes use it, and these are bits")?;
         Ok(Self { data, net })
     }
 
@@ -344,7 +347,7 @@ impl Task for AlgorithmTask {
 
     /// The bits of every step, `[n, time, rows, cols]`, for inputs `[n, time, rows, cols]`, or `[n, time, cols]`
     /// where they have one row.
-    fn predict(loaded: &Loaded<Self>, inputs: Array) -> Result<Predictions> {
+    fn predict(loaded: &Loaded<Self>, inputs: Array, _lengths: &[usize]) -> Result<Predictions> {
         let [rows, cols] = loaded.net_config.input;
         let shape = match *inputs.shape() {
             [n, time, r, c] if time > 0 && [r, c] == [rows, cols] => [n, time, rows, cols],
@@ -359,11 +362,14 @@ impl Task for AlgorithmTask {
         let logits = loaded.net.forward(inputs, &mut Mode::Eval);
         let shape = logits.dims().to_vec();
         let bits = to_vec(logits).into_iter().map(|x| f32::from(u8::from(x > 0.0))).collect();
-        Ok(Predictions { values: Array::new(shape, bits)?, classes: Vec::new() })
+        Ok(Predictions::of_values(Array::new(shape, bits)?))
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
-        for_samples(request, &[], |inputs| Self::predict(loaded, inputs))
+        request.refuse_states()?;
+        for_samples(request, &[], Reading::default(), |inputs, lengths| {
+            Self::predict(loaded, inputs, lengths)
+        })
     }
 
     /// Bit by bit, at every length that is asked for.
@@ -412,13 +418,9 @@ impl Task for AlgorithmTask {
             "wrong bits per sequence",
             "perfect sequences",
         ];
-        Ok(Evaluation {
-            score: Score { loss: score.loss, error, examples: score.sequences },
-            confusion: None,
-            misclassified: Vec::new(),
-            breakdown: Some(Breakdown { columns, rows }),
-            metrics: BTreeMap::new(),
-        })
+        let score =
+            Score { loss: score.loss, error, examples: score.sequences, metrics: MetricValues::default() };
+        Ok(Evaluation { breakdown: Some(Breakdown { columns, rows }), ..Evaluation::new(score) })
     }
 
     #[cfg(feature = "report")]

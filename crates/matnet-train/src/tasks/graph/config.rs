@@ -71,7 +71,10 @@ pub struct GraphSplitConfig {
     pub test: Option<Amount>,
     /// Training nodes per class, for the rule per-class. Default: 20.
     pub per_class: Option<usize>,
-    /// Whether every seed has its own split. Default: no, all share one.
+    /// Which of several public splits, from 0. Default: the first.
+    pub index: Option<usize>,
+    /// Whether every seed has its own split: with the rule public the one of its number, starting again after the last. Default: no,
+    /// all share one.
     pub per_seed: bool,
 }
 
@@ -106,6 +109,18 @@ impl GraphDataConfig {
         if !(0.0..1.0).contains(&self.edge_dropout) {
             let value = self.edge_dropout.to_string();
             return wrong("edge_dropout", value, "must be at least 0 and below 1");
+        }
+        if let Some(index) = self.split.index {
+            if self.split.per_seed {
+                return wrong(
+                    "split.index",
+                    index.to_string(),
+                    "with split.per_seed the seed selects the split",
+                );
+            }
+            if !matches!(self.split.rule, None | Some(GraphSplitRule::Public)) {
+                return wrong("split.index", index.to_string(), "only the rule public uses it");
+            }
         }
         match (self.split.per_class, self.split.rule) {
             (Some(0), _) => wrong("split.per_class", "0".to_owned(), "must be at least 1"),

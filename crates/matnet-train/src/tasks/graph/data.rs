@@ -6,15 +6,17 @@ use burn::tensor::Device;
 use matnet::graph::{Edges, Features, Graph};
 use matnet::random::SeededRng;
 use matnet_data::catalog::{Cache, LoadOptions};
+use matnet_data::format::edgelist::CLASS_COLUMNS;
+use matnet_data::local::ReadOptions;
 use matnet_data::{Contents, GraphData, SplitIndices, local, split};
 use sha2::{Digest, Sha256};
 
 use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule, NormalizeFeatures};
 use crate::config::Amount;
 use crate::run::checksummed::hex;
-use crate::task::{Dataset, OtherData, renumber};
+use crate::task::{OtherData, impl_dataset, renumber};
 use crate::tasks::source;
-use crate::{Error, Result, Split};
+use crate::{Error, Result};
 
 /// A graph with node features and classes, split.
 #[derive(Clone, Debug)]
@@ -90,8 +92,8 @@ impl NodeData {
         let graph = graph(&data, &config)?;
         let unknown = data.labels.iter().filter(|label| label.is_none()).count();
         if unknown > 0 {
-            notes
-                .push(format!("{unknown} nodes have no class; they are aggregated from, but not trained on"));
+            let (have, they) = if unknown == 1 { ("node has", "it is") } else { ("nodes have", "they are") };
+            notes.push(format!("{unknown} {have} no class; {they} aggregated from, but not trained on"));
         }
         let GraphData { features, node_names, relation_names, labels, class_names, .. } = data;
         let mut features = features.into_data();
@@ -149,23 +151,7 @@ impl NodeData {
     }
 }
 
-impl Dataset for NodeData {
-    fn source(&self) -> &str {
-        &self.config.source
-    }
-
-    fn checksum(&self) -> &str {
-        &self.checksum
-    }
-
-    fn notes(&self) -> &[String] {
-        &self.notes
-    }
-
-    fn split(&self, split: Split) -> &[usize] {
-        split.of(&self.indices)
-    }
-}
+impl_dataset!(NodeData);
 
 fn find(config: &GraphDataConfig, cache: &Cache) -> Result<(GraphData, Vec<String>)> {
     let name = &config.source;
@@ -178,7 +164,8 @@ fn find(config: &GraphDataConfig, cache: &Cache) -> Result<(GraphData, Vec<Strin
         return Ok((local::load_graph(edges, name)?, Vec::new()));
     }
     let options = LoadOptions { seed: config.seed, ..LoadOptions::default() };
-    let found = source::open(name, cache, options)?.ok_or_else(|| source::not_found(name))?;
+    let found = source::open(name, cache, options, &ReadOptions::default())?
+        .ok_or_else(|| source::not_found(name))?;
     match found.contents {
         Contents::Graph(graph) => Ok((graph, found.notes)),
         _ => Err(source::wrong_contents(name, "graph")),
@@ -235,11 +222,15 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
     let wrong = |error| Error::DataKey { key: "data.split", error };
     let known = data.labels.iter().filter(|label| label.is_some()).count();
     if known == 0 {
-        return Err(Error::config("data", "source", &config.source, "no node has a class to learn"));
+        let expected = format!(
+            "no node has a class to learn; in a table of nodes their column is called {}, or is the last one and holds words",
+            CLASS_COLUMNS.join(", ")
+        );
+        return Err(Error::config("data", "source", &config.source, expected));
     }
-    let rule = config.split.rule.unwrap_or(match data.split {
-        Some(_) => GraphSplitRule::Public,
-        None => GraphSplitRule::Random,
+    let rule = config.split.rule.unwrap_or(match data.splits.is_empty() {
+        false => GraphSplitRule::Public,
+        true => GraphSplitRule::Random,
     });
     config.split.rule = Some(rule);
     let wanted = &mut config.split;
@@ -249,17 +240,41 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
         wanted.valid.get_or_insert(Amount::Fraction(0.1));
         wanted.test.get_or_insert(Amount::Fraction(0.2));
     }
+    if let Some(index) = wanted.index.filter(|_| rule != GraphSplitRule::Public) {
+        let expected = format!("{} comes without a split", config.source);
+        return Err(Error::config("data", "split.index", index.to_string(), expected));
+    }
     let [valid, test] =
         [wanted.valid, wanted.test].map(|amount| amount.map_or(0, |amount| amount.count(known)));
     let indices = match rule {
         GraphSplitRule::Public => {
-            let indices = split::public(data).map_err(|_| {
+            if data.splits.is_empty() {
                 let expected = format!("{} comes without a split; \"random\" draws one", config.source);
-                Error::config("data", "split.rule", "public", expected)
-            })?;
-            if wanted.valid.is_some() || wanted.test.is_some() {
-                let expected = "the split that comes with the graph decides them; leave them out, or choose another rule";
-                return Err(Error::config("data", "split", "valid or test is given", expected));
+                return Err(Error::config("data", "split.rule", "public", expected));
+            }
+            let index = match wanted.per_seed {
+                true => (seed % data.splits.len() as u64) as usize,
+                false => wanted.index.unwrap_or(0),
+            };
+            if index >= data.splits.len() {
+                let expected =
+                    format!("{} has {} public splits, counted from 0", config.source, data.splits.len());
+                return Err(Error::config("data", "split.index", index.to_string(), expected));
+            }
+            if data.splits.len() > 1 && !wanted.per_seed {
+                wanted.index = Some(index);
+            }
+            let indices = split::public(data, index).map_err(wrong)?;
+            let given = [("split.valid", wanted.valid), ("split.test", wanted.test)];
+            if let Some((key, Some(amount))) = given.into_iter().find(|(_, amount)| amount.is_some()) {
+                let expected =
+                    "the split that comes with the graph decides it; leave it out, or choose another rule";
+                return Err(Error::config("data", key, amount.to_string(), expected));
+            }
+            if wanted.per_seed && data.splits.len() == 1 {
+                let expected =
+                    "the graph comes with one split for all seeds; leave it out, or choose another rule";
+                return Err(Error::config("data", "split.per_seed", "true", expected));
             }
             let all = indices.train.iter().chain(&indices.valid).chain(&indices.test);
             if let Some(node) = all.copied().find(|&node| data.labels[node].is_none()) {
@@ -290,9 +305,61 @@ fn checksum(data: &GraphData) -> String {
         sha.update(from.to_le_bytes());
         sha.update(to.to_le_bytes());
     }
-    sha.update(format!("{:?}", data.split));
+    sha.update(format!("{:?}", data.splits.first()));
+    if data.splits.len() > 1 {
+        sha.update(format!("{:?}", &data.splits[1..]));
+    }
     if !data.relations.is_empty() {
         sha.update(format!("{:?} {:?}", data.relation_names, data.relations));
     }
     hex(&sha.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use matnet_data::Array;
+
+    use super::*;
+    use crate::tasks::graph::GraphSplitConfig;
+
+    fn graph(splits: usize) -> GraphData {
+        let split = |test| SplitIndices { train: vec![(test + 1) % 4], valid: vec![], test: vec![test] };
+        GraphData {
+            features: Array::new([4, 1], vec![0.0; 4]).unwrap(),
+            node_names: Vec::new(),
+            labels: vec![Some(0), Some(1), Some(0), Some(1)],
+            class_names: vec!["a".into(), "b".into()],
+            edges: vec![(0, 1)],
+            relations: Vec::new(),
+            relation_names: Vec::new(),
+            directed: false,
+            splits: (0..splits).map(split).collect(),
+        }
+    }
+
+    fn config(index: Option<usize>, per_seed: bool) -> GraphDataConfig {
+        let split = GraphSplitConfig { index, per_seed, ..GraphSplitConfig::default() };
+        GraphDataConfig { split, ..toml::from_str("source = \"mine\"").unwrap() }
+    }
+
+    #[test]
+    fn one_of_several_public_splits_is_selected() {
+        let test = |config: &GraphDataConfig, seed| divide(&graph(3), config, seed).unwrap().0.test[0];
+        assert_eq!(test(&config(None, false), 5), 0);
+        assert_eq!(test(&config(Some(2), false), 5), 2);
+        let per_seed = config(None, true);
+        assert_eq!([0, 1, 2, 3].map(|seed| test(&per_seed, seed)), [0, 1, 2, 0]);
+        let recorded = divide(&graph(3), &config(None, false), 0).unwrap().1;
+        assert_eq!(recorded.split.index, Some(0), "the default is written out");
+
+        let message = |splits, config: &GraphDataConfig| {
+            divide(&graph(splits), config, 0).map(drop).unwrap_err().to_string()
+        };
+        let text = message(3, &config(Some(3), false));
+        assert!(text.contains("split.index: 3; mine has 3 public splits, counted from 0"), "{text}");
+        let text = message(0, &config(Some(0), false));
+        assert!(text.contains("split.index: 0; mine comes without a split"), "{text}");
+        let text = config(Some(0), true).check().unwrap_err().to_string();
+        assert!(text.contains("split.index: 0; with split.per_seed the seed selects the split"), "{text}");
+    }
 }

@@ -20,10 +20,10 @@ pub use self::config::{Directed, GraphDataConfig, GraphSplitConfig, GraphSplitRu
 pub use self::data::NodeData;
 use crate::config::{Loss, TrainConfig, from_table, keys_of};
 use crate::task::{
-    BatchScore, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch, PredictionStream,
-    Predictions, Task,
+    BatchScore, ClassLoss, Dataset, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch,
+    PredictionStream, Predictions, Task,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, Split};
 
 /// What is stored beside the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct GraphMetadata {
     /// A name per relation, where the net distinguishes several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<String>,
+    /// The weights of the classes in the loss, where they are weighed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<f32>,
 }
 
 /// A net that learns the classes of nodes.
@@ -47,6 +50,7 @@ pub struct GraphMetadata {
 pub struct GraphTask<C: GraphNetConfig> {
     data: Arc<NodeData>,
     net: C,
+    class_loss: ClassLoss,
     /// Whether a step takes some nodes, not all.
     batches: bool,
     /// Made when first needed, since the net decides what they are.
@@ -178,8 +182,13 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
             return Err(Error::config("train", "loss", loss.name(), expected));
         }
         let batches = train.batch_size.is_some();
+        let mut counts = vec![0; data.class_names.len()];
+        for &node in data.split(Split::Train) {
+            counts[data.labels[node].unwrap_or(0) as usize] += 1;
+        }
+        let class_loss = ClassLoss::of_classes(train, &data.class_names, &counts)?;
         let (links, sampler, features) = (OnceLock::new(), OnceLock::new(), Arc::default());
-        Ok(Self { data, net, batches, links, sampler, features })
+        Ok(Self { data, net, class_loss, batches, links, sampler, features })
     }
 
     fn check_metadata(net: &C, metadata: &GraphMetadata) -> Result<(), String> {
@@ -202,7 +211,8 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
             let what = format!("the net takes {takes} relations, this graph has {have}");
             return Err(Error::Mismatch(what));
         }
-        Self::new(Arc::new(data.with_classes(&loaded.metadata.classes)?), net.clone(), &loaded.train)
+        let train = loaded.train.with_fitted_weights(&loaded.metadata.class_weights);
+        Self::new(Arc::new(data.with_classes(&loaded.metadata.classes)?), net.clone(), &train)
     }
 
     fn data(&self) -> &Arc<NodeData> {
@@ -223,7 +233,8 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
             None => Vec::new(),
         };
         let (normalize, classes) = (self.data.config.normalize, self.data.class_names.clone());
-        GraphMetadata { normalize, classes, relations }
+        let class_weights = self.class_loss.weights.clone().unwrap_or_default();
+        GraphMetadata { normalize, classes, relations, class_weights }
     }
 
     fn example(&self) -> ExampleShape {
@@ -257,7 +268,7 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     }
 
     fn score(&self, scores: Tensor<2>, nodes: &[usize], _device: &Device) -> BatchScore {
-        BatchScore::of_classes(scores, &self.classes(nodes))
+        BatchScore::of_classes(scores, &self.classes(nodes), &self.class_loss, None)
     }
 
     fn class_scores<'a>(&self, scores: &'a Tensor<2>) -> Option<&'a Tensor<2>> {
@@ -274,6 +285,7 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
+        request.refuse_states()?;
         if request.batch_size.is_some() {
             return Err(Error::Mismatch(
                 "a batch size was given; a graph is predicted as a whole".to_owned(),
@@ -294,7 +306,8 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
             Ok(PredictedBatch { predictions, names: names.clone() })
         });
         let classes = loaded.metadata.classes.clone();
-        Ok(PredictionStream { unit: "node", total, classes, batches: Box::new(batch) })
+        let columns = Vec::new();
+        Ok(PredictionStream { unit: "node", total, classes, columns, batches: Box::new(batch) })
     }
 
     #[cfg(feature = "report")]

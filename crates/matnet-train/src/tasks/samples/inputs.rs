@@ -95,7 +95,8 @@ impl Occlusions {
             let expected = "these data are sequences; only single matrices can be occluded";
             return Err(Error::config("data", "occlusion", format!("{height}×{width}"), expected));
         };
-        let black = preprocess.apply(Array::new([1, rows, cols], vec![0.0; rows * cols])?)?.into_data();
+        let black =
+            preprocess.apply(Array::new([1, rows, cols], vec![0.0; rows * cols])?, &[])?.0.into_data();
         let mut rng = SeededRng::new(config.seed, "patch");
         let mut places = Vec::with_capacity(count);
         for _ in 0..count {

@@ -3,34 +3,45 @@
 mod batch;
 mod config;
 mod data;
+mod divide;
+mod forecast;
 mod inputs;
 mod net;
+mod predict;
+mod preprocess;
+mod raw;
 #[cfg(feature = "report")]
 mod report;
+mod target;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use burn::tensor::activation::sigmoid;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use matnet::Mode;
 use matnet::net::{Net, SampleTarget};
-use matnet::ops::Activation;
+use matnet::random::SeededRng;
 use matnet_data::catalog::Cache;
+use matnet_data::transform::augment::{Augment, Mixup};
 use matnet_data::{Array, Target};
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 pub use self::batch::{SampleConfig, SampleInput, SampleOutput};
-pub use self::config::{SampleDataConfig, SampleSplitConfig, Scale, SplitRule};
-pub use self::data::{Preprocess, SampleData};
+pub use self::config::{Columns, Missing, SampleDataConfig, SampleSplitConfig, Scale, SplitRule};
+pub use self::data::SampleData;
 pub use self::inputs::{Inputs, Occlusions};
 pub(crate) use self::net::{describe, fits};
-use crate::config::{Loss, Monitor, TrainConfig};
+pub use self::preprocess::Preprocess;
+pub use self::target::TargetKind;
+use crate::config::{Loss, TrainConfig};
+use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
-    BatchScore, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions, Task,
-    binary_cross_entropy, for_samples, renumber, to_vec,
+    BatchScore, ClassLoss, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
+    Task, WeightedMean, entry_losses, label_cross_entropy, to_vec, weighted_mean,
 };
 use crate::{Error, Result};
 
@@ -45,7 +56,18 @@ const EVAL_BATCH_SIZE: usize = 128;
 pub struct SampleTask<C: SampleConfig> {
     data: Arc<SampleData>,
     net: C,
+    kind: TargetKind,
     loss: Loss,
+    huber_delta: f64,
+    class_loss: ClassLoss,
+    /// Whether batches hold samples of similar length.
+    buckets: bool,
+}
+
+/// The random changes of a training step.
+struct Changes {
+    seed: u64,
+    mixup: Option<Mixup>,
 }
 
 /// What is stored beside the weights.
@@ -62,19 +84,12 @@ pub struct SampleMetadata {
     pub context_length: Option<usize>,
     /// Whether the net gives logits of matrices.
     pub logits: bool,
-}
-
-/// What a net was trained to give.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TargetKind {
-    /// A class per sample.
-    #[default]
-    Classes,
-    /// A class per step.
-    Steps,
-    /// A matrix, or a sequence of them.
-    Matrices,
+    /// A name per value or label; empty for other targets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// The weights of classes or labels in the loss, where they are weighed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<f32>,
 }
 
 impl<C: SampleConfig> SampleTask<C> {
@@ -89,32 +104,83 @@ impl<C: SampleConfig> SampleTask<C> {
         self.data.config.context_length.filter(|_| own)
     }
 
-    /// The inputs of some examples.
-    fn input(&self, examples: &[usize], device: &Device) -> <C::Net as Net>::Input {
-        let (inputs, steps) = (&self.data.inputs, 0..self.steps().unwrap_or(usize::MAX));
-        batch::gather(inputs.shape(), examples, steps, device, |at, range, into| {
+    /// The steps of some examples that the net reads, and how many of them count where lengths differ.
+    fn steps_of(&self, examples: &[usize]) -> (Range<usize>, Option<Arc<[usize]>>) {
+        let lengths = self.data.lengths_of(examples);
+        let longest = lengths.as_ref().and_then(|lengths| lengths.iter().copied().max());
+        (0..longest.or(self.steps()).unwrap_or(usize::MAX), lengths)
+    }
+
+    /// The inputs of some examples, with random changes in training.
+    fn input(
+        &self,
+        examples: &[usize],
+        changes: Option<&Changes>,
+        device: &Device,
+    ) -> <C::Net as Net>::Input {
+        let (inputs, (steps, lengths)) = (&self.data.inputs, self.steps_of(examples));
+        let read = |at: usize, range: Range<usize>, into: &mut Vec<f32>| {
             let start = into.len();
             into.extend_from_slice(&inputs.sample_range(at, range));
             if let Some(occlusions) = &self.data.occlusions {
                 occlusions.apply(at, &mut into[start..]);
             }
-        })
+        };
+        match &self.data.config.augment {
+            None => batch::gather(inputs.shape(), examples, steps, lengths, device, read),
+            Some(augment) => {
+                let gathered = batch::gather_array(inputs.shape(), examples, steps, read);
+                let augment = within(augment, &gathered);
+                let mut lengths = lengths.map(|lengths| lengths.to_vec()).unwrap_or_default();
+                let changed = match changes {
+                    None => augment.evaluate(gathered, &mut lengths),
+                    Some(changes) => augment.train(gathered, &mut lengths, changes.seed, 0, examples),
+                };
+                // The config was checked, and the sizes are those of one dataset.
+                let mut changed = changed.expect("changes that fit the data");
+                if let Some(mixup) = changes.and_then(|changes| changes.mixup.as_ref()) {
+                    mixup.mix(&mut changed, &lengths).expect("a partner for each sample");
+                }
+                let shape = match *changed.shape() {
+                    [n, time, rows, cols] => [n, time, rows, cols],
+                    ref shape => [shape[0], 1, shape[1], shape[2]],
+                };
+                let lengths = (!lengths.is_empty()).then(|| lengths.into());
+                SampleInput::from_batch(changed.into_data(), shape, lengths, device)
+            }
+        }
     }
 
-    /// The target matrices of some examples, those of sequences one after another.
+    /// The random changes of a training step.
+    fn changes(&self, count: usize, mode: &mut Mode) -> Option<Changes> {
+        let augment = self.data.config.augment.as_ref()?;
+        let seed = mode.rng()?.next_u64();
+        let mixup = augment.draw_mixup(count, seed, 0, 0).expect("a config that was checked");
+        Some(Changes { seed, mixup })
+    }
+
+    /// The target matrices of some examples as the net learns them, those of sequences one after another.
     fn targets(&self, examples: &[usize], device: &Device) -> Tensor<3> {
         let inputs = &self.data.inputs;
         let from_inputs = |steps| {
-            batch::gather_matrices(inputs.shape(), examples, steps, device, |at, range, into| {
+            batch::gather_matrices(inputs.shape(), examples, steps, None, device, |at, range, into| {
                 into.extend_from_slice(&inputs.sample_range(at, range));
             })
         };
         match &self.data.target {
             _ if C::TARGET == SampleTarget::Input => from_inputs(0..usize::MAX),
             Target::Matrices(targets) => {
-                batch::gather_matrices(targets.shape(), examples, 0..usize::MAX, device, |at, range, into| {
-                    into.extend_from_slice(&targets.sample(at)[range]);
-                })
+                let targets = self.data.scaled_target.as_ref().unwrap_or(targets);
+                let lengths = self.data.lengths_of(examples).filter(|_| C::TARGET.per_step());
+                let steps = 0..usize::MAX;
+                batch::gather_matrices(
+                    targets.shape(),
+                    examples,
+                    steps,
+                    lengths.as_deref(),
+                    device,
+                    |at, range, into| into.extend_from_slice(&targets.sample(at)[range]),
+                )
             }
             _ => {
                 let (time, steps) = (self.data.time().unwrap_or(0), self.data.future().unwrap_or(0));
@@ -123,13 +189,102 @@ impl<C: SampleConfig> SampleTask<C> {
         }
     }
 
-    /// The loss of every entry.
-    fn losses(&self, output: Tensor<3>, targets: Tensor<3>) -> Tensor<3> {
-        match self.loss {
-            Loss::Mae => (output - targets).abs(),
-            Loss::Bce => binary_cross_entropy(output, targets),
-            Loss::Mse | Loss::CrossEntropy => (output - targets).square(),
+    /// The target values of some examples as the net learns them, `[n, k]`.
+    fn target_values(&self, examples: &[usize], device: &Device) -> Tensor<2> {
+        let Target::Values { values, names } = &self.data.target else {
+            unreachable!("only values are asked for");
+        };
+        let values = self.data.scaled_target.as_ref().unwrap_or(values);
+        let rows: Vec<f32> = examples.iter().flat_map(|&at| values.sample(at)).copied().collect();
+        Tensor::from_data(TensorData::new(rows, [examples.len(), names.len()]), device)
+    }
+
+    /// Whether each label applies to some examples.
+    fn flags(&self, examples: &[usize]) -> Vec<bool> {
+        match &self.data.target {
+            Target::MultiLabels { flags, names } => {
+                examples.iter().flat_map(|&at| target::flags_of(flags, names, at)).copied().collect()
+            }
+            _ => Vec::new(),
         }
+    }
+
+    /// The weights of the rows of an output for some examples, times their shares; `None` if all weigh the same.
+    fn row_weights(&self, examples: &[usize], rows: usize, shares: Option<&[f32]>) -> Option<Vec<f32>> {
+        if self.data.weights.is_empty() && shares.is_none() {
+            return None;
+        }
+        let weight = |place: usize, at: usize| {
+            self.data.weights.get(at).copied().unwrap_or(1.0) * shares.map_or(1.0, |shares| shares[place])
+        };
+        let each = |at: usize| match C::TARGET.per_step() {
+            true => self.data.length(at),
+            false => rows / examples.len(),
+        };
+        let weights = examples.iter().enumerate();
+        Some(weights.flat_map(|(place, &at)| std::iter::repeat_n(weight(place, at), each(at))).collect())
+    }
+
+    /// The output of the net for some examples.
+    fn output(
+        &self,
+        net: &C::Net,
+        examples: &[usize],
+        changes: Option<&Changes>,
+        mode: &mut Mode,
+        device: &Device,
+    ) -> SampleOutput {
+        let lengths = self.data.lengths_of(examples);
+        let input = self.input(examples, changes, device);
+        SampleOutput::new::<C>(net.forward(input, mode), lengths.as_deref())
+    }
+
+    /// The loss and the errors of an output, of which `shares` may be a part of each example.
+    fn weighed_score(
+        &self,
+        output: SampleOutput,
+        examples: &[usize],
+        shares: Option<&[f32]>,
+        device: &Device,
+    ) -> BatchScore {
+        let rows = match &output {
+            SampleOutput::Scores(scores) => scores.dims()[0],
+            SampleOutput::Matrices(matrices) => matrices.dims()[0],
+        };
+        let weights = self.row_weights(examples, rows, shares);
+        let weights = weights.as_deref();
+        let mean = |WeightedMean { mean, weight }: WeightedMean| BatchScore {
+            loss: mean,
+            weight,
+            wrong: None,
+            predictions: examples.len() as u64,
+        };
+        let score = match (output, self.kind) {
+            (SampleOutput::Scores(values), TargetKind::Values) => {
+                let targets = self.target_values(examples, device);
+                mean(weighted_mean(entry_losses(self.loss, self.huber_delta, values, targets), weights))
+            }
+            (SampleOutput::Scores(logits), TargetKind::Labels) => {
+                mean(label_cross_entropy(logits, &self.flags(examples), &self.class_loss, weights))
+            }
+            (SampleOutput::Scores(scores), _) => {
+                BatchScore::of_classes(scores, &self.classes(examples), &self.class_loss, weights)
+            }
+            (SampleOutput::Matrices(output), _) => {
+                mean(weighted_mean(self.losses(output, self.targets(examples, device)), weights))
+            }
+        };
+        // A sample of full length weighs 1, however many steps it has.
+        let steps = match C::TARGET {
+            SampleTarget::StepClass | SampleTarget::StepMatrix => self.data.time().unwrap_or(1),
+            _ => rows / examples.len(),
+        };
+        BatchScore { weight: score.weight / steps as f64, ..score }
+    }
+
+    /// The loss of every entry of matrices.
+    fn losses(&self, output: Tensor<3>, targets: Tensor<3>) -> Tensor<3> {
+        entry_losses(self.loss, self.huber_delta, output, targets)
     }
 
     /// The mean loss on occluded entries; `None` without occlusions.
@@ -158,15 +313,50 @@ impl<C: SampleConfig> SampleTask<C> {
         (occluded > 0).then(|| sum / occluded as f64)
     }
 
+    /// The data as the net takes them.
+    fn seen(data: SampleData) -> Result<SampleData> {
+        Ok(data.seen_as(net::takes_sequences::<C>())?.unwrap_or(data))
+    }
+
+    /// The mean squared and absolute errors of forecasts, in the units of the scaled table.
+    fn forecast_errors(
+        &self,
+        net: &C::Net,
+        examples: &[usize],
+        batch_size: usize,
+        device: &Device,
+    ) -> Option<(f64, f64)> {
+        self.data.preprocess.windows?;
+        let (mut squares, mut distances, mut count) = (0.0, 0.0, 0_usize);
+        for batch in examples.chunks(batch_size) {
+            let SampleOutput::Matrices(output) = self.forward(net, batch, &mut Mode::Eval, device) else {
+                return None;
+            };
+            let levelled = |matrices: Tensor<3>| self.data.with_levels(batch, matrices).ok();
+            let (output, targets) = (levelled(output)?, levelled(self.targets(batch, device))?);
+            for (output, target) in output.data().iter().zip(targets.data()) {
+                let distance = f64::from(output - target);
+                squares += distance * distance;
+                distances += distance.abs();
+                count += 1;
+            }
+        }
+        (count > 0).then(|| (squares / count as f64, distances / count as f64))
+    }
+
+    /// A name per value or label; empty for other targets.
+    fn output_names(&self) -> &[String] {
+        match self.kind {
+            TargetKind::Values | TargetKind::Labels => target::output_names(&self.data.target),
+            _ => &[],
+        }
+    }
+
     fn target_range(&self) -> (f32, f32) {
         match &self.data.target {
             Target::Matrices(targets) if C::TARGET != SampleTarget::Input => inputs::range(targets.data()),
             _ => self.data.inputs.range(),
         }
-    }
-
-    fn gives_classes() -> bool {
-        matches!(C::TARGET, SampleTarget::Class | SampleTarget::StepClass)
     }
 }
 
@@ -187,7 +377,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         seed: u64,
         metadata: &SampleMetadata,
     ) -> Result<SampleData> {
-        SampleData::reload(config, cache, seed, &metadata.preprocess)
+        Self::seen(SampleData::reload(config, cache, seed, &metadata.preprocess)?)
     }
 
     fn load_other(
@@ -197,7 +387,14 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         cache: &Cache,
     ) -> Result<SampleData> {
         other.refuse_edges()?;
-        SampleData::load_other(other.source, config, cache, &metadata.preprocess)
+        Self::seen(SampleData::load_other(other.source, config, cache, &metadata.preprocess)?)
+    }
+
+    fn view(data: Arc<SampleData>) -> Result<Arc<SampleData>> {
+        Ok(match data.seen_as(net::takes_sequences::<C>())? {
+            Some(seen) => Arc::new(seen),
+            None => data,
+        })
     }
 
     fn split_per_seed(config: &SampleDataConfig) -> bool {
@@ -209,28 +406,14 @@ impl<C: SampleConfig> Task for SampleTask<C> {
     }
 
     fn new(data: Arc<SampleData>, net: C, train: &TrainConfig) -> Result<Self> {
-        let classes = Self::gives_classes();
-        let loss = train.loss.unwrap_or(if classes { Loss::CrossEntropy } else { Loss::Mse });
-        if classes != (loss == Loss::CrossEntropy) {
-            let expected = match classes {
-                true => "classes are trained with \"cross-entropy\"",
-                false => "matrices are trained with \"mse\", \"mae\" or \"bce\"",
-            };
-            return Err(Error::config("train", "loss", loss.name(), expected));
-        }
-        let activation = net.output_activation();
-        if loss == Loss::Bce && activation != Activation::Identity {
-            let value = format!("bce, but model.output_activation is {activation:?}").to_lowercase();
-            let expected =
-                "bce takes logits: leave model.output_activation out, or train with \"mse\" or \"mae\"";
-            return Err(Error::config("train", "loss", value, expected));
-        }
-        if !classes && train.monitor == Some(Monitor::Error) {
-            let expected = "matrices have no error rate; must be \"loss\"";
-            return Err(Error::config("train", "monitor", "error", expected));
-        }
-        let task = Self { data, net, loss };
-        if loss == Loss::Bce {
+        let kind = TargetKind::new(C::TARGET, &data.target);
+        let loss = kind.loss(train, net.output_activation())?;
+        let class_loss = kind.class_loss(train, &data)?;
+        let buckets = train.bucket_by_length.unwrap_or(true) && !data.lengths.is_empty();
+        let huber_delta = train.huber_delta.unwrap_or(1.0);
+        check_augment::<C>(&data)?;
+        let task = Self { data, net, kind, loss, huber_delta, class_loss, buckets };
+        if loss == Loss::Bce && kind == TargetKind::Matrices {
             let (low, high) = task.target_range();
             if low < 0.0 || high > 1.0 {
                 let value = format!("bce, but the targets lie between {low} and {high}");
@@ -242,20 +425,30 @@ impl<C: SampleConfig> Task for SampleTask<C> {
     }
 
     fn check_metadata(net: &C, metadata: &SampleMetadata) -> Result<(), String> {
-        let classes = net::classes(net).map_or(0, |classes| classes.max(2));
-        match metadata.classes.len() == classes {
+        let outputs = net::classes(net).unwrap_or(0);
+        let (named, wanted, what) = match metadata.target {
+            TargetKind::Values => (metadata.names.len(), outputs, "values"),
+            TargetKind::Labels => (metadata.names.len(), outputs, "labels"),
+            TargetKind::Classes | TargetKind::Steps => (metadata.classes.len(), outputs.max(2), "classes"),
+            TargetKind::Matrices => (metadata.classes.len(), 0, "classes"),
+        };
+        match named == wanted {
             true => Ok(()),
-            false => Err(format!("names {} classes where the net has {classes}", metadata.classes.len())),
+            false => Err(format!("names {named} {what} where the net has {wanted}")),
         }
     }
 
-    fn for_trained(mut data: SampleData, loaded: &Loaded<Self>) -> Result<Self> {
-        net::check_inputs(&loaded.net_config, data.inputs.shape())?;
-        if Self::gives_classes() {
-            data.target = with_classes(data.target, &loaded.metadata.classes)?;
-        }
-        net::check_target(&loaded.net_config, &data)?;
-        Self::new(Arc::new(data), loaded.net_config.clone(), &loaded.train)
+    fn for_trained(data: SampleData, loaded: &Loaded<Self>) -> Result<Self> {
+        let Loaded { net_config, metadata, .. } = loaded;
+        net::check_inputs(net_config, data.inputs.shape())?;
+        net::check_target(net_config, metadata.target, &data)?;
+        let data = match metadata.target {
+            TargetKind::Classes | TargetKind::Steps => data.with_names(&metadata.classes)?,
+            TargetKind::Values | TargetKind::Labels => data.with_names(&metadata.names)?,
+            TargetKind::Matrices => data.with_scaled_target()?,
+        };
+        let train = loaded.train.with_fitted_weights(&metadata.class_weights);
+        Self::new(Arc::new(data), net_config.clone(), &train)
     }
 
     fn data(&self) -> &Arc<SampleData> {
@@ -271,24 +464,24 @@ impl<C: SampleConfig> Task for SampleTask<C> {
     }
 
     fn metadata(&self) -> SampleMetadata {
-        let target = match C::TARGET {
-            SampleTarget::Class => TargetKind::Classes,
-            SampleTarget::StepClass => TargetKind::Steps,
-            _ => TargetKind::Matrices,
-        };
         SampleMetadata {
             preprocess: self.data.preprocess.clone(),
             classes: self.class_names().to_vec(),
-            target,
+            target: self.kind,
             context_length: self.context_length(),
             logits: self.loss == Loss::Bce,
+            names: self.output_names().to_vec(),
+            class_weights: self.class_loss.weights.clone().unwrap_or_default(),
         }
     }
 
     fn example(&self) -> ExampleShape {
         let [rows, cols] = self.data.sides();
         let shape = match self.data.time() {
-            Some(time) => format!("{time} × {rows}×{cols}"),
+            Some(time) => match self.data.lengths.iter().min() {
+                Some(least) => format!("{least} to {time} × {rows}×{cols}"),
+                None => format!("{time} × {rows}×{cols}"),
+            },
             None => format!("{rows}×{cols}"),
         };
         let per_epoch = self.data.indices.train.len();
@@ -307,44 +500,94 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         wanted.unwrap_or(BATCH_SIZE).max(EVAL_BATCH_SIZE)
     }
 
+    fn lengths_differ(&self) -> bool {
+        !self.data.lengths.is_empty()
+    }
+
+    fn batches(&self, order: &[usize], batch_size: usize, rng: &mut SeededRng) -> Vec<Vec<usize>> {
+        match self.buckets {
+            true => batch::by_length(order, batch_size, |at| self.data.length(at), rng),
+            false => order.chunks(batch_size).map(<[usize]>::to_vec).collect(),
+        }
+    }
+
     fn forward(&self, net: &C::Net, examples: &[usize], mode: &mut Mode, device: &Device) -> SampleOutput {
-        SampleOutput::new::<C>(net.forward(self.input(examples, device), mode))
+        let changes = self.changes(examples.len(), mode);
+        self.output(net, examples, changes.as_ref(), mode, device)
+    }
+
+    /// With mix-up, the loss is that of both targets of each sample, in their shares.
+    fn forward_loss(&self, net: &C::Net, examples: &[usize], mode: &mut Mode, device: &Device) -> BatchScore {
+        let changes = self.changes(examples.len(), mode);
+        let output = self.output(net, examples, changes.as_ref(), mode, device);
+        let Some(Mixup { partners, weights }) = changes.and_then(|changes| changes.mixup) else {
+            return self.score(output, examples, device);
+        };
+        let partners: Vec<usize> = partners.into_iter().map(|place| examples[place]).collect();
+        let rest: Vec<f32> = weights.iter().map(|weight| 1.0 - weight).collect();
+        let own = self.weighed_score(output.clone(), examples, Some(&weights), device);
+        let other = self.weighed_score(output, &partners, Some(&rest), device);
+        let weight = own.weight + other.weight;
+        let share = if weight > 0.0 { own.weight / weight } else { 1.0 };
+        BatchScore { loss: own.loss.clone() * share + other.loss * (1.0 - share), weight, ..own }
     }
 
     fn score(&self, output: SampleOutput, examples: &[usize], device: &Device) -> BatchScore {
-        match output {
-            SampleOutput::Scores(scores) => BatchScore::of_classes(scores, &self.classes(examples)),
-            SampleOutput::Matrices(output) => {
-                let loss = self.losses(output, self.targets(examples, device)).mean();
-                BatchScore { loss, wrong: None, predictions: examples.len() as u64 }
-            }
-        }
+        self.weighed_score(output, examples, None, device)
     }
 
     fn class_scores<'a>(&self, output: &'a SampleOutput) -> Option<&'a Tensor<2>> {
         match output {
-            SampleOutput::Scores(scores) => Some(scores),
-            SampleOutput::Matrices(_) => None,
+            SampleOutput::Scores(scores) if self.kind.has_classes() => Some(scores),
+            _ => None,
         }
     }
 
     fn classes(&self, examples: &[usize]) -> Vec<u32> {
-        match &self.data.target {
-            Target::Classes { labels, .. } => examples.iter().map(|&at| labels[at]).collect(),
-            Target::StepClasses { labels, .. } => {
-                let time = self.data.time().unwrap_or(1);
-                examples.iter().flat_map(|&at| &labels[at * time..(at + 1) * time]).copied().collect()
-            }
-            Target::None | Target::Matrices(_) => Vec::new(),
-        }
+        self.data.classes(examples)
     }
 
     fn class_names(&self) -> &[String] {
-        if Self::gives_classes() { self.data.class_names() } else { &[] }
+        if self.kind.has_classes() { self.data.class_names() } else { &[] }
+    }
+
+    fn metric_targets(&self, examples: &[usize]) -> Option<Targets> {
+        match (self.kind, &self.data.target) {
+            (TargetKind::Classes | TargetKind::Steps, _) => Some(Targets::Classes(self.classes(examples))),
+            (TargetKind::Labels, _) => Some(Targets::MultiLabels(self.flags(examples))),
+            (TargetKind::Values, Target::Values { values, .. }) => {
+                let rows = examples.iter().flat_map(|&at| values.sample(at)).copied();
+                Some(Targets::Values(rows.collect()))
+            }
+            _ => None,
+        }
+    }
+
+    fn metric_scores(&self, output: &SampleOutput) -> Option<Tensor<2>> {
+        let SampleOutput::Scores(scores) = output else { return None };
+        match self.kind {
+            TargetKind::Values => {
+                let scaler = self.data.preprocess.target_scaler.as_ref();
+                let values = target::unscaled_values(scores.clone(), scaler).ok()?;
+                Some(target::to_tensor(values, &scores.device()))
+            }
+            _ => Some(scores.clone()),
+        }
+    }
+
+    fn target_names(&self) -> &[String] {
+        match self.kind {
+            TargetKind::Values | TargetKind::Labels => self.output_names(),
+            _ => self.class_names(),
+        }
     }
 
     fn by_step(&self) -> bool {
         C::TARGET == SampleTarget::StepClass
+    }
+
+    fn metric_rows(&self, example: usize) -> usize {
+        if self.by_step() { self.data.length(example) } else { 1 }
     }
 
     fn extra_metrics(
@@ -356,43 +599,20 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         device: &Device,
     ) -> BTreeMap<String, f64> {
         let loss = self.occluded_loss(net, examples, batch_size, device);
-        loss.into_iter().map(|loss| (OCCLUDED_LOSS.to_owned(), loss)).collect()
+        let mut metrics: BTreeMap<String, f64> =
+            loss.into_iter().map(|loss| (OCCLUDED_LOSS.to_owned(), loss)).collect();
+        if let Some((mse, mae)) = self.forecast_errors(net, examples, batch_size, device) {
+            metrics.extend([("mse".to_owned(), mse), ("mae".to_owned(), mae)]);
+        }
+        metrics
     }
 
-    fn predict(loaded: &Loaded<Self>, inputs: Array) -> Result<Predictions> {
-        let Loaded { net, net_config, metadata, device, .. } = loaded;
-        if metadata.preprocess.spectrogram.is_none() {
-            net::check_inputs(net_config, inputs.shape())?;
-        }
-        let inputs = metadata.preprocess.apply(inputs)?;
-        net::check_inputs(net_config, inputs.shape())?;
-        let shape = inputs.shape().to_vec();
-        let steps = 0..metadata.context_length.unwrap_or(usize::MAX);
-        let all: Vec<usize> = (0..shape[0]).collect();
-        let input = batch::gather(&shape, &all, steps, device, |at, range, into| {
-            into.extend_from_slice(&inputs.sample(at)[range]);
-        });
-        match SampleOutput::new::<C>(net.forward(input, &mut Mode::Eval)) {
-            SampleOutput::Scores(scores) => {
-                Predictions::of_scores(scores, |classes| match C::TARGET == SampleTarget::StepClass {
-                    true => vec![shape[0], shape[1], classes],
-                    false => vec![shape[0], classes],
-                })
-            }
-            SampleOutput::Matrices(output) => {
-                let output = if metadata.logits { sigmoid(output) } else { output };
-                let [count, rows, cols] = output.dims();
-                let shape = match shape.len() {
-                    4 => vec![shape[0], count / shape[0].max(1), rows, cols],
-                    _ => vec![shape[0], rows, cols],
-                };
-                Ok(Predictions { values: Array::new(shape, to_vec(output))?, classes: Vec::new() })
-            }
-        }
+    fn predict(loaded: &Loaded<Self>, inputs: Array, lengths: &[usize]) -> Result<Predictions> {
+        predict::predict(loaded, inputs, lengths)
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
-        for_samples(request, &loaded.metadata.classes, |inputs| Self::predict(loaded, inputs))
+        predict::predict_file(loaded, request)
     }
 
     #[cfg(feature = "report")]
@@ -421,43 +641,37 @@ impl<C: SampleConfig> Task for SampleTask<C> {
     }
 }
 
-/// A target whose classes are numbered as the net's are.
-fn with_classes(target: Target, classes: &[String]) -> Result<Target> {
-    let renumbered = |labels: Vec<u32>, names: Vec<String>| -> Result<Vec<u32>> {
-        labels.into_iter().map(|label| renumber(label, &names, classes)).collect()
-    };
-    let all = classes.to_vec();
-    Ok(match target {
-        Target::Classes { labels, names } => {
-            Target::Classes { labels: renumbered(labels, names)?, names: all }
-        }
-        Target::StepClasses { labels, names } => {
-            Target::StepClasses { labels: renumbered(labels, names)?, names: all }
-        }
-        other => other,
-    })
+/// The same changes for a batch whose samples may be shorter than the crop: they stay whole.
+fn within(augment: &Augment, batch: &Array) -> Augment {
+    let crop =
+        augment.crop.map(|crop| if batch.shape().len() == 4 { crop.min(batch.shape()[1]) } else { crop });
+    Augment { crop, ..*augment }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(names: &[&str]) -> Vec<String> {
-        names.iter().map(|&name| name.to_owned()).collect()
+/// Fails unless the random changes of a config suit the targets.
+fn check_augment<C: SampleConfig>(data: &SampleData) -> Result<()> {
+    let Some(augment) = &data.config.augment else { return Ok(()) };
+    let per_sample = matches!(C::TARGET, SampleTarget::Class | SampleTarget::Matrix);
+    let wrong = |key: &str, value: String, expected: &str| {
+        Err(Error::config("data", format!("augment.{key}"), value, expected))
+    };
+    if augment.is_none() {
+        return Err(Error::config("data", "augment", "is empty", "it changes nothing; leave it out"));
     }
-
-    #[test]
-    fn classes_of_other_data_are_matched_by_name() {
-        let target = Target::Classes { labels: vec![0, 1, 1], names: names(&["dog", "cat"]) };
-        let Ok(Target::Classes { labels, names: all }) = with_classes(target, &names(&["ape", "cat", "dog"]))
-        else {
-            panic!("classes expected")
-        };
-        assert_eq!((labels, all), (vec![2, 1, 1], names(&["ape", "cat", "dog"])));
-        // A name nobody uses does no harm, one in use does.
-        let target = |labels| Target::Classes { labels, names: names(&["ape", "elk"]) };
-        assert!(with_classes(target(vec![0, 0]), &names(&["ape"])).is_ok());
-        let error = with_classes(target(vec![0, 1]), &names(&["ape", "cat"])).unwrap_err();
-        assert_eq!(error.to_string(), "the data have a class `elk`, the net knows ape, cat");
+    for (key, value, given) in [
+        ("crop", augment.crop.unwrap_or(0).to_string(), augment.crop.is_some()),
+        ("shift", augment.shift.to_string(), augment.shift > 0),
+        ("mixup", augment.mixup.to_string(), augment.mixup > 0.0),
+    ] {
+        if given && !per_sample {
+            return wrong(key, value, "only nets with one target per sample use it");
+        }
+    }
+    match (augment.crop, data.time()) {
+        (Some(crop), None) => wrong("crop", crop.to_string(), "only sequences use it"),
+        (Some(crop), Some(time)) if crop > time => {
+            wrong("crop", crop.to_string(), &format!("the samples have {time} steps"))
+        }
+        _ => Ok(()),
     }
 }

@@ -1,15 +1,15 @@
 //! `[model]` of nets on samples: sizes that the data decide, and whether the data fit.
 
 use matnet::net::{Net, NetOutput, SampleTarget};
-use matnet_data::Target;
+use matnet_data::{Array, Target};
 use toml::{Table, Value};
 
-use super::{SampleConfig, SampleData, SampleInput};
+use super::{SampleConfig, SampleData, SampleInput, TargetKind, target};
 use crate::config::from_table;
 use crate::{Error, Result};
 
 /// Whether a net takes sequences, not single matrices.
-fn takes_sequences<C: SampleConfig>() -> bool {
+pub fn takes_sequences<C: SampleConfig>() -> bool {
     <C::Net as Net>::Input::SEQUENCES
 }
 
@@ -23,31 +23,42 @@ pub fn classes<C: SampleConfig>(net: &C) -> Option<usize> {
 
 /// Whether a net can learn from these data.
 pub fn fits<C: SampleConfig>(data: &SampleData) -> bool {
+    let (sequences, windows) = (takes_sequences::<C>(), data.preprocess.windows.is_some());
+    // Windows over a table are seen as the net takes them.
+    let axes = |targets: &Array| match (windows, sequences) {
+        (true, true) => 4,
+        (true, false) => 3,
+        (false, _) => targets.shape().len(),
+    };
     let target = match (C::TARGET, &data.target) {
-        (SampleTarget::Class, Target::Classes { .. })
+        (
+            SampleTarget::Class,
+            Target::Classes { .. } | Target::Values { .. } | Target::MultiLabels { .. },
+        )
         | (SampleTarget::StepClass, Target::StepClasses { .. })
         | (SampleTarget::Input, _) => true,
-        (SampleTarget::Future, Target::Matrices(targets)) => targets.shape().len() == 4,
+        (SampleTarget::Future, Target::Matrices(targets)) => axes(targets) == 4,
         (SampleTarget::Future, _) => true,
-        (SampleTarget::Matrix, Target::Matrices(targets)) => targets.shape().len() == 3,
+        (SampleTarget::Matrix, Target::Matrices(targets)) => axes(targets) == 3,
         (SampleTarget::StepMatrix, Target::Matrices(targets)) => {
-            targets.shape().len() == 4 && Some(targets.shape()[1]) == data.time()
+            axes(targets) == 4 && Some(targets.shape()[1]) == data.time()
         }
         _ => false,
     };
-    target && takes_sequences::<C>() == data.time().is_some()
+    target && (windows || sequences == data.time().is_some())
 }
 
 /// What samples are, in words.
 pub fn describe(data: &SampleData) -> String {
-    let what = if data.time().is_some() { "sequences of matrices" } else { "single matrices" };
-    let target = match &data.target {
-        Target::None => "no targets",
-        Target::Classes { .. } => "a class per sample",
-        Target::StepClasses { .. } => "a class per step",
-        Target::Matrices(_) => "target matrices",
+    if data.preprocess.windows.is_some() {
+        return "windows over a table".to_owned();
+    }
+    let what = match data.time() {
+        Some(_) if !data.lengths.is_empty() => "sequences of different lengths",
+        Some(_) => "sequences of matrices",
+        None => "single matrices",
     };
-    format!("{what} with {target}")
+    format!("{what} with {}", target::describe(&data.target))
 }
 
 /// Reads `[model]` and fills in the sizes that the data decide.
@@ -59,7 +70,15 @@ pub fn config<C: SampleConfig>(mut table: Table, data: &SampleData) -> Result<C>
         let expected = "only seq2seq nets on sequences without targets use it";
         return Err(Error::config("data", "context_length", context.to_string(), expected));
     }
+    if predicts_own_future && !data.lengths.is_empty() {
+        let value = format!("{}: sequences of different lengths", data.config.source);
+        let expected = "a seq2seq net that predicts the rest of its input takes sequences of one length";
+        return Err(Error::config("data", "source", value, expected));
+    }
     match (C::TARGET, &data.target) {
+        (SampleTarget::Class, Target::Values { names, .. } | Target::MultiLabels { names, .. }) => {
+            fill_count(&mut table, "output", names.len());
+        }
         (SampleTarget::Class | SampleTarget::StepClass, _) if data.class_names().len() < 2 => {
             let value = format!("{}: one class only ({})", data.config.source, data.class_names().join(", "));
             return Err(Error::config("data", "source", value, "at least two classes expected"));
@@ -102,6 +121,15 @@ fn check_sizes<C: SampleConfig>(config: &C, data: &SampleData) -> Result<()> {
     if config.input() != [rows, cols] {
         let [r, c] = config.input();
         return wrong("input", format!("{r}×{c}"), format!("the data are {rows}×{cols}; leave it out"));
+    }
+    if let Target::Values { names, .. } | Target::MultiLabels { names, .. } = &data.target
+        && let Some(output) = classes(config)
+    {
+        if output != names.len() {
+            let what = target::describe(&data.target);
+            return wrong("output", output.to_string(), format!("the data have {what}; leave it out"));
+        }
+        return Ok(());
     }
     let have = data.class_names().len();
     if let Some(output) = classes(config)
@@ -152,7 +180,7 @@ pub fn check_inputs<C: SampleConfig>(config: &C, shape: &[usize]) -> Result<()> 
 }
 
 /// Fails unless the data have targets to compare the outputs of a trained net with.
-pub fn check_target<C: SampleConfig>(config: &C, data: &SampleData) -> Result<()> {
+pub fn check_target<C: SampleConfig>(config: &C, kind: TargetKind, data: &SampleData) -> Result<()> {
     let time = data.time().unwrap_or(0);
     let shape = match config.output() {
         NetOutput::Classes(_) | NetOutput::StepClasses(_) => None,
@@ -163,7 +191,11 @@ pub fn check_target<C: SampleConfig>(config: &C, data: &SampleData) -> Result<()
         (SampleTarget::Input, ..) => true,
         (
             SampleTarget::Future,
-            Target::None | Target::Classes { .. } | Target::StepClasses { .. },
+            Target::None
+            | Target::Classes { .. }
+            | Target::StepClasses { .. }
+            | Target::Values { .. }
+            | Target::MultiLabels { .. },
             Some(shape),
         ) => {
             let context = data.config.context_length.filter(|&context| context < time);
@@ -177,7 +209,9 @@ pub fn check_target<C: SampleConfig>(config: &C, data: &SampleData) -> Result<()
             context.is_some()
         }
         (_, Target::Matrices(targets), Some(shape)) => targets.shape()[1..] == shape[..],
-        (SampleTarget::Class, Target::Classes { .. }, _) => true,
+        (SampleTarget::Class, Target::Classes { .. }, _) => kind == TargetKind::Classes,
+        (SampleTarget::Class, Target::Values { .. }, _) => kind == TargetKind::Values,
+        (SampleTarget::Class, Target::MultiLabels { .. }, _) => kind == TargetKind::Labels,
         (SampleTarget::StepClass, Target::StepClasses { .. }, _) => true,
         _ => false,
     };
@@ -185,16 +219,16 @@ pub fn check_target<C: SampleConfig>(config: &C, data: &SampleData) -> Result<()
         return Ok(());
     }
     let gives = match (C::TARGET, shape) {
-        (SampleTarget::Class, _) => "a class per sample".to_owned(),
+        (SampleTarget::Class, _) => match (kind, classes(config).unwrap_or(0)) {
+            (TargetKind::Values, 1) => "a value per sample".to_owned(),
+            (TargetKind::Values, count) => format!("{count} values per sample"),
+            (TargetKind::Labels, count) => format!("{count} labels per sample"),
+            _ => "a class per sample".to_owned(),
+        },
         (SampleTarget::StepClass, _) => "a class per step".to_owned(),
         (_, shape) => format!("matrices {:?}", shape.unwrap_or_default()),
     };
-    let have = match &data.target {
-        Target::None => "no targets".to_owned(),
-        Target::Classes { .. } => "a class per sample".to_owned(),
-        Target::StepClasses { .. } => "a class per step".to_owned(),
-        Target::Matrices(targets) => format!("matrices {:?}", &targets.shape()[1..]),
-    };
+    let have = target::describe(&data.target);
     Err(Error::Mismatch(format!("the net gives {gives}, the data have {have}")))
 }
 

@@ -8,10 +8,10 @@ use matnet_report::page::{Figure, Page};
 use matnet_report::picture::{ColorRange, Colormap, Grid, Tile, gif};
 use matnet_report::text::{count, shape};
 
-use super::{SampleConfig, SampleData, SampleInput, SampleOutput, SampleTask};
+use super::{SampleConfig, SampleData, SampleInput, SampleOutput, SampleTask, TargetKind};
 use crate::config::Loss;
 use crate::draw::{MAX_SIDE, tiles};
-use crate::task::{Evaluation, ExampleMatrices, Fitted, Misclassified, NetOf, to_vec};
+use crate::task::{Evaluation, ExampleMatrices, Fitted, Misclassified, NetOf};
 use crate::{Result, Split};
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
@@ -23,10 +23,16 @@ const MAX_MISCLASSIFIED: usize = 24;
 /// Examples whose matrices are shown beside the outputs of the net.
 const MAX_EXAMPLES: usize = 8;
 
+/// Sequences whose targets are shown beside the outputs of the net.
+const MAX_SEQUENCES: usize = 4;
+
 pub fn facts(data: &SampleData) -> Vec<(&'static str, String)> {
     let (number, sides) = (count(data.inputs.len()), shape(&data.sides()));
     let what = match data.time() {
-        Some(time) => format!("{number} sequences of {time} × {sides}"),
+        Some(time) => match data.lengths.iter().min() {
+            Some(least) => format!("{number} sequences of {least} to {time} × {sides}"),
+            None => format!("{number} sequences of {time} × {sides}"),
+        },
         None => format!("{number} matrices of {sides}"),
     };
     vec![("data", format!("{}: {what}", data.config.source))]
@@ -48,9 +54,13 @@ pub fn sections<C: SampleConfig>(
     }
     let examples = split.of(&task.data.indices);
     let examples = &examples[..examples.len().min(MAX_EXAMPLES)];
-    if let Some(shown) = matrices(task, &fitted.net, examples, &fitted.device)? {
-        for figure in outputs(examples, &shown)? {
-            page.figure(figure);
+    // Sequences of different lengths are shown one by one.
+    let together = if task.data.lengths.is_empty() { MAX_EXAMPLES } else { 1 };
+    for examples in examples.chunks(together).take(MAX_SEQUENCES) {
+        if let Some(shown) = matrices(task, &fitted.net, examples, &fitted.device)? {
+            for figure in outputs(examples, &shown)? {
+                page.figure(figure);
+            }
         }
     }
     Ok(())
@@ -63,11 +73,12 @@ pub fn matrices<C: SampleConfig>(
     examples: &[usize],
     device: &Device,
 ) -> Result<Option<ExampleMatrices>> {
-    if examples.is_empty() || SampleTask::<C>::gives_classes() {
+    if examples.is_empty() || task.kind != TargetKind::Matrices {
         return Ok(None);
     }
-    let array = |matrices: Tensor<3>| Ok::<_, crate::Error>(Array::new(matrices.dims(), to_vec(matrices))?);
-    let input = task.input(examples, device);
+    let array = |matrices: Tensor<3>| task.data.in_units(examples, matrices);
+    let lengths = task.data.lengths_of(examples);
+    let input = task.input(examples, None, device);
     let shown = match <NetOf<SampleTask<C>> as Net>::Input::SEQUENCES {
         true => None,
         false => {
@@ -76,7 +87,8 @@ pub fn matrices<C: SampleConfig>(
             Some(Array::new([examples.len(), rows, cols], values)?)
         }
     };
-    let SampleOutput::Matrices(output) = SampleOutput::new::<C>(net.forward(input, &mut Mode::Eval)) else {
+    let output = net.forward(input, &mut Mode::Eval);
+    let SampleOutput::Matrices(output) = SampleOutput::new::<C>(output, lengths.as_deref()) else {
         return Ok(None);
     };
     let output = if task.loss == Loss::Bce { sigmoid(output) } else { output };
@@ -110,7 +122,7 @@ fn frames(data: &SampleData, example: usize) -> Result<Vec<Tile>, ReportError> {
     let values = data.inputs.sample(example);
     let values = values.as_ref();
     let [rows, cols] = data.sides();
-    match data.time() {
+    match data.time().map(|_| data.length(example)) {
         None => Ok(vec![Tile::new(rows, cols, values.to_vec())?.subsampled(MAX_SIDE)]),
         Some(time) if rows * cols <= 16 => {
             let transposed =
@@ -140,7 +152,7 @@ fn outputs(examples: &[usize], shown: &ExampleMatrices) -> Result<Vec<Figure>, R
     }
     let steps = output.len() / examples.len();
     let mut figures = Vec::new();
-    for (at, example) in examples.iter().enumerate().take(4) {
+    for (at, example) in examples.iter().enumerate().take(MAX_SEQUENCES) {
         let range = at * steps..(at + 1) * steps;
         let strip = Grid::new(Colormap::Gray)
             .with_row("target", target[range.clone()].iter().cloned())

@@ -8,6 +8,7 @@ use matnet::random::SeededRng;
 use matnet_data::catalog::readers::babi::{self, BabiSize};
 use matnet_data::catalog::{self, Cache, LoadOptions};
 use matnet_data::format::archive;
+use matnet_data::local::ReadOptions;
 use matnet_data::{Contents, QaTask, Question, SplitIndices, Story, StoryData, local, tokenize};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
@@ -15,9 +16,9 @@ use sha2::{Digest, Sha256};
 use super::StoryDataConfig;
 use crate::config::{Amount, nearest};
 use crate::run::checksummed::hex;
-use crate::task::Dataset;
+use crate::task::impl_dataset;
 use crate::tasks::source;
-use crate::{Error, Result, Split};
+use crate::{Error, Result};
 
 /// A question about a story.
 #[derive(Clone, Debug, PartialEq)]
@@ -213,23 +214,7 @@ impl QaData {
     }
 }
 
-impl Dataset for QaData {
-    fn source(&self) -> &str {
-        &self.config.source
-    }
-
-    fn checksum(&self) -> &str {
-        &self.checksum
-    }
-
-    fn notes(&self) -> &[String] {
-        &self.notes
-    }
-
-    fn split(&self, split: Split) -> &[usize] {
-        split.of(&self.indices)
-    }
-}
+impl_dataset!(QaData);
 
 /// bAbI, another dataset of stories, or a path.
 fn find(config: &StoryDataConfig, cache: &Cache) -> Result<(StoryData, Vec<String>, StoryDataConfig)> {
@@ -252,7 +237,8 @@ fn find(config: &StoryDataConfig, cache: &Cache) -> Result<(StoryData, Vec<Strin
         return Ok((local::load_stories(path)?, Vec::new(), config));
     }
     let options = LoadOptions { seed: config.seed, ..LoadOptions::default() };
-    let found = source::open(&name, cache, options)?.ok_or_else(|| source::not_found(&name))?;
+    let found = source::open(&name, cache, options, &ReadOptions::default())?
+        .ok_or_else(|| source::not_found(&name))?;
     match found.contents {
         Contents::Stories(stories) => Ok((stories, found.notes, config)),
         _ => Err(source::wrong_contents(&name, "stories")),

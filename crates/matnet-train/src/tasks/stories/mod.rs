@@ -19,8 +19,8 @@ pub use self::config::{StoryDataConfig, StorySplitConfig};
 pub use self::data::{QaData, QuestionExample};
 use crate::config::{Loss, TrainConfig, from_table, keys_of};
 use crate::task::{
-    BatchScore, Breakdown, Dataset, EvalOptions, Evaluation, ExampleShape, FILES, Loaded, NetOf, OtherData,
-    PredictRequest, PredictedBatch, PredictionStream, Predictions, Pretraining, Task, evaluate,
+    BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, FILES, Loaded, NetOf,
+    OtherData, PredictRequest, PredictedBatch, PredictionStream, Predictions, Pretraining, Task, evaluate,
 };
 use crate::{Error, Result, Split};
 
@@ -43,6 +43,7 @@ pub struct StoryMetadata {
 pub struct StoryTask<C: StoryNetConfig> {
     data: Arc<QaData>,
     net: C,
+    class_loss: ClassLoss,
 }
 
 impl<C: StoryNetConfig> StoryTask<C> {
@@ -117,6 +118,13 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
             let expected = "answers are trained with \"cross-entropy\"";
             return Err(Error::config("train", "loss", loss.name(), expected));
         }
+        if C::NEEDS_FACTS {
+            ClassLoss::refuse(train, "a net that learns which sentences support an answer does not use it")?;
+        } else if train.class_weights.is_some() {
+            let expected = "only classes use it; an answer may be any word";
+            return Err(Error::config("train", "class_weights", "is given", expected));
+        }
+        let class_loss = ClassLoss { weights: None, smoothing: train.label_smoothing };
         let train = data.split(Split::Train);
         let supported = |&at: &usize| !data.question(&data.examples[at]).facts.is_empty();
         if C::NEEDS_FACTS && !train.is_empty() && !train.iter().any(supported) {
@@ -126,7 +134,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
             );
             return Err(Error::config("model", "kind", "memory-network", expected));
         }
-        Ok(Self { data, net })
+        Ok(Self { data, net, class_loss })
     }
 
     fn check_metadata(net: &C, metadata: &StoryMetadata) -> Result<(), String> {
@@ -184,7 +192,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
     }
 
     fn score(&self, scores: Tensor<2>, examples: &[usize], _device: &Device) -> BatchScore {
-        BatchScore::of_classes(scores, &self.classes(examples))
+        BatchScore::of_classes(scores, &self.classes(examples), &self.class_loss, None)
     }
 
     /// A net with supervision is trained on the sentences it should have chosen, too.
@@ -203,7 +211,8 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
             let answers = self.classes(examples);
             if let Some(supervised) = net.supervised_loss(&self.data.batch(examples), &facts, &answers, mode)
             {
-                let score = BatchScore::of_classes(supervised.scores.detach(), &answers);
+                let score =
+                    BatchScore::of_classes(supervised.scores.detach(), &answers, &self.class_loss, None);
                 return BatchScore { loss: supervised.loss, ..score };
             }
         }
@@ -234,6 +243,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
+        request.refuse_states()?;
         request.refuse_edges()?;
         let source = request.input.to_string_lossy();
         let data = QaData::load_other(&source, &loaded.data_config, &loaded.metadata.words, request.cache);
@@ -249,7 +259,8 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
             Ok(PredictedBatch { predictions, names: Some(names) })
         });
         let classes = loaded.metadata.words.clone();
-        Ok(PredictionStream { unit: "question", total, classes, batches: Box::new(batches) })
+        let columns = Vec::new();
+        Ok(PredictionStream { unit: "question", total, classes, columns, batches: Box::new(batches) })
     }
 
     fn evaluate(
@@ -264,6 +275,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
         let examples = self.data.split(split);
         let mut evaluation = evaluate(self, net, examples, train, device);
         evaluation.confusion = evaluation.confusion.map(|confusion| confusion.used());
+        evaluation.per_class.retain(|class| class.support + class.predicted > 0);
         let wrong: Vec<usize> = evaluation.misclassified.iter().map(|wrong| wrong.example).collect();
         let tasks = self.by_task(examples, &wrong);
         if tasks.len() > 1 {

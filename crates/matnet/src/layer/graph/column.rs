@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{EdgeAttention, EdgeAttentionConfig, first_rows};
-use crate::config::{fifty, one, relu, setters, ten};
+use crate::config::{one, relu, setters};
 use crate::error::{ConfigError, check_sides};
 use crate::graph::{Linking, Sparse};
 use crate::init::{self, Init};
@@ -28,6 +28,11 @@ pub enum Aggregation {
     Concat,
 }
 
+/// Attention heads, by default.
+pub(crate) const HEADS: usize = 10;
+/// Neighbours that are concatenated, by default.
+pub(crate) const NUM_NEIGHBORS: usize = 50;
+
 /// The config of a [`ColumnLayer`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,12 +43,12 @@ pub struct ColumnLayerConfig {
     /// How a node aggregates from its neighbours. Default: by their mean.
     #[serde(default)]
     pub aggregation: Aggregation,
-    /// The number of attention heads. Default: 10.
-    #[serde(default = "ten")]
-    pub heads: usize,
-    /// How many neighbours are concatenated. Default: 50.
-    #[serde(default = "fifty")]
-    pub num_neighbors: usize,
+    /// The number of attention heads; for attention only. Default: 10.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heads: Option<usize>,
+    /// How many neighbours are concatenated; for concatenation only. Default: 50.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub num_neighbors: Option<usize>,
     /// The number of relations of the graph. Default: 1.
     #[serde(default = "one")]
     pub num_relations: usize,
@@ -64,8 +69,8 @@ impl ColumnLayerConfig {
         Self {
             width,
             aggregation,
-            heads: ten(),
-            num_neighbors: fifty(),
+            heads: None,
+            num_neighbors: None,
             num_relations: 1,
             activation: relu(),
             dropout: 0.0,
@@ -74,8 +79,8 @@ impl ColumnLayerConfig {
     }
 
     setters! {
-        with_heads(heads: usize);
-        with_num_neighbors(num_neighbors: usize);
+        with_heads(heads: Option<usize>);
+        with_num_neighbors(num_neighbors: Option<usize>);
         with_num_relations(num_relations: usize);
         with_activation(activation: Activation);
         with_dropout(dropout: f64);
@@ -87,7 +92,7 @@ impl ColumnLayerConfig {
         match self.aggregation {
             Aggregation::Mean => Linking::Mean,
             Aggregation::Attention => Linking::Adjacency,
-            Aggregation::Concat => Linking::Slots(self.num_neighbors),
+            Aggregation::Concat => Linking::Slots(self.concatenated()),
         }
     }
 
@@ -95,9 +100,23 @@ impl ColumnLayerConfig {
     fn concatenated(&self) -> usize {
         match self.aggregation {
             Aggregation::Mean => 1,
-            Aggregation::Attention => self.heads,
-            Aggregation::Concat => self.num_neighbors,
+            Aggregation::Attention => self.heads.unwrap_or(HEADS),
+            Aggregation::Concat => self.num_neighbors.unwrap_or(NUM_NEIGHBORS),
         }
+    }
+
+    /// Fails if a key is given that the aggregation does not use.
+    fn check_unused(&self) -> Result<(), ConfigError> {
+        for (key, value, user, name) in [
+            ("heads", self.heads, Aggregation::Attention, "attention"),
+            ("num_neighbors", self.num_neighbors, Aggregation::Concat, "concat"),
+        ] {
+            if let Some(value) = value.filter(|_| self.aggregation != user) {
+                let expected = format!("only aggregation = \"{name}\" uses it");
+                return Err(ConfigError::new(key, value.to_string(), expected));
+            }
+        }
+        Ok(())
     }
 
     /// The number of parameters; an error if one of them is too large.
@@ -105,18 +124,18 @@ impl ColumnLayerConfig {
         let Self { width, num_relations: relations, .. } = *self;
         check_sides("hidden", &[width])?;
         check_sides("num_relations", &[relations])?;
-        check_sides("heads", &[self.heads])?;
-        check_sides("num_neighbors", &[self.num_neighbors])?;
+        self.check_unused()?;
         let key = match self.aggregation {
             Aggregation::Mean => "hidden",
             Aggregation::Attention => "heads",
             Aggregation::Concat => "num_neighbors",
         };
+        check_sides(key, &[self.concatenated()])?;
         check_sides("hidden", &[2, width, width])?;
         check_sides(key, &[2, relations, self.concatenated(), width, width])?;
         let own = 2 * width * width;
         let scores = match self.aggregation {
-            Aggregation::Attention => relations * self.heads * (width * width + width),
+            Aggregation::Attention => relations * self.concatenated() * (width * width + width),
             Aggregation::Mean | Aggregation::Concat => 0,
         };
         Ok(own + own * relations * self.concatenated() + 2 * width + scores)
@@ -135,18 +154,18 @@ impl ColumnLayerConfig {
             init::parameter(numbers, [2, from, width], device)
         };
         let own_map = stacked(width);
-        let neighbour_map = stacked(aggregated);
+        let neighbor_map = stacked(aggregated);
         let bias = [TRANSFORM_BIAS_INIT as f32, 0.0].map(|start| vec![start; width]).concat();
         let attention = match self.aggregation {
             Aggregation::Attention => {
-                let config = EdgeAttentionConfig::new(width, self.heads).with_init(self.init);
+                let config = EdgeAttentionConfig::new(width, self.concatenated()).with_init(self.init);
                 (0..relations).map(|_| config.init(rng, device)).collect::<Result<_, _>>()?
             }
             Aggregation::Mean | Aggregation::Concat => Vec::new(),
         };
         Ok(ColumnLayer {
             own_map,
-            neighbour_map,
+            neighbor_map,
             bias: init::parameter(bias, [2, width], device),
             attention,
             relations,
@@ -168,7 +187,7 @@ pub struct ColumnLayer {
     /// V of the gate and of the candidate: `[2, width, width]`
     pub own_map: Param<Tensor<3>>,
     /// U of the gate and of the candidate, relation after relation: `[2, relations · n · width, width]`
-    pub neighbour_map: Param<Tensor<3>>,
+    pub neighbor_map: Param<Tensor<3>>,
     /// b of the gate and of the candidate: `[2, width]`
     pub bias: Param<Tensor<2>>,
     /// The attention of each relation; empty for other aggregations.
@@ -195,17 +214,17 @@ impl ColumnLayer {
             "column layer: built for a graph of {relations} relations, given {}",
             hop.len()
         );
-        let [_, sources, width] = self.neighbour_map.val().dims();
+        let [_, sources, width] = self.neighbor_map.val().dims();
         let (nodes, many) = (hop[0].rows(), sources / (relations * width));
         let entering = self.dropout.forward(state.clone(), mode);
         let state = first_rows(state, nodes);
 
         let own_map = self.own_map.val().swap_dims(0, 1).reshape([width, 2 * width]);
         let own = product(first_rows(entering.clone(), nodes), own_map);
-        let neighbour_map = self.neighbour_map.val().reshape([2, relations, many * width, width]);
+        let neighbor_map = self.neighbor_map.val().reshape([2, relations, many * width, width]);
         let aggregated = hop.iter().enumerate().map(|(relation, matrix)| {
             assert_eq!(matrix.rows(), nodes, "column layer: relations differ in nodes");
-            let map = neighbour_map.clone().narrow(1, relation, 1).reshape([2, many * width, width]);
+            let map = neighbor_map.clone().narrow(1, relation, 1).reshape([2, many * width, width]);
             let map = map.swap_dims(0, 1).reshape([many * width, 2 * width]);
             match self.attention.get(relation) {
                 Some(attention) => attention.mapped(matrix, entering.clone(), map),
@@ -220,10 +239,10 @@ impl ColumnLayer {
 
 impl Summarize for ColumnLayer {
     fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
-        let [_, aggregated, width] = self.neighbour_map.lazy_shape().dims();
+        let [_, aggregated, width] = self.neighbor_map.lazy_shape().dims();
         let row = LayerSummary::new(name, "column layer", uses)
             .with_weight("own_map", Some(&self.own_map))
-            .with_weight("neighbour_map", Some(&self.neighbour_map))
+            .with_weight("neighbor_map", Some(&self.neighbor_map))
             .with_parameter(Some(&self.bias))
             .with_shapes([width, 1], [width, 1])
             .with_flops(2 * (2 * width * (width + aggregated)) as u64);
@@ -239,7 +258,7 @@ impl ModuleDisplay for ColumnLayer {
     }
 
     fn custom_content(&self, content: Content) -> Option<Content> {
-        let [_, aggregated, width] = self.neighbour_map.lazy_shape().dims();
+        let [_, aggregated, width] = self.neighbor_map.lazy_shape().dims();
         content
             .add("width", &width)
             .add("aggregated", &aggregated)

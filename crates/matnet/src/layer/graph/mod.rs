@@ -14,6 +14,7 @@ use burn::tensor::Tensor;
 
 pub use chebyshev::{Chebyshev, ChebyshevConfig};
 pub use column::{Aggregation, ColumnLayer, ColumnLayerConfig};
+pub(crate) use column::{HEADS, NUM_NEIGHBORS};
 pub use edge_attention::{EdgeAttention, EdgeAttentionConfig};
 pub use feature_map::FeatureMap;
 pub(crate) use feature_map::drop_features;

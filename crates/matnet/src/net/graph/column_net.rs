@@ -5,12 +5,14 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::check_nodes;
-use crate::config::{fifty, one, relu, setters, ten};
+use crate::config::{one, relu, setters};
 use crate::error::{ConfigError, MAX_DEPTH, check_count, check_sides, check_total};
 use crate::form::Form;
 use crate::graph::{Graph, GraphError, GraphInput, Linking, Links};
 use crate::init::Init;
-use crate::layer::{Aggregation, ColumnLayer, ColumnLayerConfig, Dropout, FeatureMap, drop_features};
+use crate::layer::{
+    Aggregation, ColumnLayer, ColumnLayerConfig, Dropout, FeatureMap, HEADS, NUM_NEIGHBORS, drop_features,
+};
 use crate::mode::Mode;
 use crate::net::{GraphNet, GraphNetConfig, Net, NetConfig};
 use crate::ops::Activation;
@@ -28,7 +30,7 @@ use crate::vector::{VecLinear, VecLinearConfig};
 /// let graph = Graph::new(4, &[(0, 1), (1, 2), (2, 0)], false)?;
 /// let net = ColumnNetConfig::new(8, 20, 3)
 ///     .with_aggregation(Aggregation::Attention)
-///     .with_heads(10)
+///     .with_heads(Some(10))
 ///     .init(&mut SeededRng::new(42, "init"), &device)?;
 ///
 /// // All nodes at once.
@@ -60,12 +62,12 @@ pub struct ColumnNetConfig {
     /// How a node aggregates from its neighbours. Default: by their mean.
     #[serde(default)]
     pub aggregation: Aggregation,
-    /// The number of attention heads. Default: 10.
-    #[serde(default = "ten")]
-    pub heads: usize,
-    /// How many neighbours are concatenated. Default: 50.
-    #[serde(default = "fifty")]
-    pub num_neighbors: usize,
+    /// The number of attention heads; for attention only. Default: 10.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heads: Option<usize>,
+    /// How many neighbours are concatenated; for concatenation only. Default: 50.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub num_neighbors: Option<usize>,
     /// The number of relations of the graph. Default: 1.
     #[serde(default = "one")]
     pub num_relations: usize,
@@ -99,8 +101,8 @@ impl ColumnNetConfig {
             num_classes,
             depth: five(),
             aggregation: Aggregation::Mean,
-            heads: ten(),
-            num_neighbors: fifty(),
+            heads: None,
+            num_neighbors: None,
             num_relations: 1,
             tied: false,
             activation: relu(),
@@ -113,8 +115,8 @@ impl ColumnNetConfig {
     setters! {
         with_depth(depth: usize);
         with_aggregation(aggregation: Aggregation);
-        with_heads(heads: usize);
-        with_num_neighbors(num_neighbors: usize);
+        with_heads(heads: Option<usize>);
+        with_num_neighbors(num_neighbors: Option<usize>);
         with_num_relations(num_relations: usize);
         with_tied(tied: bool);
         with_activation(activation: Activation);
@@ -162,6 +164,16 @@ impl NetConfig for ColumnNetConfig {
             input_dropout,
             dropout,
         })
+    }
+
+    fn resolved(&self) -> Self {
+        let heads = (self.aggregation == Aggregation::Attention).then_some(HEADS);
+        let num_neighbors = (self.aggregation == Aggregation::Concat).then_some(NUM_NEIGHBORS);
+        Self {
+            heads: self.heads.or(heads),
+            num_neighbors: self.num_neighbors.or(num_neighbors),
+            ..self.clone()
+        }
     }
 
     /// Vector where the neighbours are concatenated.

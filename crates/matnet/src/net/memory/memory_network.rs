@@ -16,17 +16,6 @@ use crate::ops::{Activation, batched_product_transposed, product, product_transp
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The loss of choosing a sentence or a word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FactLoss {
-    /// The cross entropy of the scores.
-    #[default]
-    Softmax,
-    /// Σ max(0, margin − right + wrong) over all wrong choices: the ranking loss of the original, which samples some of them.
-    Margin,
-}
-
 /// The config of a [`MemoryNetwork`].
 ///
 /// ```
@@ -70,11 +59,9 @@ pub struct MemoryNetworkConfig {
     /// is asked and what is found.
     #[serde(default = "identity")]
     pub activation: Activation,
-    /// The loss of every choice. Default: softmax.
-    #[serde(default)]
-    pub loss: FactLoss,
-    /// The margin of the margin loss. Default: 0.1.
-    #[serde(default)]
+    /// With a margin, every choice is trained by the ranking loss Σ max(0, margin − right + wrong) over all wrong choices, as in the
+    /// original, which samples some of them and takes 0.1. Default: none; by the cross-entropy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
     /// The standard deviation of the initial values. Default: 0.1.
     #[serde(default = "tenth")]
@@ -102,7 +89,6 @@ impl MemoryNetworkConfig {
             temporal_encoding: true,
             time_noise: 0.0,
             activation: identity(),
-            loss: FactLoss::default(),
             margin: None,
             init_std: tenth(),
         }
@@ -115,7 +101,6 @@ impl MemoryNetworkConfig {
         with_temporal_encoding(temporal_encoding: bool);
         with_time_noise(time_noise: f64);
         with_activation(activation: Activation);
-        with_loss(loss: FactLoss);
         with_margin(margin: Option<f64>);
         with_init_std(init_std: f64);
     }
@@ -139,9 +124,6 @@ impl NetConfig for MemoryNetworkConfig {
         check_gain("init_std", self.init_std)?;
         if let Some(margin) = self.margin {
             check_gain("margin", margin)?;
-            if self.loss != FactLoss::Margin {
-                return Err(ConfigError::new("margin", margin.to_string(), "only loss = \"margin\" uses it"));
-            }
         }
         check_total("embedding_dim", 6 * self.embedding_dim * (self.vocab_size + self.memory_size))?;
         let mut embedding = |timed| Embedding::new(&encoder, timed, self.init_std, rng, device);
@@ -159,8 +141,7 @@ impl NetConfig for MemoryNetworkConfig {
             hops: self.hops,
             time_noise: self.time_noise,
             activation: self.activation,
-            loss: self.loss,
-            margin: self.margin.unwrap_or(0.1),
+            margin: self.margin,
         })
     }
 
@@ -220,8 +201,7 @@ pub struct MemoryNetwork {
     #[module(skip)]
     activation: Activation,
     #[module(skip)]
-    loss: FactLoss,
-    margin: f64,
+    margin: Option<f64>,
 }
 
 /// The target or the result of one hop.
@@ -387,12 +367,12 @@ impl MemoryNetwork {
         let taught: Vec<f32> = right.iter().map(|column| f32::from(u8::from(column.is_some()))).collect();
         let columns = Tensor::<2, Int>::from_data(TensorData::new(columns, [batch, 1]), &device);
         let taught = Tensor::<2>::from_data(TensorData::new(taught, [batch, 1]), (&device, dtype));
-        let each = match self.loss {
-            FactLoss::Softmax => -log_softmax(scores, 1).gather(1, columns),
-            FactLoss::Margin => {
+        let each = match self.margin {
+            None => -log_softmax(scores, 1).gather(1, columns),
+            Some(margin) => {
                 let right = scores.clone().gather(1, columns);
                 // The sum includes the target itself, which adds exactly the margin.
-                (scores - right + self.margin).clamp_min(0.0).sum_dim(1) - self.margin
+                (scores - right + margin).clamp_min(0.0).sum_dim(1) - margin
             }
         };
         (each * taught).sum() / batch as f64

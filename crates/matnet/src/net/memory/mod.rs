@@ -15,7 +15,7 @@ use crate::mode::Mode;
 pub use controller::{Controller, ControllerKind};
 pub use encoder::{Embedding, Encoding};
 pub use end_to_end::{EndToEnd, EndToEndConfig, Heads, Tying};
-pub use memory_network::{FactLoss, MemoryNetwork, MemoryNetworkConfig};
+pub use memory_network::{MemoryNetwork, MemoryNetworkConfig};
 pub use stories::Stories;
 pub use turing::{Trace, TuringMachine, TuringMachineConfig};
 

@@ -22,7 +22,7 @@ use burn::backend::{Autodiff, Backend, Flex, TensorMetadata, backend_extension, 
 use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use matnet_kernels as kernels;
 
-use super::{Activation, Cell};
+use super::{Activation, Cell, Lengths};
 
 pub(super) use chain::{FusedChainOps, LONGEST, Tensors};
 pub(super) use graph::FusedGraphOps;
@@ -35,7 +35,7 @@ pub(super) fn available<const D: usize>(tensor: &Tensor<D>) -> bool {
 }
 
 /// How a recurrence runs, apart from its tensors.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Schedule {
     /// Which cell.
     pub cell: Cell,
@@ -45,6 +45,8 @@ pub struct Schedule {
     pub constant: bool,
     /// Hidden states of all steps, or of the last.
     pub all: bool,
+    /// The lengths of padded sequences.
+    pub lengths: Option<Lengths>,
 }
 
 /// The operations that have CPU kernels.
@@ -90,7 +92,7 @@ pub trait FusedOps: Backend {
     ) -> FloatTensor<Self>;
 
     /// As [`recurrent`](Self::recurrent), with what the input gives every gate in the place of the input:
-    /// `[gates, batch, time, rows, cols]`.
+    /// `[gates, batch, time, rows, cols]`, or where there are lengths the packed `[gates, steps, rows, cols]`.
     fn recurrent_mapped(
         mapped: FloatTensor<Self>,
         hidden: FloatTensor<Self>,

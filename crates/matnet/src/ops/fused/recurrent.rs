@@ -4,17 +4,17 @@ use burn::backend::flex::FlexTensor;
 use matnet_kernels::{Kept, Level, Reads, Recurrent};
 
 use super::{FusedOp, Number, Schedule, dims, numbers, shaped, tensor};
-use crate::ops::Cell;
+use crate::ops::{Cell, Lengths};
 
 /// A recurrence over tensors X, H₀, C₀, Ux, Vx, Uh, Vh, B, or without Ux and Vx where X came mapped.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RecurrentOp(pub(super) Schedule);
 
 impl<const N: usize> FusedOp<N> for RecurrentOp {
     type Kept<E: Number> = Kept<E>;
 
     fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Kept<E>) {
-        let recurrent = view::<E>(inputs, self.0);
+        let recurrent = view::<E>(inputs, &self.0);
         let [batch, rows, cols] = dims(&inputs[1]);
         let (output, kept) = recurrent.forward(Level::best(), keep);
         (tensor(output, &[batch, recurrent.outputs(), rows, cols]), kept)
@@ -28,7 +28,7 @@ impl<const N: usize> FusedOp<N> for RecurrentOp {
         gradient: FlexTensor,
         need: [bool; N],
     ) -> [Option<FlexTensor>; N] {
-        let recurrent = view::<E>(inputs, self.0);
+        let recurrent = view::<E>(inputs, &self.0);
         let gradients = recurrent.backward(Level::best(), kept, numbers(&gradient), need[0]);
         let mut all =
             vec![gradients.input, Some(gradients.hidden), recurrent.cell_state.map(|_| gradients.cell_state)];
@@ -41,7 +41,7 @@ impl<const N: usize> FusedOp<N> for RecurrentOp {
 }
 
 /// The tensors seen as a recurrence.
-fn view<E: Number>(inputs: &[FlexTensor], schedule: Schedule) -> Recurrent<'_, E> {
+fn view<'a, E: Number>(inputs: &'a [FlexTensor], schedule: &'a Schedule) -> Recurrent<'a, E> {
     let [x, h, c, input_maps @ .., uh, vh, b] = inputs else {
         unreachable!("six tensors, or eight");
     };
@@ -59,6 +59,7 @@ fn view<E: Number>(inputs: &[FlexTensor], schedule: Schedule) -> Recurrent<'_, E
         input_size,
         state_size: [rows, cols],
         steps: schedule.steps,
+        lengths: schedule.lengths.as_ref().map(Lengths::as_slice),
         input: numbers(x),
         reads,
         hidden: numbers(h),

@@ -1,12 +1,12 @@
 //! A cache of parsed trials, as one `.npz`.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::catalog::readers::eeg::{
     CHANNELS, EegData, EegReport, EegSelection, EegSubset, SAMPLES, Stimulus, TrialInfo, load, walk,
 };
+use crate::files::{self, AtomicFile};
 use crate::format::npy;
 use crate::format::npz::{self, Npz, NpzWriter};
 use crate::{Error, Result};
@@ -26,7 +26,7 @@ pub fn load_cached(path: impl AsRef<Path>, select: EegSelection, cache: impl AsR
     }
     let mut eeg = load(path, select)?;
     if let Err(e) = write(&file, cache, &eeg) {
-        eeg.report.cache = Some(format!("{}: {e}", file.display()));
+        eeg.report.cache = Some(e.to_string());
     }
     Ok(eeg)
 }
@@ -50,11 +50,16 @@ fn stamp(path: &Path, select: EegSelection) -> Result<u64> {
     Ok(hash)
 }
 
-/// Writes to a temporary file, syncs and renames, so that a cache is never incomplete.
-fn write(file: &Path, dir: &Path, eeg: &EegData) -> io::Result<()> {
-    std::fs::create_dir_all(dir)?;
-    let mut beside = tempfile::NamedTempFile::new_in(dir)?;
-    let mut npz = NpzWriter::new(BufWriter::with_capacity(1 << 20, beside.as_file_mut()));
+/// Writes atomically, so that a cache is never incomplete.
+fn write(path: &Path, dir: &Path, eeg: &EegData) -> Result<()> {
+    files::create_folder(dir)?;
+    let mut file = AtomicFile::create(path)?;
+    write_npz(&mut file, eeg).map_err(|e| Error::io(path, e))?;
+    file.finish()
+}
+
+fn write_npz(file: &mut AtomicFile, eeg: &EegData) -> io::Result<()> {
+    let mut npz = NpzWriter::new(file);
     npz.add("x", |out| npy::write_f32(&mut { out }, eeg.inputs.shape(), eeg.inputs.data()))?;
     let facts: Vec<[u32; 5]> = eeg.trials.iter().map(facts).collect();
     npz.add("facts", |mut out| {
@@ -68,11 +73,7 @@ fn write(file: &Path, dir: &Path, eeg: &EegData) -> io::Result<()> {
     write_texts(&mut npz, "channels", &eeg.channels)?;
     write_texts(&mut npz, "skipped", &skipped)?;
     write_texts(&mut npz, "repeated", &eeg.report.repeated)?;
-    npz.finish()?.flush()?;
-    beside.as_file().sync_all()?;
-    beside.persist(file).map_err(|e| e.error)?;
-    // the rename is durable only once the folder is synced
-    if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
+    npz.finish()?.flush()
 }
 
 fn write_texts<W: Write>(npz: &mut NpzWriter<W>, key: &str, texts: &[impl AsRef<str>]) -> io::Result<()> {

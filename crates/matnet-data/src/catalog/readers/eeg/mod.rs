@@ -19,7 +19,7 @@ pub use trial::{CHANNELS, SAMPLES, Stimulus, Trial, parse as parse_trial, unpack
 use crate::catalog::Cache;
 use crate::format::archive;
 use crate::format::bounded::Input;
-use crate::{Array, Dataset, Error, Result, Samples, Target};
+use crate::{Array, Dataset, Error, Result, Samples, Target, memory};
 
 /// The number of trials of an archive that are parsed in parallel.
 const BATCH: usize = 256;
@@ -107,15 +107,11 @@ impl EegData {
             let group = names.binary_search(&trial.subject).unwrap_or_default();
             groups.push(group as u32);
         }
-        Samples {
-            inputs: self.inputs,
-            target: Target::Classes {
-                labels: self.trials.iter().map(|trial| trial.alcoholic().into()).collect(),
-                names: vec!["control".into(), "alcoholic".into()],
-            },
-            groups,
-            group_names: names,
-        }
+        let target = Target::Classes {
+            labels: self.trials.iter().map(|trial| trial.alcoholic().into()).collect(),
+            names: vec!["control".into(), "alcoholic".into()],
+        };
+        Samples { groups, group_names: names, ..Samples::new(self.inputs, target) }
     }
 }
 
@@ -346,7 +342,7 @@ impl Gather {
             }
         }
         let count = keep.iter().filter(|&&kept| kept).count();
-        let mut data = Vec::with_capacity(count * CHANNELS * SAMPLES);
+        let mut data = memory::with_capacity(count * CHANNELS * SAMPLES, "EEG trials")?;
         let mut trials = Vec::with_capacity(count);
         for ((info, microvolts), keep) in self.found.into_iter().zip(keep) {
             if keep {

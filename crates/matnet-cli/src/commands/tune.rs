@@ -1,0 +1,107 @@
+//! `matnet tune`
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use matnet_report::text;
+use matnet_train::tune::{Best, Search, TuneEvent, TuneObserver, TuneOptions, trials_table};
+use matnet_train::{Options, Planner};
+
+use super::train;
+use crate::cli::Tune;
+use crate::failure::Outcome;
+use crate::{interrupt, say};
+
+/// Trials that the printed table shows.
+const SHOWN: usize = 10;
+
+/// Searches for the best values of some keys.
+pub fn run(args: Tune) -> Outcome {
+    let document = train::read(&args.config, &args.overrides)?;
+    let folder = args.out.clone().unwrap_or_else(|| {
+        let mut folder = train::standard_folder(&args.config).into_os_string();
+        folder.push("-tune");
+        folder.into()
+    });
+    let cache = args.cache.cache()?;
+    let options = Options::default()
+        .with_device(args.machine.device()?)
+        .with_save_every(Duration::from_secs(args.save_every));
+    let trials = TuneOptions {
+        trials: args.trials as usize,
+        seed: args.seed,
+        min_epochs: args.min_epochs.map(|epochs| epochs as usize),
+    };
+    let mut planner = Planner::default();
+    let mut search = Search::plan(&document, &folder, trials, &mut planner, &cache)?;
+    if args.fresh {
+        search.clear()?;
+    }
+    for net in search.nets.iter().filter(|net| !args.quiet && net.trials.len() < trials.trials) {
+        let of = net.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        say!("{of}{} only: there are no more combinations", text::counted(net.trials.len(), "trial"));
+    }
+    interrupt::watch();
+    let best = search.run(&mut planner, &cache, &options, &mut Progress { quiet: args.quiet, best: None })?;
+    print(&search, &best, &folder)
+}
+
+/// Prints the best trials of every net, and where the rest is.
+fn print(search: &Search, best: &[Best], folder: &Path) -> Outcome {
+    let mut out = io::stdout().lock();
+    for (net, best) in search.nets.iter().zip(best) {
+        let of = net.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        let winner = net.trials.iter().position(|trial| trial.number == best.trial).unwrap_or(0);
+        let table = trials_table(net, winner, Some(SHOWN));
+        writeln!(out, "{of}{}\n\n{}", table.caption(), table.text())?;
+        writeln!(out, "{of}trial {} is the best: {}; {}", best.trial, best.score, best.values)?;
+        if best.net.is_some() {
+            writeln!(out, "{}\n", best.config.display())?;
+        }
+    }
+    for file in ["best.toml", "trials.csv", "report.html"] {
+        writeln!(out, "{}", folder.join(file).display())?;
+    }
+    Ok(())
+}
+
+/// A line for every trial.
+struct Progress {
+    quiet: bool,
+    /// The best score of the rung, lower is better.
+    best: Option<f64>,
+}
+
+impl TuneObserver for Progress {
+    fn event(&mut self, event: TuneEvent) {
+        let name = |net: Option<&str>| net.map(|net| format!("{net}: ")).unwrap_or_default();
+        match event {
+            TuneEvent::Rung { net, rung, rungs, epochs, trials } => {
+                self.best = None;
+                if !self.quiet {
+                    let (trials, epochs) = (text::counted(trials, "trial"), text::counted(epochs, "epoch"));
+                    say!("{}rung {rung} of {rungs}: {trials} up to {epochs}", name(net));
+                }
+            }
+            TuneEvent::Trial { net, trial, seed, place: (done, total), score, metric } => {
+                let best = score.is_some_and(|score| self.best.is_none_or(|best| score.value < best));
+                if best {
+                    self.best = score.map(|score| score.value);
+                }
+                if !self.quiet {
+                    let what = match score {
+                        Some(score) => format!("valid {}", score.text(metric)),
+                        None => "diverged".to_owned(),
+                    };
+                    let star = if best { " *" } else { "" };
+                    say!("{}{done}/{total}: trial {trial}, seed {seed}: {what}{star}", name(net));
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self) -> bool {
+        interrupt::asked()
+    }
+}

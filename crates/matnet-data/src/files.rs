@@ -1,0 +1,227 @@
+//! File operations that leave nothing half-done: atomic writes, locks. Each of them can be made to fail, see `faults`.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use crate::{Error, Result, faults};
+
+/// The prefix of unfinished files.
+const UNFINISHED: &str = ".unfinished-";
+
+/// The environment variable with which the user says that no other process writes to the same folder.
+const NO_LOCKS: &str = "MATNET_NO_LOCKS";
+
+/// Writes a file atomically: beside its place, synced, then renamed. Whatever happens, either all old bytes or all new
+/// ones stand under its name.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes).map_err(|error| Error::io(path, error))?;
+    file.finish()
+}
+
+/// A file that gets its name only when it is finished; dropped before that, it leaves nothing behind.
+#[derive(Debug)]
+pub struct AtomicFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+    unfinished: TempPath,
+}
+
+impl AtomicFile {
+    /// Starts a file beside its place.
+    pub fn create(path: &Path) -> Result<Self> {
+        let failed = |error| Error::io(path, error);
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
+            // The new file would take the place of the device itself.
+            Ok(meta) if !meta.is_file() => {
+                return Err(Error::format(path, "is a device or a pipe; the name of a file expected"));
+            }
+            _ => {}
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(UNFINISHED);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any file the user makes, the umask taken off.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let folder = folder_of(path);
+        faults::file().and_then(|()| fs::metadata(folder)).map_err(failed)?;
+        let (file, unfinished) =
+            builder.tempfile_in(folder).map_err(|error| failed(without_path(error)))?.into_parts();
+        Ok(Self { path: path.to_owned(), file: BufWriter::with_capacity(1 << 16, file), unfinished })
+    }
+
+    /// Syncs it and renames it.
+    pub fn finish(self) -> Result<()> {
+        let Self { path, file, unfinished } = self;
+        let failed = |error| Error::io(&path, error);
+        let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+        faults::file().and_then(|()| file.sync_all()).map_err(failed)?;
+        faults::file().map_err(failed)?;
+        unfinished.persist(&path).map_err(|error| failed(without_path(error.error)))?;
+        sync_folder(folder_of(&path));
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        write_some(&mut self.file, bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Writes some bytes, as [`Write::write`] does.
+pub fn write_some(file: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
+    if let Err(error) = faults::file() {
+        // A disk that is full takes some of the bytes.
+        file.write_all(&bytes[..bytes.len() / 2])?;
+        return Err(error);
+    }
+    file.write(bytes)
+}
+
+/// Opens a file that only one process may have open, and keeps others out until it is dropped. A new file is created; what stands in an
+/// old one stays.
+pub fn open_alone(path: &Path) -> Result<File, LockError> {
+    let failed = |error| LockError::Failed(Error::io(path, error));
+    // Whatever a link points at may be somebody else's.
+    if path.is_symlink() {
+        return Err(LockError::Failed(Error::format(path, "is a symbolic link; a file of its own expected")));
+    }
+    let file = faults::file()
+        .and_then(|()| File::options().read(true).write(true).create(true).truncate(false).open(path));
+    let file = file.map_err(failed)?;
+    let locked = faults::file().map_err(TryLockError::Error).and_then(|()| file.try_lock());
+    match locked {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LockError::Taken),
+        Err(TryLockError::Error(_)) if std::env::var_os(NO_LOCKS).is_some() => Ok(file),
+        Err(TryLockError::Error(error)) => {
+            let what = format!(
+                "cannot be locked ({error}), and two processes could write here at once; choose a folder on a file system with \
+                 locks, or set {NO_LOCKS}=1 if no other process writes here"
+            );
+            Err(LockError::Failed(Error::format(path, what)))
+        }
+    }
+}
+
+/// Why a file could not be opened alone.
+#[derive(Debug)]
+pub enum LockError {
+    /// Another process has it open.
+    Taken,
+    /// It cannot be opened or locked.
+    Failed(Error),
+}
+
+/// Creates a folder and those that it is in, if they are not there.
+pub fn create_folder(path: &Path) -> Result<()> {
+    faults::file().and_then(|()| fs::create_dir_all(path)).map_err(|error| Error::io(path, error))
+}
+
+/// Renames a file within its folder.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    faults::file().and_then(|()| fs::rename(from, to)).map_err(|error| Error::io(from, error))
+}
+
+/// Syncs a file to disk.
+pub fn sync(file: &File, path: &Path) -> Result<()> {
+    faults::file().and_then(|()| file.sync_all()).map_err(|error| Error::io(path, error))
+}
+
+/// Removes a file, if it is there.
+pub fn remove(path: &Path) -> Result<()> {
+    match faults::file().and_then(|()| fs::remove_file(path)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a whole file.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    faults::file().and_then(|()| fs::read(path)).map_err(|error| Error::io(path, error))
+}
+
+/// Removes the unfinished files that a killed process left in a folder.
+pub fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            // One that cannot be removed does no harm.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// What the operating system said; tempfile adds the name of a file that the user never asked for.
+fn without_path(error: io::Error) -> io::Error {
+    let source = error.get_ref().and_then(|error| error.source()?.downcast_ref::<io::Error>());
+    match source.unwrap_or(&error).raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => error.kind().into(),
+    }
+}
+
+/// Makes a rename in a folder survive a power failure, where the system supports it.
+pub fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_old_file_stays_when_the_new_one_cannot_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        write(&path, b"old").unwrap();
+        let missing = folder.path().join("no such folder").join("x");
+        assert!(write(&missing, b"new").is_err());
+        assert_eq!(read(&path).unwrap(), b"old");
+        write(&path, b"new").unwrap();
+        assert_eq!(read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_unfinished_file_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(&[7; 100_000]).unwrap();
+        assert!(!path.exists());
+        drop(file);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(AtomicFile::create(folder.path()).is_err());
+    }
+
+    #[test]
+    fn leftovers_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".unfinished-abc"), b"half").unwrap();
+        fs::write(folder.path().join("mine"), b"whole").unwrap();
+        sweep(folder.path());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,120 @@
+//! Arrays with an entry per sample: classes, numbers, splits.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::format::edgelist::{class_of, sort_classes};
+use crate::format::npz::Npz;
+use crate::format::raw::RawArray;
+use crate::{Array, Error, Result, SplitIndices};
+
+/// Fails unless every label is known.
+pub(super) fn require_known(labels: Vec<Option<u32>>, name: &Path) -> Result<Vec<u32>> {
+    let hole = labels.iter().position(Option::is_none);
+    match hole {
+        Some(at) => Err(Error::format(name, format!("sample {at} has no class; one is expected"))),
+        None => Ok(labels.into_iter().flatten().collect()),
+    }
+}
+
+/// Labels and their names; −1 and empty strings are unknown. The classes are those that occur, sorted; integers by value.
+pub(super) fn label_indices(raw: &RawArray, name: &Path) -> Result<(Vec<Option<u32>>, Vec<String>)> {
+    label_indices_where(raw, name, |_| true)
+}
+
+/// The same for the entries that `counts` selects; others are unknown, whatever they hold.
+pub(super) fn label_indices_where(
+    raw: &RawArray,
+    name: &Path,
+    counts: impl Fn(usize) -> bool,
+) -> Result<(Vec<Option<u32>>, Vec<String>)> {
+    let mut classes: HashMap<String, u32> = HashMap::new();
+    let mut labels: Vec<Option<u32>> = if let Some(texts) = raw.texts() {
+        let label = |(at, text): (usize, &String)| match counts(at) {
+            true => class_of(text, &mut classes),
+            false => None,
+        };
+        texts.iter().enumerate().map(label).collect()
+    } else {
+        let numbers = raw.integers(name)?;
+        let mut label = |at: usize, n: i64| match n {
+            _ if !counts(at) => Ok(None),
+            _ if raw.is_boolean() => Ok(class_of(if n == 0 { "False" } else { "True" }, &mut classes)),
+            -1 => Ok(None),
+            ..-1 => {
+                Err(Error::format(name, format!("class {n}; integers from 0 expected, or -1 for unknown")))
+            }
+            _ => Ok(class_of(&n.to_string(), &mut classes)),
+        };
+        numbers.iter().enumerate().map(|(at, &n)| label(at, n)).collect::<Result<_>>()?
+    };
+    let names = sort_classes(classes, &mut labels);
+    Ok((labels, names))
+}
+
+/// Fails at the first value that is not finite; `whose` stands before the sample.
+pub(super) fn require_finite(array: &Array, name: &Path, whose: &str) -> Result<()> {
+    let Some(at) = array.data().iter().position(|x| !x.is_finite()) else { return Ok(()) };
+    let size = (array.data().len() / array.len().max(1)).max(1);
+    let what = format!("{whose}sample {} holds {}; finite numbers expected", at / size, array.data()[at]);
+    Err(Error::format(name, what))
+}
+
+/// Fails unless the array has one entry for each of `count` samples.
+pub(super) fn require_one_each(raw: &RawArray, name: &Path, what: &str, count: usize) -> Result<()> {
+    match raw.shape() == [count] {
+        true => Ok(()),
+        false => {
+            let what = format!("shape {:?}; one {what} for each of {count} samples expected", raw.shape());
+            Err(Error::format(name, what))
+        }
+    }
+}
+
+/// The split in the arrays `train`, `valid` and `test`: indices, or a boolean for each of `count` units.
+pub(super) fn split(npz: &mut Npz, path: &Path, count: usize, unit: &str) -> Result<Option<SplitIndices>> {
+    let mut split = SplitIndices::default();
+    let (mut any, mut used) = (false, vec![false; count]);
+    for (key, indices) in
+        [("train", &mut split.train), ("valid", &mut split.valid), ("test", &mut split.test)]
+    {
+        if npz.get(key).is_none() {
+            continue;
+        }
+        any = true;
+        let (raw, name) = (npz.take(key)?, path.join(key));
+        if raw.is_boolean() && raw.shape() != [count] {
+            let what = format!(
+                "{} booleans; indices, or one boolean for each of {count} {unit}s expected",
+                raw.shape().iter().product::<usize>()
+            );
+            return Err(Error::format(name, what));
+        }
+        let chosen = match raw.is_boolean() {
+            true => raw.integers(&name)?.into_iter().map(|truth| u32::from(truth != 0)).collect(),
+            false => unit_numbers(&raw, &name, count, unit)?,
+        };
+        // A boolean per unit, perhaps stored as integers; as indices they would contain duplicates.
+        let mask = raw.is_boolean() || chosen.len() == count && count > 2 && chosen.iter().all(|&n| n < 2);
+        let chosen: Vec<u32> = match mask {
+            true => (0..count as u32).filter(|&at| chosen[at as usize] != 0).collect(),
+            false => chosen,
+        };
+        for at in chosen {
+            if std::mem::replace(&mut used[at as usize], true) {
+                return Err(Error::format(name, format!("{unit} {at} is in two splits, or twice in one")));
+            }
+            indices.push(at as usize);
+        }
+    }
+    Ok(any.then_some(split))
+}
+
+/// Indices below `count`.
+pub(super) fn unit_numbers(raw: &RawArray, name: &Path, count: usize, unit: &str) -> Result<Vec<u32>> {
+    let one = |n: i64| match u32::try_from(n).ok().filter(|&n| (n as usize) < count) {
+        Some(at) => Ok(at),
+        None => Err(Error::format(name, format!("{unit} {n}; 0 to {} expected", count.saturating_sub(1)))),
+    };
+    raw.integers(name)?.into_iter().map(one).collect()
+}

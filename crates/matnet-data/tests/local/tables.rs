@@ -1,0 +1,254 @@
+//! Tables with a sample per row, and long tables.
+
+use std::path::Path;
+
+use matnet_data::local::{ReadOptions, SampleReader, TargetKind, load, load_table, load_with};
+use matnet_data::{Samples, TableData, Target};
+
+#[cfg(feature = "parquet")]
+use super::seeds::parquet_file;
+use super::seeds::{gzip, npy_file};
+use super::{classes, f4};
+
+fn options(targets: &[&str]) -> ReadOptions {
+    let target_columns = targets.iter().map(|&name| name.to_owned()).collect();
+    ReadOptions { target_columns, ..ReadOptions::default() }
+}
+
+fn with(text: &str, options: &ReadOptions) -> Result<(Samples, Vec<String>), String> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.csv");
+    std::fs::write(&path, text).unwrap();
+    let shorten = |error: matnet_data::Error| error.to_string().replace(&path.display().to_string(), "t.csv");
+    let found = load_with(&path, options).map_err(shorten)?;
+    let notes = found.notes.clone();
+    Ok((found.into_samples().unwrap(), notes))
+}
+
+fn long(path: &Path) -> TableData {
+    load_table(path).unwrap().into_table().unwrap()
+}
+
+const HOUSES: &str =
+    "town,rooms,area,price,old,sold\nBonn,3,70.5,100.5,0,1\nMainz,4,,200,1,1\nBonn,5,90,300,0,0\n";
+
+#[test]
+fn a_sample_per_row() {
+    let (found, notes) = with(HOUSES, &options(&["price"])).unwrap();
+    assert_eq!(found.inputs.shape(), [3, 4, 1]);
+    assert_eq!(found.inputs.sample(0), [3., 70.5, 0., 1.]);
+    assert!(found.inputs.sample(1)[1].is_nan());
+    assert!(matches!(&found.target, Target::Values { values, names }
+        if values.data() == [100.5, 200., 300.] && values.shape() == [3, 1] && names == &["price"]));
+    assert_eq!(notes, ["columns left out, because they do not hold numbers: town"]);
+    let matrix = ReadOptions { shape: Some([2, 2]), ..options(&["price"]) };
+    assert_eq!(with(HOUSES, &matrix).unwrap().0.inputs.shape(), [3, 2, 2]);
+
+    let (found, _) = with(HOUSES, &options(&["town"])).unwrap();
+    assert_eq!(
+        (found.inputs.shape(), classes(&found.target)),
+        (&[3, 5, 1][..], (&[0, 1, 0][..], vec!["Bonn", "Mainz"]))
+    );
+    let (found, _) = with(HOUSES, &options(&["rooms"])).unwrap();
+    assert_eq!(classes(&found.target), (&[0, 1, 2][..], vec!["3", "4", "5"]));
+    let value = ReadOptions { target: Some(TargetKind::Value), ..options(&["rooms"]) };
+    assert!(
+        matches!(with(HOUSES, &value).unwrap().0.target, Target::Values { values, .. } if values.data() == [3., 4., 5.])
+    );
+    // Several targets, in the order of the user.
+    let (found, _) = with(HOUSES, &options(&["price", "rooms"])).unwrap();
+    assert!(matches!(found.target, Target::Values { values, .. } if values.sample(1) == [200., 4.]));
+    let (found, _) = with(HOUSES, &options(&["sold", "old"])).unwrap();
+    let flags = vec![true, false, true, true, false, false];
+    assert_eq!(found.target, Target::MultiLabels { flags, names: vec!["sold".to_owned(), "old".to_owned()] });
+    // Some features, in the order of the user, and no targets.
+    let some = ReadOptions { columns: vec!["sold".to_owned(), "rooms".to_owned()], ..ReadOptions::default() };
+    let (found, _) = with(HOUSES, &some).unwrap();
+    assert_eq!(
+        (found.inputs.shape(), found.inputs.sample(2), found.target),
+        (&[3, 2, 1][..], &[0., 5.][..], Target::None)
+    );
+    // The index that pandas writes is no feature.
+    let (found, _) = with(",a,y\n0,1.5,x\n1,2,z\n", &options(&["y"])).unwrap();
+    assert_eq!((found.inputs.shape(), found.inputs.data()), (&[2, 1, 1][..], &[1.5, 2.][..]));
+}
+
+#[test]
+fn wrong_tables_say_what_is_wrong() {
+    let error = |text: &str, options: &ReadOptions| with(text, options).unwrap_err();
+    assert_eq!(
+        error(HOUSES, &options(&["cost"])),
+        "t.csv: no column \"cost\"; there are: town, rooms, area, price, old, sold"
+    );
+    assert_eq!(
+        error(HOUSES, &options(&["area"])),
+        "t.csv: the target of sample 1 holds NaN; finite numbers expected"
+    );
+    assert_eq!(error("a,y\n1,x\n2,\n", &options(&["y"])), "t.csv: sample 1 has no class; one is expected");
+    assert_eq!(
+        error(HOUSES, &ReadOptions { shape: Some([2, 3]), ..options(&["price"]) }),
+        "t.csv: 4 features cannot fill 2x3, which is what `shape` says"
+    );
+    assert!(
+        error(HOUSES, &options(&["town", "price"])).contains("target column \"town\" does not hold numbers")
+    );
+    assert_eq!(
+        error(HOUSES, &options(&["rooms", "old"])),
+        "t.csv: sample 0 has 3 in column \"rooms\"; labels of 0 and 1 expected, or `target = \"value\"`"
+    );
+    let both = ReadOptions { columns: vec!["price".to_owned()], ..options(&["price"]) };
+    assert_eq!(error(HOUSES, &both), "t.csv: column \"price\" is a feature and a target");
+    assert_eq!(error(HOUSES, &options(&["old", "old"])), "t.csv: column \"old\" is named twice");
+    let class = ReadOptions { target: Some(TargetKind::Class), ..options(&["old", "sold"]) };
+    assert_eq!(error(HOUSES, &class), "t.csv: 2 target columns; one class per sample expected");
+    let color = ReadOptions { color: true, ..options(&["price"]) };
+    assert!(error(HOUSES, &color).contains("`color` has no effect on"));
+    assert!(error("y\nx\n", &options(&["y"])).contains("no column of numbers is left"));
+    // Without these options, a table is one matrix.
+    assert!(with("1,2\n3,4\n", &ReadOptions::default()).unwrap().0.inputs.shape() == [1, 2, 2]);
+}
+
+#[test]
+fn prediction_needs_no_target_column() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new.csv");
+    std::fs::write(&path, "rooms,area\n1,2\n3,4\n5,6\n").unwrap();
+    let mut reader = SampleReader::open_with(&path, &options(&["price"])).unwrap();
+    assert_eq!((reader.len(), reader.sample_size(), reader.file_names().is_none()), (3, Some(2), true));
+    let chunk = reader.next_chunk(2).unwrap().unwrap();
+    assert_eq!((chunk.inputs.shape(), chunk.inputs.data()), (&[2, 2, 1][..], &[1., 2., 3., 4.][..]));
+    std::fs::write(&path, "price,rooms,area\n9,1,2\n").unwrap();
+    let mut reader = SampleReader::open_with(&path, &options(&["price"])).unwrap();
+    assert_eq!(reader.next_chunk(2).unwrap().unwrap().inputs.data(), [1., 2.]);
+}
+
+#[test]
+fn long_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.csv.gz");
+    let write = |text: &str| std::fs::write(&path, gzip(text.as_bytes())).unwrap();
+    write("date,a,b\n2016-07-01 00:00:00,1,2\n2016-07-01 01:00:00,3,NaN\n");
+    let found = load_table(&path).unwrap();
+    assert_eq!(found.notes, ["column \"date\" holds times and is left out"]);
+    // A table with times can be nothing else.
+    assert!(load(&path).unwrap().into_table().is_ok());
+    let table = long(&path);
+    assert_eq!((table.values.shape(), &table.values.data()[..3]), (&[2, 2][..], &[1., 2., 3.][..]));
+    assert!(table.values.data()[3].is_nan());
+    assert_eq!(table.column_names, ["a", "b"]);
+    write("1,2\n3,4\n");
+    assert_eq!(long(&path).column_names.len(), 0);
+    assert_eq!(load(&path).unwrap().into_samples().unwrap().inputs.shape(), [1, 2, 2]);
+    write("a,Timestamp\n1,10\n3,20\n");
+    assert_eq!(long(&path).values.data(), [1., 3.]);
+    let options = ReadOptions { long_table: true, ..ReadOptions::default() };
+    assert_eq!(load_with(&path, &options).unwrap().into_table().unwrap().column_names, ["a"]);
+    write("date,who,a\n2016-07-01,x,1\n");
+    let error = load_table(&path).unwrap_err().to_string();
+    assert!(error.ends_with(
+        "column \"who\" does not hold numbers; only a column of times is left out, which is \"date\""
+    ));
+    write("date\n2016-07-01\n");
+    assert!(load_table(&path).unwrap_err().to_string().ends_with("holds no column of numbers"));
+    let array = dir.path().join("t.npy");
+    std::fs::write(&array, npy_file("<f4", false, "(2, 2)", &f4(&[1., 2., 3., 4.]))).unwrap();
+    assert_eq!(long(&array).values.shape(), [2, 2]);
+    assert!(load(&array).unwrap_err().to_string().contains("shape [2, 2]"));
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.parquet");
+    for packed in [false, true] {
+        std::fs::write(&path, parquet_file(packed)).unwrap();
+        let found = load_with(&path, &options(&["n"])).unwrap();
+        assert_eq!(found.notes, ["columns left out, because they do not hold numbers: id"]);
+        let found = found.into_samples().unwrap();
+        assert_eq!((found.inputs.shape(), found.inputs.sample(2)), (&[3, 2, 1][..], &[1.5, 1.][..]));
+        assert!(found.inputs.sample(1)[0].is_nan());
+        assert_eq!(classes(&found.target), (&[1, 0, 1][..], vec!["-1", "7"]));
+        let found = load_with(&path, &options(&["ok"])).unwrap().into_samples().unwrap();
+        assert_eq!(classes(&found.target), (&[1, 0, 1][..], vec!["False", "True"]));
+    }
+    assert_eq!(load(&path).unwrap().into_samples().unwrap().inputs.shape(), [3, 3, 1]);
+    let table = long(&path);
+    assert_eq!(
+        (table.column_names, table.values.sample(0)),
+        (vec!["n".into(), "x".into(), "ok".into()], &[7., 0.5, 1.][..])
+    );
+    let mut reader = SampleReader::open_with(&path, &options(&["n"])).unwrap().keep_missing();
+    assert_eq!(reader.next_chunk(2).unwrap().unwrap().inputs.shape(), [2, 2, 1]);
+    std::fs::write(&path, b"PAR1").unwrap();
+    assert!(load(&path).unwrap_err().to_string().contains("is not a valid Parquet file"));
+
+    // A graph: nodes as Parquet, whose last column is not called a class and is a feature; edges as text, or as Parquet.
+    let graph = dir.path().join("graph");
+    std::fs::create_dir(&graph).unwrap();
+    std::fs::write(graph.join("nodes.parquet"), edge_file(&["a", "b"], &["x", "y"])).unwrap();
+    std::fs::write(graph.join("edges.csv"), "a,b\n").unwrap();
+    assert!(load(&graph).unwrap_err().to_string().contains("no column of numbers is left"));
+    std::fs::write(graph.join("nodes.parquet"), parquet_file(true)).unwrap();
+    let found = load(&graph).unwrap().into_graph().unwrap();
+    assert_eq!((found.features.shape(), &found.edges[..]), (&[3, 3][..], &[(0, 1)][..]));
+    assert_eq!(
+        (&found.node_names[..], found.labels),
+        (&["a".to_owned(), "b".into(), "c".into()][..], vec![None; 3])
+    );
+    std::fs::remove_file(graph.join("edges.csv")).unwrap();
+    std::fs::write(graph.join("edges.parquet"), edge_file(&["a", "c"], &["b", "b"])).unwrap();
+    assert_eq!(load(&graph).unwrap().into_graph().unwrap().edges, [(0, 1), (2, 1)]);
+    std::fs::write(graph.join("edges.parquet"), edge_file(&["a"], &["z"])).unwrap();
+    let error = load(&graph).unwrap_err().to_string();
+    assert!(error.ends_with("column \"to\" names node \"z\", which is not in the node table"), "{error}");
+}
+
+/// A Parquet table of two columns of texts, `from` and `to`.
+#[cfg(feature = "parquet")]
+fn edge_file(from: &[&str], to: &[&str]) -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    let schema = "message t { required binary from (UTF8); required binary to (UTF8); }";
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut out = Vec::new();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(&mut out, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for texts in [from, to] {
+        let values: Vec<ByteArray> = texts.iter().map(|&text| text.into()).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    out
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn parquet_is_named_where_it_cannot_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.parquet");
+    std::fs::write(&path, b"PAR1").unwrap();
+    let error = load(&path).unwrap_err().to_string();
+    assert!(
+        error
+            .ends_with("is Parquet, which this build cannot read; build it with the cargo feature `parquet`")
+    );
+}
+
+/// The tables that forecasts are published for, where they are at hand.
+#[test]
+fn electricity_transformers() {
+    let folder = std::env::var_os("MATNET_DATA").map(|root| Path::new(&root).join("forecast"));
+    let Some(path) = folder.map(|folder| folder.join("ETTh1.csv.gz")).filter(|path| path.exists()) else {
+        println!("SKIPPED: set MATNET_DATA to a folder that holds forecast/ to read long tables");
+        return;
+    };
+    let table = long(&path);
+    assert_eq!(table.values.shape(), [17_420, 7]);
+    assert_eq!(table.column_names, ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"]);
+    assert_eq!(table.values.data()[..2], [5.827, 2.009]);
+    assert!(table.values.data().iter().all(|x| x.is_finite()));
+}

@@ -1,0 +1,71 @@
+//! Which way samples are laid out for a pass.
+
+use super::MapSize;
+use crate::block::Layout;
+use crate::simd::{Element, InLanes, Level};
+
+/// How the samples of a batch lie in vectors, and with which vectors they are computed. It depends on the CPU, the batch and the sizes
+/// alone, so that neither the number of threads nor what is wanted of a pass changes a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lay {
+    pub(crate) level: Level,
+    /// Columns lie in the lanes, and so many samples make a block.
+    columns: Option<usize>,
+}
+
+impl Lay {
+    /// The faster way to take a batch through maps of these sizes.
+    pub(crate) fn choose<E: Element>(level: Level, batch: usize, sizes: &[MapSize]) -> Self {
+        let largest = sizes.iter().map(|size| size.input().max(size.output())).max().unwrap_or(0);
+        let samples = level.for_blocks(batch, largest);
+        let columns = level.for_columns();
+        let take_columns = match level.in_lanes() {
+            Some(in_lanes) => in_lanes == InLanes::Columns,
+            None => {
+                let blocks = batch.div_ceil(samples.lanes::<E>());
+                let of_samples: usize = sizes.iter().map(|size| blocks * 3 * size.products()).sum();
+                let of_columns: usize =
+                    sizes.iter().map(|size| batch * size.vectors(columns.lanes::<E>())).sum();
+                // A single block of samples leaves nothing to a second thread. Where 512 bits are one piece, sums over few
+                // terms lose more than this counts.
+                let worth = match blocks {
+                    1 => 150,
+                    _ if columns.whole_512() => 75,
+                    _ => 100,
+                };
+                100 * of_columns <= worth * of_samples
+            }
+        };
+        if take_columns { Self::columns(columns, batch) } else { Self { level: samples, columns: None } }
+    }
+
+    /// Columns in the lanes. Blocks are so small that threads find enough of them, and so large that the weights of a map serve several
+    /// samples.
+    fn columns(level: Level, batch: usize) -> Self {
+        const MOST: usize = 8;
+        Self { level, columns: Some((batch / MOST).clamp(1, MOST)) }
+    }
+
+    /// The same with one sample a block where columns lie in the lanes: for samples that end at different steps.
+    pub(crate) fn one_by_one(self) -> Self {
+        Self { columns: self.columns.map(|_| 1), ..self }
+    }
+
+    /// Whether columns lie in the lanes.
+    pub(crate) fn is_columns(self) -> bool {
+        self.columns.is_some()
+    }
+
+    /// How many samples make a block.
+    pub(crate) fn per_block<E: Element>(self) -> usize {
+        self.columns.unwrap_or_else(|| self.level.lanes::<E>())
+    }
+
+    /// How a block of matrices lies in memory.
+    pub(crate) fn layout<E: Element>(self, sides: [usize; 2]) -> Layout {
+        match self.columns {
+            Some(samples) => Layout::columns::<E>(self.level, sides, samples),
+            None => Layout::new::<E>(self.level, sides),
+        }
+    }
+}

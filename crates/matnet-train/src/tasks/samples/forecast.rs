@@ -1,0 +1,140 @@
+//! Forecasting: windows over one long table, split in the order of time.
+
+use matnet_data::split::{self, RowCounts, SplitFractions};
+use matnet_data::transform::windows::{WindowForm, WindowLevels, Windows};
+use matnet_data::{Array, Dataset as Loaded, SplitIndices, TableData, Target};
+use sha2::{Digest, Sha256};
+
+use super::{Inputs, Preprocess, SampleData, SampleDataConfig, SplitRule};
+use crate::run::checksummed::hex;
+use crate::{Error, Result};
+
+/// A table, and the rows of each split.
+pub(super) struct Series {
+    pub table: TableData,
+    rows: RowCounts,
+    windows: Windows,
+}
+
+impl Series {
+    /// The table of a dataset; fails if it holds something else. The config gets its defaults.
+    pub fn new(dataset: Loaded, windows: Windows, config: &mut SampleDataConfig) -> Result<Self> {
+        let table = dataset.into_table().map_err(|error| Error::DataKey { key: "data.window", error })?;
+        if let Some(at) = table.values.data().iter().position(|x| !x.is_finite()) {
+            let (row, value) = (at / table.columns(), table.values.data()[at]);
+            let what = format!("{}: row {row} holds {value}; finite numbers expected", config.source);
+            return Err(Error::data_key("data.source", what));
+        }
+        let rule = config.split.rule.unwrap_or(match table.split {
+            Some(_) => SplitRule::Official,
+            None => SplitRule::Chronological,
+        });
+        config.split.rule = Some(rule);
+        let wrong = |error| Error::DataKey { key: "data.split", error };
+        let rows = match (rule, table.split) {
+            (SplitRule::Official, Some(rows)) => match config.split.test {
+                None => rows,
+                Some(test) => {
+                    let expected = "the official test split decides it; leave it out, or choose another rule";
+                    return Err(Error::config("data", "split.test", test.to_string(), expected));
+                }
+            },
+            (SplitRule::Chronological, _) => {
+                let test = *config.split.test.get_or_insert(super::divide::DEFAULT_TEST);
+                let count = table.rows();
+                let fractions = SplitFractions::new(config.split.valid.fraction(count), test.fraction(count))
+                    .map_err(wrong)?;
+                RowCounts::by_fraction(count, fractions).map_err(wrong)?
+            }
+            (SplitRule::Official, None) => {
+                let expected = format!("{} has no official test split; leave the rule out", config.source);
+                return Err(Error::config("data", "split.rule", "official", expected));
+            }
+            (other, _) => {
+                let expected = "windows are split in the order of time: must be \"chronological\"";
+                return Err(Error::config("data", "split.rule", other.name(), expected));
+            }
+        };
+        rows.check(table.rows()).map_err(wrong)?;
+        Ok(Self { table, rows, windows })
+    }
+
+    /// All rows of a table, for a trained net.
+    pub fn whole(dataset: Loaded, windows: Windows) -> Result<Self> {
+        let table = dataset.into_table()?;
+        let rows = RowCounts { train: 0, valid: 0, test: table.rows() };
+        Ok(Self { table, rows, windows })
+    }
+
+    /// The windows of each split.
+    pub fn indices(&self) -> Result<SplitIndices> {
+        let Windows { window, horizon } = self.windows;
+        split::chronological(window, horizon, self.rows)
+            .map_err(|error| Error::DataKey { key: "data.window", error })
+    }
+
+    /// Transforms fitted to the training rows.
+    pub fn fit(&self, config: &SampleDataConfig) -> Result<Preprocess> {
+        let scaler = match config.scale.method() {
+            Some(method) => Some(Windows::fit_scaler(method, &self.table, 0..self.rows.train)?),
+            None => None,
+        };
+        Ok(Preprocess {
+            target_scaler: scaler.clone(),
+            scaler,
+            windows: Some(self.windows),
+            normalize_window: config.normalize_window,
+            ..Preprocess::default()
+        })
+    }
+
+    /// Inputs `[n, window, columns, 1]`, targets `[n, horizon, columns, 1]`, and what was taken out of each window.
+    pub fn samples(mut self, preprocess: &Preprocess) -> Result<(Inputs, Target, Option<WindowLevels>)> {
+        if let Some(scaler) = &preprocess.scaler {
+            Windows::scale(scaler, &mut self.table)?;
+        }
+        let rows = self.rows.check(self.table.rows())?;
+        let samples = self.windows.samples(&self.table, WindowForm::Sequence, rows)?;
+        let (mut inputs, Target::Matrices(mut targets)) = (samples.inputs, samples.target) else {
+            unreachable!("windows have matrices as targets");
+        };
+        let levels = preprocess.normalize_window.map(|how| how.normalize(&mut inputs)).transpose()?;
+        if let Some(levels) = &levels {
+            levels.apply(&mut targets)?;
+        }
+        Ok((Inputs::Floats(inputs), Target::Matrices(targets), levels))
+    }
+
+    /// Over the table.
+    pub fn checksum(&self) -> String {
+        let mut sha = Sha256::new();
+        sha.update(format!("table {:?}", self.table.values.shape()));
+        for chunk in self.table.values.data().chunks(1 << 14) {
+            let bytes: Vec<u8> = chunk.iter().flat_map(|x| x.to_le_bytes()).collect();
+            sha.update(&bytes);
+        }
+        hex(&sha.finalize())
+    }
+}
+
+impl SampleData {
+    /// Windows as a net sees them: sequences `[n, time, columns, 1]`, or matrices `[n, time, columns]`.
+    pub(super) fn seen_as(&self, sequences: bool) -> Result<Option<Self>> {
+        if self.preprocess.windows.is_none() || self.time().is_some() == sequences {
+            return Ok(None);
+        }
+        let reshaped = |array: &Array| {
+            let shape = array.shape();
+            let shape = if sequences { [shape, &[1]].concat() } else { shape[..3].to_vec() };
+            Array::new(shape, array.data().to_vec())
+        };
+        let mut seen = self.clone();
+        if let Inputs::Floats(inputs) = &self.inputs {
+            seen.inputs = Inputs::Floats(reshaped(inputs)?);
+        }
+        if let Target::Matrices(targets) = &self.target {
+            seen.target = Target::Matrices(reshaped(targets)?);
+        }
+        Ok(Some(seen))
+    }
+}

@@ -1,0 +1,268 @@
+//! Predictions of nets on samples.
+
+use burn::tensor::activation::sigmoid;
+use burn::tensor::{Tensor, TensorData};
+use matnet::net::{Net, SampleTarget};
+use matnet::{LayerState, Mode};
+use matnet_data::Array;
+use matnet_data::local::ReadOptions;
+use matnet_data::transform::scale::Scaler;
+use matnet_data::transform::windows::{WindowLevels, Windows};
+
+use super::{SampleConfig, SampleOutput, SampleTask, TargetKind, batch, net, target};
+use crate::config::Loss;
+use crate::task::{
+    Loaded, PredictRequest, PredictionStream, Predictions, Reading, Wanted, entry_losses, for_samples, to_vec,
+};
+use crate::{Error, Result};
+
+/// Inputs that are ready for a net.
+struct Prepared {
+    inputs: Array,
+    lengths: Vec<usize>,
+    /// What was taken out of each window of a forecast.
+    levels: Option<WindowLevels>,
+}
+
+impl Prepared {
+    /// Transforms raw inputs; `lengths` are the steps of each sequence, none if all of them count.
+    fn new<C: SampleConfig>(
+        loaded: &Loaded<SampleTask<C>>,
+        inputs: Array,
+        lengths: &[usize],
+    ) -> Result<Self> {
+        let Loaded { net_config, metadata, .. } = loaded;
+        let preprocess = &metadata.preprocess;
+        if preprocess.keeps_shape() {
+            net::check_inputs(net_config, inputs.shape())?;
+        }
+        check_lengths(inputs.shape(), lengths)?;
+        let inputs = match preprocess.windows {
+            Some(_) => as_taken::<C>(preprocess.last_window(inputs)?)?,
+            None => inputs,
+        };
+        if preprocess.windows.is_some() {
+            net::check_inputs(net_config, inputs.shape())?;
+        }
+        let (mut inputs, lengths) = preprocess.apply(inputs, lengths)?;
+        net::check_inputs(net_config, inputs.shape())?;
+        let levels = preprocess.normalize_window.map(|how| how.normalize(&mut inputs)).transpose()?;
+        let mut lengths = lengths;
+        if let Some(augment) = &loaded.data_config.augment {
+            inputs = super::within(augment, &inputs).evaluate(inputs, &mut lengths)?;
+        }
+        Ok(Self { inputs, lengths, levels })
+    }
+
+    /// The output of the net.
+    fn forward<C: SampleConfig>(&self, loaded: &Loaded<SampleTask<C>>, mode: &mut Mode) -> SampleOutput {
+        let Loaded { net, metadata, device, .. } = loaded;
+        let longest = self.lengths.iter().copied().max();
+        let steps = 0..longest.or(metadata.context_length).unwrap_or(usize::MAX);
+        let all: Vec<usize> = (0..self.inputs.len()).collect();
+        let counted = (!self.lengths.is_empty()).then(|| self.lengths.clone().into());
+        let input = batch::gather(self.inputs.shape(), &all, steps, counted, device, |at, range, into| {
+            into.extend_from_slice(&self.inputs.sample(at)[range]);
+        });
+        let output = net.forward(input, mode);
+        SampleOutput::new::<C>(output, Some(&self.lengths[..]).filter(|lengths| !lengths.is_empty()))
+    }
+}
+
+impl Prepared {
+    /// A forecast in the units of the table.
+    fn forecast(&self, mut output: Array, scaler: Option<&Scaler>) -> Result<Array> {
+        let columns = self.inputs.shape()[2];
+        if let Some(levels) = &self.levels {
+            levels.apply_inverse(&mut output)?;
+        }
+        if let Some(scaler) = scaler {
+            Windows::scale_back(scaler, &mut output, columns)?;
+        }
+        Ok(output)
+    }
+}
+
+/// Windows `[n, time, columns]` or `[n, time, columns, 1]`, as a net takes them.
+fn as_taken<C: SampleConfig>(inputs: Array) -> Result<Array> {
+    let shape = match (inputs.shape(), net::takes_sequences::<C>()) {
+        (&[n, time, columns], true) => vec![n, time, columns, 1],
+        (&[n, time, columns, 1], false) => vec![n, time, columns],
+        _ => return Ok(inputs),
+    };
+    Ok(Array::new(shape, inputs.into_data())?)
+}
+
+/// Predictions for raw inputs.
+pub(super) fn predict<C: SampleConfig>(
+    loaded: &Loaded<SampleTask<C>>,
+    inputs: Array,
+    lengths: &[usize],
+) -> Result<Predictions> {
+    let prepared = Prepared::new(loaded, inputs, lengths)?;
+    let (metadata, shape, lengths) = (&loaded.metadata, prepared.inputs.shape(), &prepared.lengths[..]);
+    let output = prepared.forward(loaded, &mut Mode::Eval);
+    let per_step = C::TARGET.per_step();
+    let packed = per_step && !lengths.is_empty();
+    let scaler = metadata.preprocess.target_scaler.as_ref();
+    let predictions = match (output, metadata.target) {
+        (SampleOutput::Scores(values), TargetKind::Values) => {
+            Predictions::of_values(target::unscaled_values(values, scaler)?)
+        }
+        (SampleOutput::Scores(logits), TargetKind::Labels) => {
+            Predictions::of_values(Array::new(logits.dims(), to_vec(sigmoid(logits)))?)
+        }
+        (SampleOutput::Scores(scores), _) => {
+            let rows = scores.dims()[0];
+            Predictions::of_scores(scores, |classes| match per_step && !packed {
+                true => vec![shape[0], shape[1], classes],
+                false => vec![rows, classes],
+            })?
+        }
+        (SampleOutput::Matrices(output), _) => {
+            let output = if metadata.logits { sigmoid(output) } else { output };
+            let [count, rows, cols] = output.dims();
+            let sequences = (per_step && !packed) || C::TARGET == SampleTarget::Future;
+            let new_shape = match sequences {
+                true => vec![shape[0], count / shape[0].max(1), rows, cols],
+                false => vec![count, rows, cols],
+            };
+            let values = match metadata.preprocess.windows {
+                Some(_) => prepared.forecast(Array::new(new_shape.clone(), to_vec(output))?, scaler)?,
+                None => target::unscaled_matrices(output, scaler)?,
+            };
+            Predictions::of_values(Array::new(new_shape, values.into_data())?)
+        }
+    };
+    match packed {
+        true => predictions.padded(lengths, shape[1]),
+        false => Ok(predictions),
+    }
+}
+
+/// The states of a layer, by its name in the summary of the net.
+fn hidden<C: SampleConfig>(
+    loaded: &Loaded<SampleTask<C>>,
+    layer: &str,
+    inputs: Array,
+    lengths: &[usize],
+) -> Result<Predictions> {
+    let prepared = Prepared::new(loaded, inputs, lengths)?;
+    let mut mode = Mode::Eval.record();
+    prepared.forward(loaded, &mut mode);
+    // The layers of recurrent nets are counted within their part of the net; an encoder comes before its decoder.
+    let is_it = |state: &&LayerState| {
+        state.layer == layer || layer.strip_suffix(&state.layer).is_some_and(|part| part.ends_with('.'))
+    };
+    let found = match layer.starts_with("encoder.") {
+        true => mode.recorded().iter().find(is_it),
+        false => mode.recorded().iter().rev().find(is_it),
+    };
+    let Some(found) = found else {
+        let mut names: Vec<&str> = mode.recorded().iter().map(|state| state.layer.as_str()).collect();
+        names.dedup();
+        let what = format!("no hidden layer is called `{layer}`; there are {}", names.join(", "));
+        return Err(Error::Mismatch(what));
+    };
+    let (shape, values) = (&found.shape, &found.values);
+    let states = match *shape.as_slice() {
+        // The last state of a sequence.
+        [count, 1, rows, cols] if prepared.inputs.shape()[1] > 1 => {
+            Array::new([count, rows, cols], values.clone())?
+        }
+        [count, time, rows, cols] => {
+            let (whole, size) = (prepared.inputs.shape()[1].max(time), rows * cols);
+            let mut padded = Vec::with_capacity(count * whole * size);
+            for (at, sample) in values.chunks_exact(time * size).enumerate() {
+                padded.extend_from_slice(sample);
+                padded.resize((at + 1) * whole * size, 0.0);
+            }
+            Array::new([count, whole, rows, cols], padded)?
+        }
+        _ => Array::new(shape.clone(), values.clone())?,
+    };
+    Ok(Predictions::of_values(states))
+}
+
+/// The mean loss of each sample that an auto-encoder reconstructs.
+fn scores<C: SampleConfig>(
+    loaded: &Loaded<SampleTask<C>>,
+    inputs: Array,
+    lengths: &[usize],
+) -> Result<Predictions> {
+    let prepared = Prepared::new(loaded, inputs, lengths)?;
+    let SampleOutput::Matrices(output) = prepared.forward(loaded, &mut Mode::Eval) else {
+        unreachable!("an auto-encoder gives matrices");
+    };
+    let [count, rows, cols] = output.dims();
+    let targets = TensorData::new(prepared.inputs.into_data(), [count, rows, cols]);
+    let targets = Tensor::<3>::from_data(targets, &loaded.device);
+    let loss = loaded.train.loss.unwrap_or(Loss::Mse);
+    let losses = entry_losses(loss, loaded.train.huber_delta.unwrap_or(1.0), output, targets);
+    let means = losses.reshape([count, rows * cols]).mean_dim(1);
+    Ok(Predictions::of_values(Array::new([count, 1], to_vec(means))?))
+}
+
+/// Fails unless there is a length for each sequence, or none.
+fn check_lengths(shape: &[usize], lengths: &[usize]) -> Result<()> {
+    let &[count, time, _, _] = shape else {
+        return match lengths {
+            [] => Ok(()),
+            _ => Err(Error::Mismatch("lengths were given for single matrices".to_owned())),
+        };
+    };
+    if !lengths.is_empty() && lengths.len() != count {
+        return Err(Error::Mismatch(format!("{} lengths for {count} sequences", lengths.len())));
+    }
+    match lengths.iter().position(|length| !(1..=time).contains(length)) {
+        Some(at) => Err(Error::Mismatch(format!(
+            "the length of sample {at} is {}; 1 to {time} expected",
+            lengths[at]
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Predictions for a file or folder, a batch at a time.
+pub(super) fn predict_file<'a, C: SampleConfig>(
+    loaded: &'a Loaded<SampleTask<C>>,
+    request: &PredictRequest,
+) -> Result<PredictionStream<'a>> {
+    let metadata = &loaded.metadata;
+    let autoencoder = C::TARGET == SampleTarget::Input;
+    if matches!(request.wanted, Wanted::Code | Wanted::Score) && !autoencoder {
+        let what = format!("{}: only an autoencoder has codes and reconstruction errors", loaded.kind);
+        return Err(Error::Mismatch(what));
+    }
+    let options = ReadOptions { target: None, single_file: true, ..loaded.data_config.read_options() };
+    let reading = Reading { options, missing: metadata.preprocess.fill.is_some() };
+    let code = format!("encoder.{}", code_layer(loaded));
+    let layer = match request.wanted {
+        Wanted::Hidden(layer) => Some(layer.to_owned()),
+        Wanted::Code => Some(code),
+        _ => None,
+    };
+    if let Some(layer) = layer {
+        return for_samples(request, &[], reading, move |inputs, lengths| {
+            hidden(loaded, &layer, inputs, lengths)
+        });
+    }
+    if request.wanted == Wanted::Score {
+        let stream = for_samples(request, &[], reading, |inputs, lengths| scores(loaded, inputs, lengths))?;
+        return Ok(PredictionStream { columns: vec!["score".to_owned()], ..stream });
+    }
+    let columns = match metadata.target {
+        TargetKind::Values => metadata.names.clone(),
+        TargetKind::Labels => metadata.names.iter().map(|name| format!("p_{name}")).collect(),
+        _ => Vec::new(),
+    };
+    let stream =
+        for_samples(request, &metadata.classes, reading, |inputs, lengths| predict(loaded, inputs, lengths))?;
+    Ok(PredictionStream { columns, ..stream })
+}
+
+/// The number of the last layer of an encoder.
+fn code_layer<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>) -> usize {
+    let layers = loaded.net.summary(1);
+    layers.iter().filter(|layer| layer.name.starts_with("encoder.")).count().saturating_sub(1)
+}

@@ -1,0 +1,178 @@
+//! Transforms of inputs and targets, with their fitted numbers.
+
+use matnet::random::SeededRng;
+use matnet_data::Array;
+use matnet_data::transform::log::Log;
+use matnet_data::transform::mel::LogMel;
+use matnet_data::transform::missing::{Fill, append_rows, missing_mask};
+use matnet_data::transform::permute::Permutation;
+use matnet_data::transform::scale::{ScalePer, Scaler};
+use matnet_data::transform::stft::Stft;
+use matnet_data::transform::windows::{NormalizeWindow, Windows};
+use serde::{Deserialize, Serialize};
+
+use super::{Inputs, SampleDataConfig};
+use crate::{Error, Result};
+
+/// The transforms of every input, and of the targets, with their fitted numbers. They are applied in this order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preprocess {
+    /// Fills missing values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fill: Option<Fill>,
+    /// Whether rows that say which values are missing are appended, at the end.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub missing_mask: bool,
+    /// From signals to spectrograms.
+    pub spectrogram: Option<Stft>,
+    /// From signals to log-mel spectrograms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_mel: Option<LogMel>,
+    /// The logarithm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Log>,
+    /// A permutation of rows and columns.
+    pub permutation: Option<Permutation>,
+    /// Shift and scale.
+    pub scaler: Option<Scaler>,
+    /// Windows over a table: the inputs are the last rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<Windows>,
+    /// How the level of each window is taken out, and put back into its prediction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub normalize_window: Option<NormalizeWindow>,
+    /// Shift and scale of the targets, which predictions are scaled back with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_scaler: Option<Scaler>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl Preprocess {
+    /// Fits the transforms of a config to the training samples, and applies them; gives the new lengths, too.
+    pub(super) fn fit(
+        config: &SampleDataConfig,
+        inputs: Inputs,
+        mut lengths: Vec<usize>,
+        train: &[usize],
+    ) -> Result<(Self, Inputs, Vec<usize>)> {
+        let mut fitted = Self::default();
+        if config.is_plain() {
+            return Ok((fitted, inputs, lengths));
+        }
+        let mut array = inputs.into_array()?;
+        if let Some(method) = config.missing.method() {
+            fitted.fill = Some(Fill::fit(method, &array, &lengths, train)?);
+        }
+        fitted.missing_mask = config.missing_mask;
+        let mask = fitted.filled(&mut array, &lengths)?;
+        (fitted.spectrogram, fitted.log_mel, fitted.log) = (config.spectrogram, config.log_mel, config.log);
+        (array, lengths) = fitted.spectra(array, lengths)?;
+        if config.permute {
+            let [rows, cols] = sides(array.shape());
+            let permutation = Permutation::random(rows, cols, &mut SeededRng::new(config.seed, "permute"));
+            permutation.apply(&mut array)?;
+            fitted.permutation = Some(permutation);
+        }
+        if let Some(method) = config.scale.method() {
+            let per = config.scale_per.unwrap_or(ScalePer::Whole);
+            let scaler = Scaler::fit_padded(method, per, &array, &lengths, train)?;
+            scaler.apply_padded(&mut array, &lengths)?;
+            fitted.scaler = Some(scaler);
+        }
+        Ok((fitted, Inputs::Floats(with_mask(array, mask)?), lengths))
+    }
+
+    /// Transforms any number of inputs; `lengths` are those of padded sequences, and gives the new ones.
+    pub fn apply(&self, inputs: Array, lengths: &[usize]) -> Result<(Array, Vec<usize>)> {
+        let mut inputs = inputs;
+        let mask = self.filled(&mut inputs, lengths)?;
+        let (mut inputs, lengths) = self.spectra(inputs, lengths.to_vec())?;
+        if let Some(permutation) = &self.permutation {
+            permutation.apply(&mut inputs)?;
+        }
+        if let Some(scaler) = &self.scaler {
+            match self.windows {
+                Some(_) => apply_to_windows(scaler, &mut inputs)?,
+                None => scaler.apply_padded(&mut inputs, &lengths)?,
+            }
+        }
+        Ok((with_mask(inputs, mask)?, lengths))
+    }
+
+    /// Fills missing values, and gives the rows that say which they were.
+    fn filled(&self, inputs: &mut Array, lengths: &[usize]) -> Result<Option<Array>> {
+        let Some(fill) = &self.fill else { return Ok(None) };
+        let mask = self.missing_mask.then(|| missing_mask(inputs, lengths)).transpose()?;
+        fill.apply(inputs, lengths)?;
+        Ok(mask)
+    }
+
+    /// Spectrograms and the logarithm.
+    fn spectra(&self, inputs: Array, lengths: Vec<usize>) -> Result<(Array, Vec<usize>)> {
+        let (mut inputs, lengths) = match (&self.spectrogram, &self.log_mel) {
+            (Some(stft), _) => stft.apply_padded(&inputs, &lengths)?,
+            (None, Some(mel)) => mel.apply(&inputs, &lengths)?,
+            (None, None) => (inputs, lengths),
+        };
+        if let Some(log) = &self.log {
+            log.apply(&mut inputs, &lengths)?;
+        }
+        Ok((inputs, lengths))
+    }
+
+    /// Whether inputs keep their shape.
+    pub(super) fn keeps_shape(&self) -> bool {
+        !self.missing_mask && self.spectrogram.is_none() && self.log_mel.is_none() && self.windows.is_none()
+    }
+
+    /// The same for inputs in any form, which they keep if there is nothing to do.
+    pub(super) fn apply_to(&self, inputs: Inputs, lengths: Vec<usize>) -> Result<(Inputs, Vec<usize>)> {
+        match (Self { target_scaler: None, ..self.clone() }) == Self::default() {
+            true => Ok((inputs, lengths)),
+            false => {
+                let (array, lengths) = self.apply(inputs.into_array()?, &lengths)?;
+                Ok((Inputs::Floats(array), lengths))
+            }
+        }
+    }
+
+    /// The last rows of tables `[n, rows, columns]` or sequences `[n, rows, columns, 1]`, as many as a window has.
+    pub(super) fn last_window(&self, inputs: Array) -> Result<Array> {
+        let Some(Windows { window, .. }) = self.windows else { return Ok(inputs) };
+        let shape = inputs.shape().to_vec();
+        if shape[1] < window {
+            let what = format!("the net reads {window} rows, these inputs have {}", shape[1]);
+            return Err(Error::Mismatch(what));
+        }
+        let columns: usize = shape[2..].iter().product();
+        let last = |at: usize| &inputs.sample(at)[(shape[1] - window) * columns..];
+        let values = (0..shape[0]).flat_map(last).copied().collect();
+        Ok(Array::new([vec![shape[0], window], shape[2..].to_vec()].concat(), values)?)
+    }
+}
+
+/// Scales windows `[n, time, columns]` or `[n, time, columns, 1]`, each column by its own scale.
+fn apply_to_windows(scaler: &Scaler, inputs: &mut Array) -> Result<()> {
+    let shape = inputs.shape().to_vec();
+    let by_column = Array::new([shape[0], shape[1], shape[2], 1], inputs.data().to_vec())?;
+    let mut by_column = by_column;
+    scaler.apply(&mut by_column)?;
+    *inputs = Array::new(shape, by_column.into_data())?;
+    Ok(())
+}
+
+fn with_mask(inputs: Array, mask: Option<Array>) -> Result<Array> {
+    match mask {
+        Some(mask) => Ok(append_rows(&inputs, &mask)?),
+        None => Ok(inputs),
+    }
+}
+
+/// Rows and columns of the matrices in an array of this shape.
+pub(super) fn sides(shape: &[usize]) -> [usize; 2] {
+    [shape[shape.len() - 2], shape[shape.len() - 1]]
+}

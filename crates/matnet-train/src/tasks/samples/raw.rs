@@ -1,0 +1,345 @@
+//! Samples as they are read, before any transform.
+
+use std::ops::Range;
+
+use matnet::random::SeededRng;
+use matnet_data::catalog::{Cache, LoadOptions, MovingSequences};
+use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, Target};
+use rand::seq::SliceRandom;
+use sha2::{Digest, Sha256};
+
+use super::{Inputs, Missing, SampleDataConfig, target};
+use crate::run::checksummed::hex;
+use crate::tasks::source;
+use crate::{Error, Result};
+
+/// Sequences of moving digits, unless the config says how many.
+const SEQUENCES: usize = 10_000;
+
+/// A dataset before any transform.
+pub(super) struct Raw {
+    pub inputs: Inputs,
+    /// The steps of each sequence; empty where all have the same.
+    pub lengths: Vec<usize>,
+    pub target: Target,
+    /// The weight of each sample; empty where all count the same.
+    pub weights: Vec<f32>,
+    pub groups: Vec<u32>,
+    /// The split that comes with the data.
+    pub official: Option<SplitIndices>,
+    /// The validation samples of a file of their own, after those that are to be split.
+    pub own_valid: Range<usize>,
+    pub notes: Vec<String>,
+}
+
+impl Raw {
+    /// All samples of a config: those of its source, then of its own validation and test data.
+    pub fn load(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
+        config.check()?;
+        let mut raw = Self::of_source(config, cache)?;
+        let count = raw.inputs.len();
+        raw.own_valid = count..count;
+        for (key, path) in [("data.valid", &config.valid), ("data.test", &config.test)] {
+            let Some(path) = path else { continue };
+            if key == "data.test" && raw.official.as_ref().is_some_and(|given| !given.test.is_empty()) {
+                let what = format!("{} has a test split of its own; leave data.test out", config.source);
+                return Err(Error::data_key(key, what));
+            }
+            if key == "data.valid" && raw.official.as_ref().is_some_and(|given| !given.valid.is_empty()) {
+                let what =
+                    format!("{} has a validation split of its own; leave data.valid out", config.source);
+                return Err(Error::data_key(key, what));
+            }
+            let other = Self::of_source(&config.for_source(path), cache);
+            let other = other.map_err(|error| match error {
+                Error::DataKey { error, .. } => Error::DataKey { key, error },
+                other => other.within(key),
+            })?;
+            let added;
+            (raw, added) =
+                raw.append(other).map_err(|what| Error::data_key(key, format!("{path}: {what}")))?;
+            match (key, &mut raw.official) {
+                ("data.valid", Some(official)) => official.valid = added.collect(),
+                ("data.valid", None) => raw.own_valid = added,
+                (_, Some(official)) => official.test = added.collect(),
+                (_, None) => {
+                    let valid = std::mem::replace(&mut raw.own_valid, count..count).collect();
+                    let (train, test) = ((0..count).collect(), added.collect());
+                    raw.official = Some(SplitIndices { train, valid, test });
+                }
+            }
+        }
+        Ok(raw)
+    }
+
+    /// The samples of one source.
+    fn of_source(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
+        let mut raw = match MovingSequences::NAMES.contains(&config.source.as_str()) {
+            true => Self::moving(config, cache)?,
+            false => Self::samples(config, cache)?,
+        };
+        if let Some(limit) = config.limit.filter(|&limit| limit < raw.inputs.len()) {
+            raw.draw(limit, config.seed)?;
+        }
+        Ok(raw)
+    }
+
+    /// The dataset of a forecast, with its notes.
+    pub fn table(config: &SampleDataConfig, cache: &Cache) -> Result<(Loaded, Vec<String>)> {
+        let found = source::open(&config.source, cache, options(config), &config.read_options())?;
+        let found = found.ok_or_else(|| source::not_found(&config.source))?;
+        let notes = found.notes.clone();
+        Ok((found, notes))
+    }
+
+    fn samples(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
+        let found = source::open(&config.source, cache, options(config), &config.read_options())?;
+        let Loaded { contents, notes } = found.ok_or_else(|| source::not_found(&config.source))?;
+        if let Contents::Table(_) = contents {
+            let what = format!(
+                "{} is one long table; data.window and data.horizon make samples of it",
+                config.source
+            );
+            return Err(Error::data_key("data.source", what));
+        }
+        let Contents::Samples(samples) = contents else {
+            return Err(source::wrong_contents(&config.source, "matrices or sequences"));
+        };
+        let not_finite = |array: &Array, whose: &str| {
+            let filled = whose.is_empty() && config.missing != Missing::Error;
+            let at = array.data().iter().position(|x| !(x.is_finite() || filled && x.is_nan()))?;
+            let size = (array.data().len() / array.len().max(1)).max(1);
+            let (source, sample) = (&config.source, at / size);
+            let what = format!(
+                "{source}: {whose}sample {sample} holds {}; finite numbers expected",
+                array.data()[at]
+            );
+            Some(Error::data_key("data.source", what))
+        };
+        if let Some(error) = not_finite(&samples.inputs, "") {
+            return Err(error);
+        }
+        if let Target::Matrices(targets) = &samples.target
+            && let Some(error) = not_finite(targets, "the target of ")
+        {
+            return Err(error);
+        }
+        if let Target::Values { values, .. } = &samples.target
+            && let Some(error) = not_finite(values, "the target of ")
+        {
+            return Err(error);
+        }
+        let Samples { inputs, lengths, target, weights, groups, split, .. } = samples;
+        let inputs = Inputs::Floats(inputs);
+        Ok(Self { lengths, weights, groups, official: split, ..Self::new(inputs, target, notes) })
+    }
+
+    /// Samples of one length, with nothing but their targets.
+    pub fn new(inputs: Inputs, target: Target, notes: Vec<String>) -> Self {
+        let (lengths, weights, groups) = (Vec::new(), Vec::new(), Vec::new());
+        Self { inputs, lengths, target, weights, groups, official: None, own_valid: 0..0, notes }
+    }
+
+    /// Sequences of moving digits, a byte per pixel.
+    fn moving(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
+        let mut moving = MovingSequences::open(&config.source, cache, options(config))?;
+        let inputs = Inputs::Bytes(moving.to_bytes()?);
+        Ok(Self::new(inputs, Target::None, vec![moving.note]))
+    }
+
+    /// Keeps so many, drawn at random.
+    fn draw(&mut self, limit: usize, seed: u64) -> Result<()> {
+        let count = self.inputs.len();
+        let mut order: Vec<usize> = (0..count).collect();
+        order.shuffle(&mut SeededRng::new(seed, "limit"));
+        order.truncate(limit);
+        order.sort_unstable();
+        self.official = self.official.take().map(|split| split.select(&order));
+        self.notes.push(format!("{limit} of {count} samples, drawn with seed {seed}"));
+        self.inputs = match &self.inputs {
+            Inputs::Floats(array) => Inputs::Floats(array.select(&order)?),
+            Inputs::Bytes(bytes) => Inputs::Bytes(bytes.select(&order)?),
+        };
+        self.target = self.target.select(&order, count)?;
+        fn pick<T: Copy>(all: &mut Vec<T>, order: &[usize]) {
+            if !all.is_empty() {
+                *all = order.iter().map(|&at| all[at]).collect();
+            }
+        }
+        pick(&mut self.groups, &order);
+        pick(&mut self.lengths, &order);
+        pick(&mut self.weights, &order);
+        Ok(())
+    }
+
+    /// Appends samples of the same kind, and says where they are.
+    fn append(self, other: Self) -> Result<(Self, Range<usize>), String> {
+        let (count, more) = (self.inputs.len(), other.inputs.len());
+        let (ours, theirs) = (self.inputs.shape().to_vec(), other.inputs.shape().to_vec());
+        let sequences = ours.len() == 4;
+        // Sequences may be longer or shorter.
+        let fixed = if sequences { 2 } else { 1 };
+        if ours.len() != theirs.len() || ours[fixed..] != theirs[fixed..] {
+            let (have, want) = (&theirs[1..], &ours[1..]);
+            return Err(format!("samples of shape {have:?}; {want:?} expected, as in data.source"));
+        }
+        if std::mem::discriminant(&self.target) != std::mem::discriminant(&other.target) {
+            let (have, want) = (target::describe(&other.target), target::describe(&self.target));
+            return Err(format!("has {have}; {want} expected, as in data.source"));
+        }
+        let steps = if sequences { [ours[1], theirs[1]] } else { [1, 1] };
+        let all = |own: &[usize], steps: usize, count: usize| match own {
+            [] => vec![steps; count],
+            own => own.to_vec(),
+        };
+        let lengths = [all(&self.lengths, steps[0], count), all(&other.lengths, steps[1], more)].concat();
+        let time = steps[0].max(steps[1]);
+        let said = |error: Error| error.to_string();
+        let mut values = padded(self.inputs, time).map_err(said)?;
+        values.extend(padded(other.inputs, time).map_err(said)?);
+        let mut shape = ours;
+        shape[0] = count + more;
+        if sequences {
+            shape[1] = time;
+        }
+        let inputs = Inputs::Floats(Array::new(shape, values).map_err(|error| error.to_string())?);
+        let differ = sequences && lengths.iter().any(|&length| length != lengths[0]);
+        let weights = match (&self.weights[..], &other.weights[..]) {
+            ([], []) => Vec::new(),
+            ([], second) => [&vec![1.0; count], second].concat(),
+            (first, []) => [first, &vec![1.0; more]].concat(),
+            (first, second) => [first, second].concat(),
+        };
+        let target = joined(self.target, other.target, steps, time)?;
+        let notes = [self.notes, other.notes].concat();
+        let lengths = if differ { lengths } else { Vec::new() };
+        let Self { groups, official, own_valid, .. } = self;
+        Ok((
+            Self { inputs, lengths, target, weights, groups, official, own_valid, notes },
+            count..count + more,
+        ))
+    }
+
+    /// Fails unless weights are numbers of at least 0, and not all 0 in training.
+    pub fn check_weights(&self, train: &[usize]) -> Result<()> {
+        if let Some(at) = self.weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            let what = format!("the weight of sample {at} is {}; at least 0 expected", self.weights[at]);
+            return Err(Error::data_key("data.source", what));
+        }
+        if !self.weights.is_empty() && train.iter().all(|&at| self.weights[at] == 0.0) {
+            return Err(Error::data_key("data.source", "all training samples have weight 0"));
+        }
+        Ok(())
+    }
+
+    /// Over inputs, targets, groups, lengths and weights, and their shapes.
+    pub fn checksum(&self) -> String {
+        let mut sha = Sha256::new();
+        let mut add = |array: &Array| {
+            sha.update(format!("{:?}", array.shape()));
+            for chunk in array.data().chunks(1 << 14) {
+                let bytes: Vec<u8> = chunk.iter().flat_map(|x| x.to_le_bytes()).collect();
+                sha.update(&bytes);
+            }
+        };
+        if let Inputs::Floats(array) = &self.inputs {
+            add(array);
+        }
+        if let Target::Matrices(numbers) | Target::Values { values: numbers, .. } = &self.target {
+            add(numbers);
+        }
+        if let Inputs::Bytes(bytes) = &self.inputs {
+            sha.update(format!("{:?}", bytes.shape()));
+            sha.update(bytes.data());
+        }
+        if let Target::Classes { labels, names } | Target::StepClasses { labels, names } = &self.target {
+            sha.update(format!("{labels:?} {names:?}"));
+        }
+        if let Target::MultiLabels { flags, names } = &self.target {
+            sha.update(format!("{flags:?} {names:?}"));
+        }
+        sha.update(format!("{:?}", self.groups));
+        if !self.lengths.is_empty() {
+            sha.update(format!("lengths {:?}", self.lengths));
+        }
+        if !self.weights.is_empty() {
+            sha.update(format!("weights {:?}", self.weights));
+        }
+        hex(&sha.finalize())
+    }
+}
+
+/// How to load what is not simply read.
+fn options(config: &SampleDataConfig) -> LoadOptions {
+    LoadOptions { seed: config.seed, sequences: config.sequences.unwrap_or(SEQUENCES) }
+}
+
+/// The values of all inputs, sequences padded to so many steps.
+fn padded(inputs: Inputs, time: usize) -> Result<Vec<f32>> {
+    let array = inputs.into_array()?;
+    let &[_, own, rows, cols] = array.shape() else { return Ok(array.into_data()) };
+    if own == time {
+        return Ok(array.into_data());
+    }
+    let mut values = Vec::with_capacity(array.len() * time * rows * cols);
+    for at in 0..array.len() {
+        values.extend_from_slice(array.sample(at));
+        values.resize((at + 1) * time * rows * cols, 0.0);
+    }
+    Ok(values)
+}
+
+/// The targets of samples, and of those that are appended; sequences of these numbers of steps become `time` steps long.
+fn joined(first: Target, second: Target, steps: [usize; 2], time: usize) -> Result<Target, String> {
+    let known = match &first {
+        Target::Classes { names, .. } | Target::StepClasses { names, .. } => names.clone(),
+        other => target::output_names(other).to_vec(),
+    };
+    let second = target::with_names(second, &known).map_err(|error| error.to_string())?;
+    let shapes = |a: &Array, b: &Array| {
+        format!("targets of shape {:?}; {:?} expected, as in data.source", &b.shape()[1..], &a.shape()[1..])
+    };
+    let together = |a: Array, b: Array| {
+        if a.shape()[1..] != b.shape()[1..] {
+            return Err(shapes(&a, &b));
+        }
+        let mut shape = a.shape().to_vec();
+        shape[0] += b.len();
+        Array::new(shape, [a.into_data(), b.into_data()].concat()).map_err(|error| error.to_string())
+    };
+    Ok(match (first, second) {
+        (Target::Classes { labels, names }, Target::Classes { labels: more, .. }) => {
+            Target::Classes { labels: [labels, more].concat(), names }
+        }
+        (Target::StepClasses { labels, names }, Target::StepClasses { labels: more, .. }) => {
+            let pad = |labels: Vec<u32>, own: usize| -> Vec<u32> {
+                let steps = labels.chunks_exact(own.max(1));
+                steps
+                    .flat_map(|steps| steps.iter().copied().chain(std::iter::repeat_n(0, time - own)))
+                    .collect()
+            };
+            Target::StepClasses { labels: [pad(labels, steps[0]), pad(more, steps[1])].concat(), names }
+        }
+        (Target::Values { values, names }, Target::Values { values: more, .. }) => {
+            Target::Values { values: together(values, more)?, names }
+        }
+        (Target::MultiLabels { flags, names }, Target::MultiLabels { flags: more, .. }) => {
+            Target::MultiLabels { flags: [flags, more].concat(), names }
+        }
+        (Target::Matrices(a), Target::Matrices(b)) => {
+            // A matrix per step is padded with its sequence.
+            let per_step = |array: &Array, own: usize| array.shape().len() == 4 && array.shape()[1] == own;
+            if !(per_step(&a, steps[0]) && per_step(&b, steps[1])) || steps[0] == steps[1] {
+                return Ok(Target::Matrices(together(a, b)?));
+            }
+            let long = |array: Array| {
+                let mut shape = array.shape().to_vec();
+                shape[1] = time;
+                let values = padded(Inputs::Floats(array), time).map_err(|error| error.to_string())?;
+                Array::new(shape, values).map_err(|error| error.to_string())
+            };
+            Target::Matrices(together(long(a)?, long(b)?)?)
+        }
+        _ => Target::None,
+    })
+}
