@@ -75,3 +75,12 @@ pub fn folds(text: &str) -> Result<FoldCount, String> {
         _ => Err("a number from 2 to 1000, or `groups`, expected".to_owned()),
     }
 }
+
+/// Reads a number of seconds or milliseconds, up to a day or so.
+#[cfg(feature = "serve")]
+pub fn amount(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=86_400.0).contains(&number) => Ok(number),
+        _ => Err("a number from 0 to 86400 expected".to_owned()),
+    }
+}

@@ -10,6 +10,8 @@ mod manual;
 mod new;
 mod predict;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
 mod train;
 mod tune;
 
@@ -26,6 +28,8 @@ pub fn run(command: Command) -> Outcome {
         Command::Predict(command) => predict::run(command),
         Command::Inspect(command) => inspect::run(command),
         Command::Report(command) => report::run(command),
+        #[cfg(feature = "serve")]
+        Command::Serve(command) => serve::run(command),
         Command::New(command) => new::run(command),
         Command::Completions(command) => manual::completions(command),
         Command::Man(command) => manual::man(command),
