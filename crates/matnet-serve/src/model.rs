@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime};
 
 use hyper::StatusCode;
 use matnet_data::Array;
-use matnet_train::task::{Interface, Predictions};
+use matnet_train::task::Interface;
 use matnet_train::{Error, Predictor, Run};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use crate::http::{Allowed, Refusal};
 use crate::metrics::ModelMetrics;
-use crate::queue::{BatchRule, Job, Queue, Work};
+use crate::queue::{Answered, BatchRule, Job, Queue, Work};
 use crate::{ModelSpec, Options, ServeError, batch, protocol};
 
 /// Digits of a version.
@@ -160,7 +160,7 @@ impl Model {
     }
 
     /// Predictions for inputs, when their turn comes, and the net that they are of.
-    pub async fn predict(&self, inputs: Array, lengths: Vec<usize>) -> Allowed<(Predictions, Arc<Current>)> {
+    pub async fn predict(&self, inputs: Array, lengths: Vec<usize>) -> Answered {
         let (reply, answer) = oneshot::channel();
         self.queue.push(Job { inputs, lengths, queued: Instant::now(), reply })?;
         self.wait(answer).await?

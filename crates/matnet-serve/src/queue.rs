@@ -13,12 +13,15 @@ use tokio::sync::oneshot;
 use crate::http::{Allowed, Refusal};
 use crate::model::Current;
 
+/// Predictions, and the net that they are of.
+pub type Answered = Allowed<(Predictions, Arc<Current>)>;
+
 /// A request for predictions that waits.
 pub struct Job {
     pub inputs: Array,
     pub lengths: Vec<usize>,
     pub queued: Instant,
-    pub reply: oneshot::Sender<Allowed<(Predictions, Arc<Current>)>>,
+    pub reply: oneshot::Sender<Answered>,
 }
 
 impl Job {
@@ -209,7 +212,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(3600);
 
-    fn job(samples: usize, rows: usize) -> (Job, oneshot::Receiver<Allowed<(Predictions, Arc<Current>)>>) {
+    fn job(samples: usize, rows: usize) -> (Job, oneshot::Receiver<Answered>) {
         let (reply, answer) = oneshot::channel();
         let inputs = Array::new([samples, rows, 1], vec![0.0; samples * rows]).unwrap();
         (Job { inputs, lengths: Vec::new(), queued: Instant::now(), reply }, answer)
