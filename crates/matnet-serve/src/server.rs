@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
 
 use crate::connection::TimedStream;
@@ -23,6 +23,8 @@ use crate::reload::Reloader;
 use crate::route::Router;
 use crate::{ModelSpec, Options, ServeError};
 
+/// Callers that may wait to be accepted; beyond them the system makes callers wait for a second or more.
+const BACKLOG: u32 = 4096;
 /// The pause after a connection could not be accepted, so that those that are open get on.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -67,10 +69,7 @@ impl Server {
         let address = options.listen;
         let listener = {
             let _inside = runtime.enter();
-            let listener = std::net::TcpListener::bind(address)
-                .and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
-            let listener = listener.map_err(|source| ServeError::Listen { address, source })?;
-            TcpListener::from_std(listener).map_err(|source| ServeError::Listen { address, source })?
+            listen(address).map_err(|source| ServeError::Listen { address, source })?
         };
         let address = listener.local_addr().map_err(|source| ServeError::Listen { address, source })?;
         let router = Arc::new(Router::new(loaded, options.clone()));
@@ -109,6 +108,16 @@ impl Server {
         runtime.shutdown_background();
         if left > 0 { Err(ServeError::Unfinished(left)) } else { Ok(()) }
     }
+}
+
+/// Listens, with room for as many callers at once as the system grants.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A server that was just stopped must not keep the next one from its address.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 async fn accept(
