@@ -18,7 +18,7 @@ use crate::{Array, Error, Result, memory};
 /// | `x.npy` | `[n, rows, cols]` or `[n, time, rows, cols]`; read in chunks (in Fortran order: as a whole) |
 /// | `data.npz` | the same as array `x`, perhaps with `length`; read as a whole |
 /// | `.ts` | series, whose classes or values are ignored; read as a whole |
-/// | `.csv`, `.tsv` or `.txt`, with `target_columns`, `columns` or `shape` | a sample per row; targets are ignored, and may be absent; read as a whole, as is `.parquet` |
+/// | `.csv`, `.tsv` or `.txt`, with `target_columns`, `columns` or `shape` | a sample per row; targets are ignored, and may be absent; read as a whole, as are `.parquet`, `.arrow` and `.feather` |
 /// | an image, a `.wav`, or a `.csv`, `.tsv` or `.txt` | one sample |
 /// | a folder of these or of `.npy`, or of folders of these | a sample per file, sorted by path; read in chunks |
 ///
