@@ -154,25 +154,21 @@ const CASES: &[Case] = &[
         name: ".feather as one long table, forecast by sequences",
         write: |at| {
             fs::write(at.join("long.feather"), arrow_rows(Some(arrow_ipc::CompressionType::ZSTD))).unwrap();
-            write_f32(&mut fs::File::create(at.join("now.npy")).unwrap(), &[2, 6, 5], &values(60)[..60])
-                .unwrap();
         },
         data: "source = 'long.feather'\nwindow = 4\nhorizon = 2",
         model: "kind = 'seq2seq'\nhidden = [3, 3]",
-        input: "now.npy",
-        shape: &[2, 2, 5, 1],
+        input: "long.feather",
+        shape: &[1, 2, 5, 1],
     },
     Case {
         name: ".parquet as one long table, forecast by matrices",
         write: |at| {
             fs::write(at.join("long.parquet"), parquet_rows()).unwrap();
-            write_f32(&mut fs::File::create(at.join("now.npy")).unwrap(), &[3, 4, 5], &values(60)[..60])
-                .unwrap();
         },
         data: "source = 'long.parquet'\nwindow = 4\nhorizon = 2",
         model: CLASSIFIER,
-        input: "now.npy",
-        shape: &[3, 2, 5],
+        input: "long.parquet",
+        shape: &[1, 2, 5],
     },
     Case {
         name: ".csv as one long table with times",
@@ -181,12 +177,10 @@ const CASES: &[Case] = &[
                 format!("2026-01-{:02} 00:00,{},{}\n", 1 + row % 28, value(row, 0), value(row, 1))
             });
             fs::write(at.join("long.csv"), format!("date,a,b\n{}", lines.collect::<String>())).unwrap();
-            write_f32(&mut fs::File::create(at.join("now.npy")).unwrap(), &[1, 9, 2], &values(60)[..18])
-                .unwrap();
         },
         data: "source = 'long.csv'\nwindow = 4\nhorizon = 2\nscale = 'standardize'",
         model: CLASSIFIER,
-        input: "now.npy",
+        input: "long.csv",
         shape: &[1, 2, 2],
     },
     Case {

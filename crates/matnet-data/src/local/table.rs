@@ -6,6 +6,7 @@ use std::path::Path;
 use super::files::SampleFile;
 use super::labels::require_finite;
 use super::{ReadOptions, TargetKind};
+use crate::format::bounded::Input;
 use crate::format::edgelist::sort_classes;
 use crate::format::npy;
 use crate::format::table::{self, ColumnKind, Columns, TableHead, TableNames, TextColumn};
@@ -70,6 +71,16 @@ pub(super) fn is_long(path: &Path, options: &ReadOptions) -> bool {
     }
     let has_text = |head: TableHead| head.kinds.contains(&ColumnKind::Text);
     text && options.layout.is_none() && table::scan(path, TableNames::Detect).is_ok_and(has_text)
+}
+
+/// Whether a path is a table of rows and columns, and nothing more.
+pub(super) fn is_one_table(path: &Path) -> Result<bool> {
+    Ok(match SampleFile::of(path) {
+        _ if path.is_dir() => false,
+        Some(SampleFile::Table) => true,
+        Some(SampleFile::Npy) => npy::header(&mut Input::open(path)?)?.shape.len() == 2,
+        _ => is_columnar(path),
+    })
 }
 
 /// Whether a file name is that of a Parquet or Arrow table.

@@ -155,9 +155,15 @@ impl<C: SampleConfig> SampleTask<C> {
         Some(weights.flat_map(|(place, &at)| std::iter::repeat_n(weight(place, at), each(at))).collect())
     }
 
+    /// Which entries of the target matrices of some examples are known; `None` if all are.
+    pub(super) fn known_targets(&self, examples: &[usize]) -> Option<Vec<bool>> {
+        // An auto-encoder reconstructs its input, which is filled.
+        if C::TARGET == SampleTarget::Input { None } else { self.data.known_of(examples) }
+    }
+
     /// The weights of the entries of target matrices, from those of their rows: 0 where a target is missing. `None` if none is.
     pub(super) fn entry_weights(&self, examples: &[usize], rows: Option<&[f32]>) -> Option<Vec<f32>> {
-        let known = self.data.known_of(examples)?;
+        let known = self.known_targets(examples)?;
         let width = known.len() / rows.map_or(1, <[f32]>::len).max(1);
         let weight = |entry: usize| rows.map_or(1.0, |rows| rows[entry / width]);
         Some(

@@ -105,7 +105,7 @@ impl<C: SampleConfig> SampleTask<C> {
             };
             let levelled = |matrices: Tensor<3>| self.data.with_levels(batch, matrices).ok();
             let (output, targets) = (levelled(output)?, levelled(self.targets(batch, device))?);
-            let known = self.data.known_of(batch);
+            let known = self.known_targets(batch);
             let counts = |entry: &usize| known.as_ref().is_none_or(|known| known[*entry]);
             for entry in (0..targets.data().len()).filter(counts) {
                 let (output, target) = (output.data()[entry], targets.data()[entry]);
