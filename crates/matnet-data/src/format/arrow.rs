@@ -107,7 +107,9 @@ impl ColumnarFile for ArrowFile {
 }
 
 fn failed(error: impl std::fmt::Display) -> String {
-    format!("is not a valid Arrow file: {error}")
+    // Of several lines the first says what is wrong, the others where.
+    let error = error.to_string();
+    format!("is not a valid Arrow file: {}", error.lines().next().unwrap_or_default().trim_end_matches('.'))
 }
 
 /// The places of all dictionaries and batches, and which of them are dictionaries.

@@ -183,6 +183,11 @@ fn parquet_tables() {
     std::fs::write(&path, b"PAR1").unwrap();
     assert!(load(&path).unwrap_err().to_string().contains("is not a valid Parquet file"));
 
+    // Floats of 16 bits are numbers, too.
+    std::fs::write(&path, half_file()).unwrap();
+    let found = load_with(&path, &options(&["y"])).unwrap().into_samples().unwrap();
+    assert_eq!((found.inputs.shape(), found.inputs.data()), (&[2, 1, 1][..], &[1.5, -2.][..]));
+
     // A graph: nodes as Parquet, whose last column is not called a class and is a feature; edges as text, or as Parquet.
     let graph = dir.path().join("graph");
     std::fs::create_dir(&graph).unwrap();
@@ -244,6 +249,29 @@ fn arrow_tables() {
         (found.class_names, found.labels),
         (vec!["down".to_owned(), "up".into()], vec![Some(1), Some(0), Some(1)])
     );
+}
+
+/// A Parquet table of two rows: `h`, floats of 16 bits, and `y`.
+#[cfg(feature = "columnar")]
+fn half_file() -> Vec<u8> {
+    use parquet::data_type::{ByteArray, FixedLenByteArray, FixedLenByteArrayType, Int32Type};
+    let schema = "message t { required fixed_len_byte_array(2) h (FLOAT16); required int32 y; }";
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut out = Vec::new();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(&mut out, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let halves = [0x3e00_u16, 0xc000]
+        .map(|bits| FixedLenByteArray::from(ByteArray::from(bits.to_le_bytes().to_vec())));
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<FixedLenByteArrayType>().write_batch(&halves, None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int32Type>().write_batch(&[0, 1], None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    out
 }
 
 /// A Parquet table of two columns of texts, `from` and `to`.

@@ -116,6 +116,12 @@ impl ColumnarFile for ParquetFile {
                     None => next(Value::Missing),
                     Some(v) => next(v.as_utf8().map_or(Value::Text("\u{fffd}"), Value::Text)),
                 }),
+                ColumnReader::FixedLenByteArrayColumnReader(reader) if is_half(&describe) => {
+                    drain(reader, levels, &mut |v| match v.map(|v| v.data()) {
+                        Some(&[a, b]) => next(Value::Float(half::f16::from_le_bytes([a, b]).to_f64())),
+                        _ => next(Value::Missing),
+                    })
+                }
                 _ => {
                     let name = describe.name();
                     return Err(format!(
@@ -131,6 +137,11 @@ impl ColumnarFile for ParquetFile {
 
 fn failed(error: ParquetError) -> String {
     format!("is not a valid Parquet file: {error}")
+}
+
+/// Whether a column holds floats of 16 bits.
+fn is_half(column: &ColumnDescriptor) -> bool {
+    matches!(column.logical_type_ref(), Some(LogicalType::Float16))
 }
 
 /// The type of a column, if no value is missing.
@@ -152,6 +163,7 @@ fn kind(column: &ColumnDescriptor) -> ColumnKind {
         Type::BOOLEAN => ColumnKind::Boolean,
         Type::INT32 | Type::INT64 => ColumnKind::Integer,
         Type::FLOAT | Type::DOUBLE => ColumnKind::Float,
+        Type::FIXED_LEN_BYTE_ARRAY if is_half(column) => ColumnKind::Float,
         Type::INT96 | Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => ColumnKind::Text,
     }
 }
