@@ -114,7 +114,7 @@ const CASES: &[Case] = &[
             }
         },
         data: "source = 'sounds'\nlog_mel = { sample_rate = 8000, n_mels = 8, fft_size = 128, hop = 64 }\nscale = 'standardize'",
-        model: CLASSIFIER,
+        model: SEQUENCES,
         input: "sounds",
         shape: &[N, 2],
     },

@@ -270,8 +270,7 @@ fn weights_of_samples_count_in_the_metrics() {
     file.add("weight", |mut out| write_f32(&mut out, &[count], &weights)).unwrap();
     file.add("test", |mut out| write_i64(&mut out, &[test.len()], &test)).unwrap();
     file.finish().unwrap();
-    let config =
-        "[data]\nsource = 'mine.npz'\n[model]\nkind = 'feedforward'\nhidden = [3, 3]\n[train]\nepochs = 5\n";
+    let config = "[data]\nsource = 'mine.npz'\nsplit = { valid = 12 }\n[model]\nkind = 'feedforward'\nhidden = [3, 3]\n[train]\nepochs = 5\n";
     std::fs::write(folder.join("mine.toml"), config).unwrap();
     assert_eq!(run(folder, &["train", "mine.toml", "-q", "--out", "x"]).0, 0);
     let (code, lines, err) = run(folder, &["predict", "x", "-q", "--input", "mine.npz", "--output", "-"]);
