@@ -125,8 +125,7 @@ impl Compact<'_> {
             match head & 15 {
                 // A boolean is its own type.
                 1 | 2 => {}
-                kind @ 4..=6 => {
-                    let _ = kind;
+                4..=6 => {
                     let value = self.integer()?;
                     found(outer, field, value);
                 }
