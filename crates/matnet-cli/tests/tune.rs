@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{kill_until_done, matnet, run};
+use common::{kill_at_least, matnet, run};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -88,8 +88,7 @@ fn a_search_killed_again_and_again_makes_the_same_choice() {
     assert!(err.contains("7/7: trial 7, seed 1: valid error "), "{err}");
     assert!(out.contains(" is the best: validation error ") && out.contains("whole/best.toml\n"), "{out}");
     let killed = [&args[..], &["--out", "killed", "-q", "--save-every", "0"]].concat();
-    let kills = kill_until_done(&folder, &killed, 60);
-    assert!(kills >= 3, "killed only {kills} times");
+    kill_at_least(3, &folder, &killed, "killed", 60);
     assert!(files(&folder.join("whole")) == files(&folder.join("killed")));
     // Done: the same command only says it again. On other threads it is the same, too.
     let (again, err) = ok(&folder, &[&args[..], &["--out", "whole"]].concat());
