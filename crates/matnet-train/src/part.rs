@@ -77,7 +77,8 @@ impl Part {
             }
             found.push((KUBERNETES.to_owned(), Self { index, count }));
         }
-        if found.is_empty() {
+        // A batch script that is no task of `srun` has the number 0, and often no number of tasks.
+        if found.is_empty() && number(&variable, SLURM.count)?.is_some() {
             found.extend(SLURM.part(&variable)?.map(|part| (SLURM.describe(), part)));
         }
         for pair in found.windows(2) {
@@ -226,6 +227,8 @@ mod tests {
             // Of --array=3,17: no gap leaves the shares.
             ("SLURM_ARRAY_TASK_ID=17 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=3", "1/2"),
             ("SLURM_PROCID=2 SLURM_NTASKS=3", "3/3"),
+            // A batch script of an array.
+            ("SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=1 SLURM_PROCID=0", "2/4"),
             (
                 "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=1 SLURM_PROCID=0 SLURM_NTASKS=3",
                 "4/12",
@@ -251,6 +254,7 @@ mod tests {
                 "",
                 "no launcher says which part this is: Open MPI (OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE), ",
             ),
+            ("SLURM_PROCID=0", "no launcher says which part this is"),
             ("RANK=2 WORLD_SIZE=2", "RANK=2, but WORLD_SIZE=2; it counts from 0"),
             ("RANK=0 WORLD_SIZE=0", "RANK=0, but WORLD_SIZE=0; it counts from 0"),
             ("RANK=-1 WORLD_SIZE=2", "RANK=-1; a whole number expected"),
