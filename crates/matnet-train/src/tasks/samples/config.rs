@@ -58,6 +58,9 @@ pub struct SampleDataConfig {
     /// Use so many samples, drawn at random. Default: all.
     #[serde(default)]
     pub limit: Option<usize>,
+    /// Shuffle blocks of so many samples, and samples within some blocks, in place of all samples. Default: all.
+    #[serde(default)]
+    pub shuffle_block: Option<usize>,
     /// How many sequences of moving digits. Default: 10,000.
     #[serde(default)]
     pub sequences: Option<usize>,
@@ -469,6 +472,7 @@ impl SampleDataConfig {
             ("limit", self.limit),
             ("sequences", self.sequences),
             ("context_length", self.context_length),
+            ("shuffle_block", self.shuffle_block),
             ("window", self.window),
             ("horizon", self.horizon),
         ] {

@@ -12,6 +12,7 @@ mod preprocess;
 mod raw;
 #[cfg(feature = "report")]
 mod report;
+mod stored;
 mod target;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use matnet_data::catalog::Cache;
 use matnet_data::transform::augment::{Augment, Mixup};
 use matnet_data::{Array, Target};
 use rand::Rng;
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -35,13 +37,14 @@ pub use self::data::SampleData;
 pub use self::inputs::{Inputs, Occlusions};
 pub(crate) use self::net::{describe, fits};
 pub use self::preprocess::Preprocess;
+pub use self::stored::StoredInputs;
 pub use self::target::TargetKind;
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
     BatchScore, ClassLoss, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
-    Task, WeightedMean, entry_losses, label_cross_entropy, to_vec, weighted_mean,
+    ReadAhead, Task, WeightedMean, entry_losses, label_cross_entropy, to_vec, weighted_mean,
 };
 use crate::{Error, Result};
 
@@ -502,6 +505,19 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn lengths_differ(&self) -> bool {
         !self.data.lengths.is_empty()
+    }
+
+    fn shuffle(&self, order: &mut [usize], rng: &mut SeededRng) {
+        match self.data.config.shuffle_block {
+            None => order.shuffle(rng),
+            Some(block) => batch::shuffle_blocks(order, block, rng),
+        }
+    }
+
+    fn read_ahead(&self, batches: &Arc<Vec<Vec<usize>>>, from: usize) -> Option<ReadAhead> {
+        let Inputs::Stored(stored) = &self.data.inputs else { return None };
+        let stored = stored.clone();
+        Some(ReadAhead::start(Arc::clone(batches), from, move |batch| stored.touch(batch)))
     }
 
     fn batches(&self, order: &[usize], batch_size: usize, rng: &mut SeededRng) -> Vec<Vec<usize>> {
