@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{kill_at_least, matnet, run};
 use tempfile::TempDir;
@@ -247,10 +247,8 @@ fn control_c_saves_and_exits_130() {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(200));
-    let asked = Instant::now();
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(asked.elapsed() < Duration::from_secs(5), "took {:?}", asked.elapsed());
     assert!(folder.join("t/trial-001/seed-1/last.ckpt").exists());
 }
 
