@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use matnet_train::config::FoldCount;
 use matnet_train::registry::NETS;
 
-use crate::args::{self, CacheArgs, MachineArgs};
+use crate::args::{self, CacheArgs, MachineArgs, PartArgs};
 
 /// Deep networks whose states are matrices
 #[derive(Debug, Parser)]
@@ -40,6 +40,7 @@ pub enum Command {
         after_help = "A config describes a comparison with tables [variant.NAME] that hold other values for some keys.\n\n\
                       Examples:\n  matnet compare experiments/first.toml\n  matnet compare experiments/first.toml --seeds 3\n  \
                       matnet compare digits.toml --folds 5\n  matnet compare eeg.toml --folds groups\n  \
+                      matnet compare digits.toml --seeds 20 --part auto             one of many processes on a cluster\n  \
                       matnet compare runs/mat runs/vec"
     )]
     Compare(Compare),
@@ -255,6 +256,8 @@ pub struct Tune {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub overrides: ConfigArgs,
+    #[command(flatten)]
+    pub parts: PartArgs,
     /// Delete the search that stands there and start again
     #[arg(long)]
     pub fresh: bool,
@@ -281,6 +284,8 @@ pub struct Compare {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub overrides: ConfigArgs,
+    #[command(flatten)]
+    pub parts: PartArgs,
     #[command(flatten)]
     pub how: TrainArgs,
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
-use matnet_cli::args::{CacheArgs, MachineArgs};
+use matnet_cli::args::{CacheArgs, MachineArgs, PartArgs};
 use serde::Deserialize;
 
 /// The size of an experiment.
@@ -53,6 +53,9 @@ pub struct ReproduceArgs {
     /// Train only the runs in this folder of the experiment: random, or random/cora/gcn (may be repeated)
     #[arg(long, value_name = "TABLE[/COLUMN[/NET]]")]
     pub only: Vec<PathBuf>,
+    /// Several processes on the same runs.
+    #[command(flatten)]
+    pub parts: PartArgs,
     /// Train runs again that have other settings or a damaged file
     #[arg(long)]
     pub fresh: bool,

@@ -2,7 +2,7 @@
 //!
 //! - [`ReproduceArgs`]: the command line.
 //! - `files` and `experiment`: the descriptions (`experiment.toml`), and the runs that they describe; `only` selects some.
-//! - `reproduction`: trains the runs; `run_state`, `progress` and `time_left` are its parts.
+//! - `reproduction`: trains the runs, `part` a share of them; `run_state`, `progress` and `time_left` are used by both.
 //! - `results`, `metric`, `claim`, `scored_net` and `verdict`: the numbers, and whether the claims held.
 //! - `section`, `figure`, `report`, `index` and `folder`: what is written.
 
@@ -17,6 +17,7 @@ mod folder;
 mod index;
 mod metric;
 mod only;
+mod part;
 mod progress;
 mod report;
 mod reproduction;
@@ -67,6 +68,9 @@ pub fn run(args: &ReproduceArgs) -> Outcome {
         let left_out: Vec<&str> =
             all.iter().flat_map(|one| &one.results.left_out).map(String::as_str).collect();
         return Err(Failure::Failed(format!("--only: nothing is left to train. {}", left_out.join(" "))));
+    }
+    if let Some(part) = args.parts.part {
+        return part::train_part(part, &all, args.quiet, context);
     }
     let runs: Vec<PathBuf> =
         all.iter().flat_map(Reproduction::wanted_runs).map(|run| run.spec.folder.clone()).collect();

@@ -259,7 +259,7 @@ impl<'a> Reproduction<'a> {
     }
 
     /// How a run ended, in a line.
-    fn describe(&self, run: &CellRun, end: &RunEnd) -> String {
+    pub fn describe(&self, run: &CellRun, end: &RunEnd) -> String {
         let Ok(result) = end else { return "diverged".to_owned() };
         let metric = self.experiment.tables[run.cell.0].metrics[0];
         let number = metric.of(result).map_or("–".to_owned(), |number| metric.format(number));

@@ -8,6 +8,7 @@ mod eval;
 mod inspect;
 mod manual;
 mod new;
+mod parts;
 mod predict;
 mod report;
 mod train;

@@ -9,6 +9,7 @@ mod evaluation;
 mod figure;
 mod loss;
 mod prediction;
+mod read_ahead;
 mod trained;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use matnet::net::NetConfig;
 use matnet::random::SeededRng;
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
+use rand::seq::SliceRandom;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::Table;
@@ -35,6 +37,7 @@ pub(crate) use self::loss::{
 };
 pub(crate) use self::prediction::{FILES, Reading, for_samples, recorded, recorded_states};
 pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions, Wanted};
+pub use self::read_ahead::ReadAhead;
 pub(crate) use self::trained::{Fitted, Loaded};
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
@@ -56,6 +59,10 @@ pub trait Dataset {
     fn split(&self, split: Split) -> &[usize];
     /// How many folds the split rule has, if one of several folds is the test split.
     fn fold_count(&self) -> Option<usize> {
+        None
+    }
+    /// Where examples stay in their file: the first read that failed since this was asked. What was computed since is void.
+    fn take_read_error(&self) -> Option<Error> {
         None
     }
 }
@@ -181,6 +188,16 @@ pub trait Task: Sized + 'static {
         false
     }
 
+    /// Puts the examples of an epoch into random order.
+    fn shuffle(&self, order: &mut [usize], rng: &mut SeededRng) {
+        order.shuffle(rng);
+    }
+
+    /// Starts to read the batches of an epoch from step `from` on before their turn, where examples stay in their file.
+    fn read_ahead(&self, _batches: &Arc<Vec<Vec<usize>>>, _from: usize) -> Option<ReadAhead> {
+        None
+    }
+
     /// The batches of an epoch, from its examples in random order.
     fn batches(&self, order: &[usize], batch_size: usize, _rng: &mut SeededRng) -> Vec<Vec<usize>> {
         order.chunks(batch_size).map(<[usize]>::to_vec).collect()
@@ -300,7 +317,8 @@ pub trait Task: Sized + 'static {
         device: &Device,
     ) -> Result<Evaluation> {
         options.check_none()?;
-        Ok(evaluate(self, net, self.data().split(split), train, device))
+        let evaluation = evaluate(self, net, self.data().split(split), train, device);
+        self.data().take_read_error().map_or(Ok(evaluation), Err)
     }
 
     // ---- Reports ----

@@ -7,7 +7,7 @@ use matnet::random::SeededRng;
 use matnet_data::transform::occlusion::Occlusion;
 use matnet_data::{Array, ByteArray, SplitIndices};
 
-use super::{Preprocess, SampleDataConfig};
+use super::{Preprocess, SampleDataConfig, StoredInputs};
 use crate::{Error, Result};
 
 /// The inputs of all samples: `[n, rows, cols]` or `[n, time, rows, cols]`.
@@ -17,6 +17,8 @@ pub enum Inputs {
     Floats(Array),
     /// As grey levels, a byte each: thousands of image sequences would not fit into memory as floats.
     Bytes(ByteArray),
+    /// In their file: all of them would not fit into memory.
+    Stored(StoredInputs),
 }
 
 impl Inputs {
@@ -25,6 +27,7 @@ impl Inputs {
         match self {
             Self::Floats(array) => array.shape(),
             Self::Bytes(bytes) => bytes.shape(),
+            Self::Stored(stored) => stored.shape(),
         }
     }
 
@@ -48,14 +51,16 @@ impl Inputs {
         match self {
             Self::Floats(array) => Cow::Borrowed(&array.sample(index)[range]),
             Self::Bytes(bytes) => Cow::Owned(bytes.sample_range(index, range)),
+            Self::Stored(stored) => Cow::Owned(stored.sample_range(index, range)),
         }
     }
 
-    /// All of them as floats.
+    /// All of them as floats; those in a file before any transform.
     pub(crate) fn into_array(self) -> Result<Array> {
         match self {
             Self::Floats(array) => Ok(array),
             Self::Bytes(bytes) => Ok(bytes.to_array()?),
+            Self::Stored(stored) => stored.raw(0..stored.shape()[0]),
         }
     }
 
@@ -64,6 +69,7 @@ impl Inputs {
         match self {
             Self::Floats(array) => range(array.data()),
             Self::Bytes(_) => (0.0, 1.0),
+            Self::Stored(stored) => stored.range(),
         }
     }
 }

@@ -14,6 +14,7 @@ mod raw;
 #[cfg(feature = "report")]
 mod report;
 mod score;
+mod stored;
 mod target;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use matnet::random::SeededRng;
 use matnet_data::catalog::Cache;
 use matnet_data::transform::augment::Mixup;
 use matnet_data::{Array, Target};
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -36,13 +38,14 @@ use self::gather::Changes;
 pub use self::inputs::{Inputs, Occlusions};
 pub(crate) use self::net::{describe, fits};
 pub use self::preprocess::Preprocess;
+pub use self::stored::StoredInputs;
 pub use self::target::TargetKind;
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
     BatchScore, ClassLoss, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
-    Task,
+    ReadAhead, Task,
 };
 use crate::{Error, Result};
 
@@ -276,6 +279,19 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn lengths_differ(&self) -> bool {
         !self.data.lengths.is_empty()
+    }
+
+    fn shuffle(&self, order: &mut [usize], rng: &mut SeededRng) {
+        match self.data.config.shuffle_block {
+            None => order.shuffle(rng),
+            Some(block) => batch::shuffle_blocks(order, block, rng),
+        }
+    }
+
+    fn read_ahead(&self, batches: &Arc<Vec<Vec<usize>>>, from: usize) -> Option<ReadAhead> {
+        let Inputs::Stored(stored) = &self.data.inputs else { return None };
+        let stored = stored.clone();
+        Some(ReadAhead::start(Arc::clone(batches), from, move |batch| stored.touch(batch)))
     }
 
     fn batches(&self, order: &[usize], batch_size: usize, rng: &mut SeededRng) -> Vec<Vec<usize>> {

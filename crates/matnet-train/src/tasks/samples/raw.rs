@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use matnet::random::SeededRng;
-use matnet_data::catalog::{Cache, LoadOptions, MovingSequences};
-use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, Target};
+use matnet_data::catalog::{self, Cache, LoadOptions, MovingSequences};
+use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, StoredArray, Target};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 
-use super::{Inputs, Missing, SampleDataConfig, target};
+use super::{Inputs, Missing, SampleDataConfig, StoredInputs, stored, target};
 use crate::run::checksummed::hex;
 use crate::tasks::source;
 use crate::{Error, Result};
@@ -93,6 +93,11 @@ impl Raw {
     }
 
     fn samples(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
+        if catalog::get(&config.source).is_err()
+            && let Some((samples, notes)) = stored::open(config)?
+        {
+            return Self::stored(config, samples, notes);
+        }
         let found = source::open(&config.source, cache, options(config), &config.read_options())?;
         let Loaded { contents, notes } = found.ok_or_else(|| source::not_found(&config.source))?;
         if let Contents::Table(_) = contents {
@@ -134,6 +139,21 @@ impl Raw {
         Ok(Self { lengths, weights, groups, official: split, ..Self::new(inputs, target, notes) })
     }
 
+    /// Samples whose inputs stay in their file.
+    fn stored(config: &SampleDataConfig, samples: Samples<StoredArray>, notes: Vec<String>) -> Result<Self> {
+        let Samples { inputs, lengths, target, weights, groups, split, .. } = samples;
+        if let Target::Matrices(numbers) | Target::Values { values: numbers, .. } = &target
+            && let Some(at) = numbers.data().iter().position(|x| !x.is_finite())
+        {
+            let sample = at / (numbers.data().len() / numbers.len().max(1)).max(1);
+            let what = format!("the target of sample {sample} holds {}", numbers.data()[at]);
+            let what = format!("{}: {what}; finite numbers expected", config.source);
+            return Err(Error::data_key("data.source", what));
+        }
+        let inputs = Inputs::Stored(StoredInputs::new(inputs, &lengths, &config.source)?);
+        Ok(Self { lengths, weights, groups, official: split, ..Self::new(inputs, target, notes) })
+    }
+
     /// Samples of one length, with nothing but their targets.
     pub fn new(inputs: Inputs, target: Target, notes: Vec<String>) -> Self {
         let (lengths, weights, groups) = (Vec::new(), Vec::new(), Vec::new());
@@ -159,6 +179,7 @@ impl Raw {
         self.inputs = match &self.inputs {
             Inputs::Floats(array) => Inputs::Floats(array.select(&order)?),
             Inputs::Bytes(bytes) => Inputs::Bytes(bytes.select(&order)?),
+            Inputs::Stored(stored) => Inputs::Floats(stored.select(&order)?),
         };
         self.target = self.target.select(&order, count)?;
         fn pick<T: Copy>(all: &mut Vec<T>, order: &[usize]) {
@@ -237,7 +258,10 @@ impl Raw {
 
     /// Over inputs, targets, groups, lengths and weights, and their shapes.
     pub fn checksum(&self) -> String {
-        let mut sha = Sha256::new();
+        let mut sha = match &self.inputs {
+            Inputs::Stored(stored) => stored.hash(),
+            _ => Sha256::new(),
+        };
         let mut add = |array: &Array| {
             sha.update(format!("{:?}", array.shape()));
             for chunk in array.data().chunks(1 << 14) {

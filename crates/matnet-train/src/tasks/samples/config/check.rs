@@ -123,6 +123,7 @@ impl SampleDataConfig {
             ("limit", self.limit),
             ("sequences", self.sequences),
             ("context_length", self.context_length),
+            ("shuffle_block", self.shuffle_block),
             ("window", self.window),
             ("horizon", self.horizon),
         ] {

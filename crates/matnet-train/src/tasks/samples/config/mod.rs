@@ -57,6 +57,9 @@ pub struct SampleDataConfig {
     /// Use so many samples, drawn at random. Default: all.
     #[serde(default)]
     pub limit: Option<usize>,
+    /// Shuffle blocks of so many samples, and samples within some blocks, in place of all samples. Default: all.
+    #[serde(default)]
+    pub shuffle_block: Option<usize>,
     /// How many sequences of moving digits. Default: 10,000.
     #[serde(default)]
     pub sequences: Option<usize>,
