@@ -11,6 +11,8 @@ mod new;
 mod parts;
 mod predict;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
 mod train;
 mod tune;
 
@@ -27,6 +29,8 @@ pub fn run(command: Command) -> Outcome {
         Command::Predict(command) => predict::run(command),
         Command::Inspect(command) => inspect::run(command),
         Command::Report(command) => report::run(command),
+        #[cfg(feature = "serve")]
+        Command::Serve(command) => serve::run(command),
         Command::New(command) => new::run(command),
         Command::Completions(command) => manual::completions(command),
         Command::Man(command) => manual::man(command),

@@ -44,8 +44,8 @@ use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
-    BatchScore, ClassLoss, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
-    ReadAhead, Task,
+    BatchScore, ClassLoss, ExampleShape, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
+    Predictions, ReadAhead, Task,
 };
 use crate::{Error, Result};
 
@@ -408,6 +408,10 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
         predict::predict_file(loaded, request)
+    }
+
+    fn interface(loaded: &Loaded<Self>) -> Option<Interface> {
+        Some(predict::interface(loaded))
     }
 
     #[cfg(feature = "report")]
