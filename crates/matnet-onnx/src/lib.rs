@@ -29,12 +29,14 @@ use std::path::Path;
 use burn::tensor::Device;
 use matnet_train::Run;
 use matnet_train::model::NetParts;
+use matnet::net::Gcn;
+use matnet_train::tasks::graph::{GraphMetadata, NormalizeFeatures};
 use matnet_train::tasks::samples::{SampleDataConfig, SampleMetadata};
 use prost::Message;
 
 use crate::graph::Graph;
-use crate::preprocess::Source;
-use crate::proto::{Entry, Model, OperatorSet};
+use crate::preprocess::{Source, fixed, named};
+use crate::proto::{Entry, Model, OperatorSet, Type};
 
 /// The version of the operators that files use.
 pub const OPSET: i64 = 18;
@@ -66,9 +68,17 @@ pub enum Error {
 pub fn encode(run: &Run, weights_file: &str, options: &Options) -> Result<Vec<u8>, Error> {
     let predictor = run.load(weights_file, &Device::flex())?;
     let parts = predictor.parts();
-    let Some(model) = sample_model(&parts, options)? else {
+    let model = match sample_model(&parts, options)? {
+        None if options.lengths.is_some() => {
+            let what = format!("lengths: a {} does not take sequences", parts.kind);
+            return Err(Error::Refused(what));
+        }
+        None => graph_model(&parts),
+        model => model,
+    };
+    let Some(model) = model else {
         return Err(Error::Refused(format!(
-            "{}: nets on matrices and sequences can be exported to ONNX; nets on graphs, on stories and on algorithms cannot",
+            "a {} cannot be exported to ONNX; nets on matrices and sequences can, and of those on graphs gcn",
             parts.kind
         )));
     };
@@ -119,21 +129,47 @@ fn sample_model(parts: &NetParts, options: &Options) -> Result<Option<Model>, Er
     let prepared = preprocess::add(&mut graph, net, &source)?;
     let output = net.add(&mut graph, &prepared.input, prepared.mask.as_ref());
     output::add(&mut graph, net, metadata, &prepared, &output);
-    let names = |key: &str, names: &[String]| {
-        let value = serde_json::to_string(names).unwrap_or_default();
-        (!names.is_empty()).then(|| Entry { key: format!("matnet.{key}"), value })
-    };
     let target = serde_json::to_value(metadata.target).ok();
     let target = target.as_ref().and_then(|target| target.as_str()).unwrap_or_default().to_owned();
     let target = Entry { key: "matnet.target".to_owned(), value: target };
-    let named = [names("classes", &metadata.classes), names("names", &metadata.names)];
-    Ok(Some(Model {
+    let entries = [Some(target), names("classes", &metadata.classes), names("names", &metadata.names)];
+    Ok(Some(model(graph, parts.kind, entries.into_iter().flatten().collect())))
+}
+
+/// The file of a graph convolutional network; `None` for other nets.
+fn graph_model(parts: &NetParts) -> Option<Model> {
+    let net = parts.net.downcast_ref::<Gcn>()?;
+    let metadata = parts.metadata.downcast_ref::<GraphMetadata>()?;
+    let [width, _] = net.layer.first()?.map.map.weight.val().dims();
+    let [_, classes] = net.layer.last()?.map.map.weight.val().dims();
+    let mut graph = Graph::default();
+    let shape = [named("nodes"), fixed(width)];
+    let mut features = graph.input("features", Type::Float, Some(&shape), "the features of every node");
+    let doc = "row 0: nodes, row 1: their neighbours, each pair once; both directions where the graph is undirected";
+    let edges = graph.input("edges", Type::Int64, Some(&[fixed(2), named("edges")]), doc);
+    if metadata.normalize == NormalizeFeatures::Rows {
+        features = preprocess::add_row_norm(&mut graph, &features);
+    }
+    let scores = net::add_gcn(&mut graph, net, &features, &edges);
+    output::add_classes(&mut graph, &scores, classes, &[named("nodes")], None);
+    Some(model(graph, parts.kind, names("classes", &metadata.classes).into_iter().collect()))
+}
+
+/// Names as an entry of the metadata, unless there are none.
+fn names(key: &str, names: &[String]) -> Option<Entry> {
+    let value = serde_json::to_string(names).unwrap_or_default();
+    (!names.is_empty()).then(|| Entry { key: format!("matnet.{key}"), value })
+}
+
+/// A file around a graph.
+fn model(graph: Graph, kind: &str, metadata_props: Vec<Entry>) -> Model {
+    Model {
         ir_version: IR_VERSION,
         producer_name: "matnet".to_owned(),
         producer_version: env!("CARGO_PKG_VERSION").to_owned(),
-        doc_string: format!("a {} trained by matnet", parts.kind),
-        graph: Some(graph.finish(parts.kind)),
+        doc_string: format!("a {kind} trained by matnet"),
+        graph: Some(graph.finish(kind)),
         opset_import: vec![OperatorSet { domain: String::new(), version: OPSET }],
-        metadata_props: [Some(target)].into_iter().chain(named).flatten().collect(),
-    }))
+        metadata_props,
+    }
 }

@@ -55,7 +55,8 @@ fn masked(graph: &mut Graph, values: &Value, mask: Option<&Value>, axes: usize) 
     graph.choose(&mask, values, &zero)
 }
 
-fn add_classes(graph: &mut Graph, logits: &Value, classes: usize, shape: &[Side], mask: Option<&Value>) {
+/// Logits, probabilities and labels; `shape` is theirs without the classes.
+pub fn add_classes(graph: &mut Graph, logits: &Value, classes: usize, shape: &[Side], mask: Option<&Value>) {
     let (probabilities, label) = match classes {
         // The logit of the second class.
         1 => {

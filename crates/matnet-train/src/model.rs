@@ -12,7 +12,7 @@ use matnet_data::catalog::Cache;
 use matnet_report::{chart::Scatter3d, page::Page};
 
 use crate::task::{
-    Dataset, EvalOptions, Evaluation, Fitted, Loaded, OtherData, PredictRequest, PredictionStream,
+    Dataset, EvalOptions, Evaluation, Fitted, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
     Predictions, Task,
 };
 #[cfg(feature = "report")]
@@ -29,6 +29,8 @@ pub trait Predictor {
     }
     /// The same for sequences `[n, time, rows, cols]` that are padded: `lengths` are the steps of each.
     fn predict_sequences(&self, inputs: Array, lengths: &[usize]) -> Result<Predictions>;
+    /// What the net takes and gives; `None` for nets on graphs and stories, whose inputs are not arrays of samples.
+    fn interface(&self) -> Option<Interface>;
     /// Predictions for a file, a folder or a dataset, a batch at a time.
     fn predict_file(&self, request: &PredictRequest) -> Result<PredictionStream<'_>>;
     /// The net with the dataset of its run, loaded again.
@@ -90,6 +92,10 @@ impl<T: Task> Predictor for Loaded<T> {
 
     fn predict_sequences(&self, inputs: Array, lengths: &[usize]) -> Result<Predictions> {
         T::predict(self, inputs, lengths)
+    }
+
+    fn interface(&self) -> Option<Interface> {
+        T::interface(self)
     }
 
     fn predict_file(&self, request: &PredictRequest) -> Result<PredictionStream<'_>> {

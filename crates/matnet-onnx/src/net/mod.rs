@@ -1,8 +1,10 @@
 //! Nets, one file per family.
 
+mod graph;
 mod matrices;
 mod sequences;
 
+pub use graph::add_gcn;
 pub use matrices::{add_autoencoder, add_feedforward};
 pub use sequences::{add_labeller, add_many_to_one, add_seq2seq};
 

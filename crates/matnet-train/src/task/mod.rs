@@ -7,6 +7,7 @@
 mod evaluation;
 #[cfg(feature = "report")]
 mod figure;
+mod interface;
 mod loss;
 mod prediction;
 mod trained;
@@ -29,6 +30,7 @@ pub use self::evaluation::{Breakdown, ClassCounts, Confusion, Evaluation, Miscla
 pub(crate) use self::evaluation::{Sums, available_metrics, bits, evaluate, evaluate_batch, no_outcomes};
 #[cfg(feature = "report")]
 pub use self::figure::{ExampleMatrices, FigureKind, TaskFigure};
+pub use self::interface::{Interface, OutputKind};
 pub(crate) use self::loss::{
     ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, label_cross_entropy, weighted_mean,
 };
@@ -288,6 +290,11 @@ pub trait Task: Sized + 'static {
 
     /// Predictions for a file or folder, a batch at a time.
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>>;
+
+    /// What the net takes and gives; `None` for nets whose inputs are not arrays of samples.
+    fn interface(_loaded: &Loaded<Self>) -> Option<Interface> {
+        None
+    }
 
     /// Evaluates a split; `options` may ask for more.
     fn evaluate(

@@ -40,7 +40,7 @@ use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
-    BatchScore, ClassLoss, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
+    BatchScore, ClassLoss, ExampleShape, Interface, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
     Task, WeightedMean, entry_losses, label_cross_entropy, to_vec, weighted_mean,
 };
 use crate::{Error, Result};
@@ -617,6 +617,10 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
         predict::predict_file(loaded, request)
+    }
+
+    fn interface(loaded: &Loaded<Self>) -> Option<Interface> {
+        Some(predict::interface(loaded))
     }
 
     #[cfg(feature = "report")]
