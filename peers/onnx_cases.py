@@ -148,7 +148,7 @@ def templates():
     yield Case("template-autoencoder", "", template="autoencoder", inputs=abs(noise(7, 28, 28)))
     lengths = numpy.array([7, 29, 12, 20, 1, 15, 9])
     yield Case("template-sequence-classifier", "", template="sequence-classifier", inputs=noise(7, 29, 12, 1), lengths=lengths)
-    yield Case("template-seq2seq", "", template="seq2seq", inputs=noise(7, 100, 6, 1))
+    yield Case("template-seq2seq", "", template="seq2seq", inputs=noise(7, 100, 2, 3))
     yield Case("template-sequence-labeller", "", {**steps, "y": classes(3, 9)}, template="sequence-labeller")
     yield Case("template-sequence-regressor", "", {**steps, "y": noise(COUNT, 2)}, template="sequence-regressor")
 

@@ -130,6 +130,8 @@ class Checker:
 
     def compare(self, run, inputs, lengths, expected) -> float:
         """The largest difference over batches of several sizes and, where lengths differ, paddings."""
+        if abs(expected - expected[:1]).max() < 1e-4:
+            raise AssertionError("matnet predicts the same for every input, which shows nothing")
         apart = 0.0
         everything = range(len(inputs))
         for batch in [list(everything), [0], [4], [2, 5, 1]]:

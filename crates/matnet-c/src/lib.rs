@@ -52,9 +52,8 @@ type Outcome<T> = Result<T, (Status, String)>;
 
 /// Runs a call, and remembers what went wrong with it.
 fn guarded(call: impl FnOnce() -> Outcome<()>) -> Status {
-    let done = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
-        Err((Status::Internal, format!("internal error: {}", panic_text(&*panic))))
-    });
+    let done = catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|panic| Err((Status::Internal, format!("internal error: {}", panic_text(&*panic)))));
     match done {
         Ok(()) => Status::Ok,
         Err((status, message)) => {

@@ -47,9 +47,11 @@ fn what_cannot_be_exported_is_refused() {
         err
     };
     let err = refused(&["run", "--onnx", "kept.onnx", "--lengths"]);
-    let why = "error: run: lengths: a feedforward takes single matrices; only nets on sequences have lengths\n";
+    let why =
+        "error: run: lengths: a feedforward takes single matrices; only nets on sequences have lengths\n";
     assert_eq!(err, why);
-    let graph = "[data]\nsource = 'citations'\n[model]\nkind = 'chebyshev'\nhidden = [2]\n[train]\nepochs = 1\n";
+    let graph =
+        "[data]\nsource = 'citations'\n[model]\nkind = 'chebyshev'\nhidden = [2]\n[train]\nepochs = 1\n";
     std::fs::write(folder.path().join("graph.toml"), graph).unwrap();
     let (code, _, err) = run(folder.path(), &["train", "graph.toml", "--quiet", "--out", "graph"]);
     assert_eq!(code, 0, "{err}");
@@ -77,7 +79,9 @@ fn python(peers: &Path) -> Option<PathBuf> {
 fn templates_predict_alike_in_onnx_runtime() {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers");
     let Some(python) = python(&peers) else {
-        eprintln!("SKIPPED: no Python with onnx and onnxruntime; `peers/check-onnx` makes one and compares all nets");
+        eprintln!(
+            "SKIPPED: no Python with onnx and onnxruntime; `peers/check-onnx` makes one and compares all nets"
+        );
         return;
     };
     let mut command = Command::new(python);

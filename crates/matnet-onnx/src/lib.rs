@@ -27,9 +27,9 @@ mod spectrogram;
 use std::path::Path;
 
 use burn::tensor::Device;
+use matnet::net::Gcn;
 use matnet_train::Run;
 use matnet_train::model::NetParts;
-use matnet::net::Gcn;
 use matnet_train::tasks::graph::{GraphMetadata, NormalizeFeatures};
 use matnet_train::tasks::samples::{SampleDataConfig, SampleMetadata};
 use prost::Message;

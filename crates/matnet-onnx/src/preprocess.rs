@@ -232,8 +232,7 @@ pub fn scaler_constants(graph: &mut Graph, scaler: &Scaler, name: &str, columns:
 
 /// Every row divided by the sum of its absolute values, unless that is 0.
 pub fn add_row_norm(graph: &mut Graph, features: &Value) -> Value {
-    let (absolute, zero, one) =
-        (graph.op("Abs", &[features], vec![]), graph.float(0.0), graph.float(1.0));
+    let (absolute, zero, one) = (graph.op("Abs", &[features], vec![]), graph.float(0.0), graph.float(1.0));
     let sum = graph.sum(&absolute, &[1]);
     let empty = graph.op("Equal", &[&sum, &zero], vec![]);
     let divisor = graph.choose(&empty, &one, &sum);

@@ -43,8 +43,9 @@ impl Cut {
             let mask = add_mask(graph, lengths, &samples);
             graph.unsqueeze(&mask, &[1])
         });
-        let (zero, mut signal) = (graph.float(0.0), x);
+        let mut signal = x;
         if let Some(counts) = &counts {
+            let zero = graph.float(0.0);
             signal = graph.choose(counts, &signal, &zero);
         }
         signal = graph.cast(&signal, Type::Double);

@@ -40,8 +40,8 @@ use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
-    BatchScore, ClassLoss, ExampleShape, Interface, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
-    Task, WeightedMean, entry_losses, label_cross_entropy, to_vec, weighted_mean,
+    BatchScore, ClassLoss, ExampleShape, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
+    Predictions, Task, WeightedMean, entry_losses, label_cross_entropy, to_vec, weighted_mean,
 };
 use crate::{Error, Result};
 

@@ -12,7 +12,8 @@ use matnet_data::transform::windows::{WindowLevels, Windows};
 use super::{SampleConfig, SampleOutput, SampleTask, TargetKind, batch, net, target};
 use crate::config::Loss;
 use crate::task::{
-    Interface, Loaded, OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Wanted, entry_losses, for_samples, to_vec,
+    Interface, Loaded, OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Wanted,
+    entry_losses, for_samples, to_vec,
 };
 use crate::{Error, Result};
 
