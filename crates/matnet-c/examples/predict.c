@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     for (size_t at = 0; at < sides[0]; at++) {
         printf("%s", one_class ? matnet_name(model, classes[at]) : "-");
         for (size_t value = 0; value < each; value++) {
-            printf(" %.9g", values[at * each + value]);
+            printf("\t%.9g", values[at * each + value]);
         }
         printf("\n");
     }

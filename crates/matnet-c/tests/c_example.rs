@@ -98,7 +98,7 @@ fn compare(run: &Run, program: &Path, folder: &Path, inputs: &Array, lengths: &[
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.lines().count(), inputs.len());
     for (at, line) in text.lines().enumerate() {
-        let mut words = line.split(' ');
+        let mut words = line.split('\t');
         assert_eq!(words.next(), Some(names[classes[at] as usize].as_str()));
         let found: Vec<f32> = words.map(|word| word.parse().unwrap()).collect();
         assert_eq!(found, values.sample(at), "nine digits give every bit back");
