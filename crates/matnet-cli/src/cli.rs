@@ -79,6 +79,14 @@ pub enum Command {
                       matnet predict runs/digits --input three.png --output -"
     )]
     Predict(Predict),
+    /// Write a trained net for other programs, as ONNX
+    #[command(
+        after_help = "The file takes inputs as they stand in your files and gives what `matnet predict` gives: preprocessing is part of it. \
+                      The batch is any size, and so is the time of sequences. Nets on matrices and sequences can be exported.\n\n\
+                      Examples:\n  matnet export runs/digits --onnx digits.onnx\n  \
+                      matnet export runs/vowels --onnx vowels.onnx --lengths"
+    )]
+    Export(Export),
     /// Summarize a net: layers, shapes, parameters, flops, and the parameters of a vector net
     #[command(
         after_help = "Examples:\n  matnet inspect digits.toml\n  matnet inspect digits.toml --set model.hidden=[100,100]\n  \
@@ -438,6 +446,25 @@ pub struct Predict {
     pub machine: MachineArgs,
     #[command(flatten)]
     pub cache: CacheArgs,
+}
+
+/// `matnet export`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The folder of a run
+    pub run: PathBuf,
+    /// The ONNX file to write
+    #[arg(long, value_name = "FILE")]
+    pub onnx: PathBuf,
+    /// Sequences: an input `lengths` for batches that are padded [default: if lengths differed in training]
+    #[arg(long)]
+    pub lengths: bool,
+    /// Which weights
+    #[arg(long, value_enum, default_value_t = Weights::Best)]
+    pub weights: Weights,
+    /// Print only errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// The verbs of `matnet data`.

@@ -5,6 +5,7 @@ mod compare;
 mod dashboard;
 mod data;
 mod eval;
+mod export;
 mod inspect;
 mod manual;
 mod new;
@@ -27,6 +28,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Tune(command) => tune::run(command),
         Command::Eval(command) => eval::run(command),
         Command::Predict(command) => predict::run(command),
+        Command::Export(command) => export::run(command),
         Command::Inspect(command) => inspect::run(command),
         Command::Report(command) => report::run(command),
         #[cfg(feature = "serve")]

@@ -113,7 +113,7 @@ pub trait Task: Sized + 'static {
     /// `[model]`.
     type NetConfig: NetConfig;
     /// What is stored beside the weights: all that a prediction needs.
-    type Metadata: Serialize + DeserializeOwned;
+    type Metadata: Serialize + DeserializeOwned + 'static;
     /// What the net gives for a batch.
     type Output;
 

@@ -82,6 +82,9 @@ pub struct SampleMetadata {
     pub context_length: Option<usize>,
     /// Whether the net gives logits of matrices.
     pub logits: bool,
+    /// Whether it was trained on sequences of different lengths.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lengths_differ: bool,
     /// A name per value or label; empty for other targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
@@ -247,6 +250,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
             target: self.kind,
             context_length: self.context_length(),
             logits: self.loss == Loss::Bce,
+            lengths_differ: !self.data.lengths.is_empty(),
             names: self.output_names().to_vec(),
             class_weights: self.class_loss.weights.clone().unwrap_or_default(),
         }
