@@ -4,11 +4,12 @@ use std::path::Path;
 
 use matnet_cli::failure::Failure;
 use matnet_train::Document;
+use matnet_train::config::Tuned;
 use matnet_train::plan::{RunSpec, run_specs};
 
 use crate::args::Size;
 use crate::claim::Claim;
-use crate::experiment::{Experiment, ExperimentFile};
+use crate::experiment::{Experiment, ExperimentFile, Tuning};
 
 /// The files of an experiment.
 pub struct ExperimentFiles {
@@ -72,22 +73,25 @@ impl ExperimentFiles {
         }
     }
 
-    /// All runs, seed after seed, so that every cell has a number early; the longest last. `changes` are made to every
-    /// config.
+    /// All runs, seed after seed, so that every cell has a number early; the longest last. `seeds` is their number, if not that of
+    /// the experiment; `changes` are made to every config. Fails if a seed was tuned on, or if a net had another search than its
+    /// table says.
     pub fn runs(
         &self,
         experiment: &Experiment,
-        seeds: u32,
+        seeds: Option<u32>,
         changes: &[String],
         folder: &Path,
     ) -> Result<Vec<CellRun>, Failure> {
         let mut runs = Vec::new();
         for (table, spec) in experiment.tables.iter().enumerate() {
-            let Some((_, text)) = self.configs.iter().find(|(name, _)| *name == spec.config) else {
-                let what = format!("experiments/{}: no config {}", self.name, spec.config);
-                return Err(Failure::Failed(what));
-            };
             for (column, data) in spec.columns.iter().enumerate() {
+                let config = data.config.as_ref().unwrap_or(&spec.config);
+                let seeds = seeds.or(data.seeds).unwrap_or(experiment.seeds);
+                let Some((_, text)) = self.configs.iter().find(|(name, _)| name == config) else {
+                    let what = format!("experiments/{}: no config {config}", self.name);
+                    return Err(Failure::Failed(what));
+                };
                 let mut document = Document::parse(text)?;
                 for change in spec.set.iter().chain(&data.set) {
                     document.set(change)?;
@@ -97,8 +101,21 @@ impl ExperimentFiles {
                     for change in net.set.iter().chain(changes) {
                         document.set(change)?;
                     }
+                    let tuned = document.tuned()?;
+                    if let Some(what) = other_search(spec.tuning.as_ref(), tuned.as_ref()) {
+                        let what = format!(
+                            "experiments/{}: table {}, {}, {}: {what}",
+                            self.name, spec.name, data.label, net.label
+                        );
+                        return Err(Failure::Failed(what));
+                    }
                     let folder = folder.join(&spec.name).join(&data.name).join(&net.name);
                     let specs = run_specs(&document, &folder, Some(seeds))?;
+                    if let Some(tuned) = tuned {
+                        for spec in &specs {
+                            tuned.check(spec.document.train()?.seed)?;
+                        }
+                    }
                     runs.extend(specs.into_iter().map(|spec| CellRun { cell: (table, column, row), spec }));
                 }
             }
@@ -114,6 +131,24 @@ impl ExperimentFiles {
     }
 }
 
+/// How the search of a net differs from the one that its table names, if it does: all nets of a table have the same.
+fn other_search(named: Option<&Tuning>, tuned: Option<&Tuned>) -> Option<String> {
+    match (named, tuned) {
+        (None, None) => None,
+        (Some(named), Some(tuned)) if named.seeds == tuned.seeds && named.trials == tuned.trials => None,
+        (Some(named), None) => {
+            Some(format!("its config has no [tuned]; the table says {}", named.describe()))
+        }
+        (named, Some(tuned)) => {
+            let found = Tuning { seeds: tuned.seeds.clone(), trials: tuned.trials };
+            let said = named.map_or("names no search (tuning)".to_owned(), |named| {
+                format!("says {}", named.describe())
+            });
+            Some(format!("tuned with {}, but the table {said}", found.describe()))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -126,16 +161,71 @@ mod tests {
         [Size::Quick, Size::Paper].map(|size| files.experiment(size).unwrap())
     }
 
+    /// An experiment of one table with one config, `c.toml`.
+    fn small(table: &str, config: &'static str) -> (ExperimentFiles, Experiment) {
+        let table = toml::from_str::<TableFile>(table).unwrap().of_size(Size::Paper);
+        let configs = Box::leak(Box::new([("c.toml", config)]));
+        let files = ExperimentFiles { name: "x", description: "", configs };
+        let (title, about) = (String::new(), String::new());
+        (files, Experiment { title, about, quick_note: None, seeds: 1, tables: vec![table] })
+    }
+
+    #[test]
+    fn every_net_of_a_table_has_the_search_that_it_names() {
+        let table = "
+name = 't'
+title = 't'
+config = 'c.toml'
+metrics = ['error']
+column = [{ name = 'a', label = 'A', seeds = 3 }]
+row = [{ variant = 'net', label = 'net' }]
+";
+        let named = format!("{table}tuning = {{ seeds = [7, 8], trials = 12 }}");
+        let config = "[tuned]\nseeds = [7, 8]\ntrials = 12\nsearch_seed = 1\n[variant.net]";
+        let error = |table: &str, config: &'static str, seeds: Option<u32>| {
+            let (files, experiment) = small(table, config);
+            let found = files.runs(&experiment, seeds, &[], Path::new("x"));
+            found.map(|runs| runs.len()).map_err(|error| match error {
+                Failure::Failed(what) | Failure::Usage(what) => what,
+                other => panic!("{other:?}"),
+            })
+        };
+        assert_eq!(error(&named, config, None), Ok(3), "the seeds of the column");
+        assert_eq!(error(&named, config, Some(6)), Ok(6));
+        // Seed 7 was tuned on. It is refused before anything is trained.
+        let said = error(&named, config, Some(7)).unwrap_err();
+        assert!(said.contains("train.seed: 7; the config was tuned on seeds 7, 8"), "{said}");
+        for (table, config, wanted) in [
+            (
+                table,
+                config,
+                "tuned with 12 trials per net on the validation splits of seeds 7, 8, but the table names no search (tuning)",
+            ),
+            (
+                &named,
+                "[variant.net]",
+                "its config has no [tuned]; the table says 12 trials per net on the validation splits of seeds 7, 8",
+            ),
+            (
+                &named,
+                "[tuned]\nseeds = [7]\ntrials = 40\nsearch_seed = 1\n[variant.net]",
+                "tuned with 40 trials per net on the validation split of seed 7, but the table says 12 trials",
+            ),
+        ] {
+            let said = error(table, config, None).unwrap_err();
+            assert!(said.contains("experiments/x: table t, A, net: ") && said.contains(wanted), "{said}");
+        }
+    }
+
     #[test]
     fn every_description_is_valid_and_trains_all_its_cells() {
         for files in EXPERIMENTS {
             for (experiment, quick) in both_sizes(files).into_iter().zip([true, false]) {
                 assert_eq!(experiment.quick_note.is_some(), quick);
-                let runs = files.runs(&experiment, 2, &[], Path::new("x")).unwrap();
+                let runs = files.runs(&experiment, Some(2), &[], Path::new("x")).unwrap();
                 let cells: usize =
                     experiment.tables.iter().map(|table| table.columns.len() * table.rows.len()).sum();
                 assert_eq!(runs.len(), 2 * cells, "{}", files.name);
-                assert_eq!(runs[0].spec.document.train().unwrap().seed, 1);
                 let folders: BTreeSet<_> = runs.iter().map(|run| &run.spec.folder).collect();
                 assert_eq!(folders.len(), runs.len(), "{}: two runs in one folder", files.name);
             }
@@ -148,7 +238,8 @@ mod tests {
             let sizes = both_sizes(files);
             for (name, _) in files.configs {
                 let mut tables = sizes.iter().flat_map(|experiment| &experiment.tables);
-                assert!(tables.any(|table| table.config == *name), "{}: no table uses {name}", files.name);
+                let uses = |table: &TableSpec| table.columns.iter().any(|data| data.config.as_ref().unwrap_or(&table.config) == name);
+                assert!(tables.any(uses), "{}: no table uses {name}", files.name);
             }
         }
     }
@@ -164,12 +255,8 @@ train_last = ['slow']
 column = [{ name = 'a', label = 'A' }, { name = 'b', label = 'B', train_last = ['net'] }]
 row = [{ variant = 'slow', label = 'slow' }, { variant = 'net', label = 'net' }]
 ";
-        let table = toml::from_str::<TableFile>(table).unwrap().of_size(Size::Paper);
-        let configs = &[("c.toml", "[variant.slow]\n[variant.net]")];
-        let files = ExperimentFiles { name: "x", description: "", configs };
-        let (title, about) = (String::new(), String::new());
-        let experiment = Experiment { title, about, quick_note: None, seeds: 1, tables: vec![table] };
-        let runs = files.runs(&experiment, 1, &[], Path::new("x")).unwrap();
+        let (files, experiment) = small(table, "[variant.slow]\n[variant.net]");
+        let runs = files.runs(&experiment, Some(1), &[], Path::new("x")).unwrap();
         let order: Vec<CellIndex> = runs.iter().map(|run| run.cell).collect();
         assert_eq!(
             order,

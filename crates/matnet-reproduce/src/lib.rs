@@ -121,8 +121,7 @@ fn check_only(args: &ReproduceArgs, files: &[&ExperimentFiles]) -> Outcome {
     let mut experiments = Vec::new();
     for files in files.iter().filter(|_| !args.only.is_empty()) {
         let experiment = files.experiment(args.size)?;
-        let seeds = args.seeds.unwrap_or(experiment.seeds);
-        let runs = files.runs(&experiment, seeds, &args.set, Path::new(""))?;
+        let runs = files.runs(&experiment, args.seeds, &args.set, Path::new(""))?;
         experiments.push((experiment, runs));
     }
     only::check(&args.only, &experiments)

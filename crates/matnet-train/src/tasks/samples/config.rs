@@ -43,7 +43,8 @@ pub struct SampleDataConfig {
     /// Rows and columns of the matrix that the features of a table fill, row by row. Default: one column.
     #[serde(default)]
     pub shape: Option<[usize; 2]>,
-    /// Whether series are sequences of columns, or one matrix each. Default: sequences from `.ts`, matrices from folders.
+    /// Whether series, or their spectrograms, are sequences, or one matrix each. Default: sequences from `.ts` and from datasets with
+    /// a name, matrices from folders.
     #[serde(default)]
     pub layout: Option<Layout>,
     /// Rows and columns to which pictures are resized. Default: they must have one size.
@@ -348,6 +349,11 @@ impl SampleDataConfig {
             && self.scale == Scale::None
     }
 
+    /// Whether the steps of spectrograms are put beside each other, to one matrix per sample.
+    pub(super) fn joins_spectra(&self) -> bool {
+        self.layout == Some(Layout::Matrix) && (self.spectrogram.is_some() || self.log_mel.is_some())
+    }
+
     /// The windows of a forecast, if it is one.
     pub(super) fn windows(&self) -> Option<Windows> {
         Some(Windows { window: self.window?, horizon: self.horizon? })
@@ -415,7 +421,6 @@ impl SampleDataConfig {
             ("target_column", self.target_column.is_some()),
             ("columns", self.columns.is_some()),
             ("shape", self.shape.is_some()),
-            ("layout", self.layout.is_some()),
             ("image_size", self.image_size.is_some()),
             ("color", self.color.is_some()),
         ];
@@ -481,6 +486,10 @@ impl SampleDataConfig {
             return wrong(key, value, "only files use it, and this is a dataset with a name");
         }
         let generated = MovingSequences::NAMES.contains(&self.source.as_str());
+        if self.layout.is_some() && generated {
+            let value = format!("for {}", self.source);
+            return wrong("layout", value, "frames are matrices already; leave it out");
+        }
         if let Some((key, path)) = [("valid", &self.valid), ("test", &self.test)]
             .into_iter()
             .find_map(|(key, path)| Some((key, path.as_ref()?)).filter(|_| generated))
