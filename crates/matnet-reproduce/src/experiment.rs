@@ -19,6 +19,8 @@ pub struct Experiment {
     pub quick_note: Option<String>,
     pub seeds: u32,
     pub tables: Vec<TableSpec>,
+    /// What is left out, with the reason.
+    pub left_out: Vec<String>,
 }
 
 /// A table: nets (the rows) on data (the columns).
@@ -230,6 +232,7 @@ impl ExperimentFile {
             quick_note: (size == Size::Quick).then_some(self.quick),
             seeds: self.seeds.get(&size).copied().unwrap_or(1),
             tables: tables.filter(|table| !table.columns.is_empty()).collect(),
+            left_out: Vec::new(),
         }
     }
 }

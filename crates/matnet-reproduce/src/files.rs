@@ -1,5 +1,6 @@
 //! The folders under `experiments/`, and the runs that they describe.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use matnet_cli::failure::Failure;
@@ -9,25 +10,31 @@ use matnet_train::plan::{RunSpec, run_specs};
 
 use crate::args::Size;
 use crate::claim::Claim;
-use crate::experiment::{Experiment, ExperimentFile, Tuning};
+use crate::experiment::{ColumnSpec, Experiment, ExperimentFile, Tuning};
 
-/// The files of an experiment.
+/// The name of a description.
+const DESCRIPTION: &str = "experiment.toml";
+
+/// The files of an experiment: those that are part of the program, or those of a folder.
 pub struct ExperimentFiles {
     /// Its name on the command line.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// `experiment.toml`.
-    description: &'static str,
+    description: Cow<'static, str>,
     /// The configs that the description names.
-    configs: &'static [(&'static str, &'static str)],
+    configs: Cow<'static, [(Cow<'static, str>, Cow<'static, str>)]>,
 }
 
 /// An experiment's folder, its description and its configs.
 macro_rules! experiment {
     ($name:literal, $($config:literal),+) => {
         ExperimentFiles {
-            name: $name,
-            description: include_str!(concat!("../../../experiments/", $name, "/experiment.toml")),
-            configs: &[$(($config, include_str!(concat!("../../../experiments/", $name, "/", $config)))),+],
+            name: Cow::Borrowed($name),
+            description: Cow::Borrowed(include_str!(concat!("../../../experiments/", $name, "/experiment.toml"))),
+            configs: Cow::Borrowed(&[$((
+                Cow::Borrowed($config),
+                Cow::Borrowed(include_str!(concat!("../../../experiments/", $name, "/", $config))),
+            )),+]),
         }
     };
 }
@@ -61,12 +68,49 @@ pub struct CellRun {
 }
 
 impl ExperimentFiles {
-    /// Parses the description.
+    /// Those of a folder, with all its configs.
+    pub fn read(folder: &Path) -> Result<Self, Failure> {
+        let failed =
+            |path: &Path, error: std::io::Error| Failure::Failed(format!("{}: {error}", path.display()));
+        let text = |path: &Path| std::fs::read_to_string(path).map_err(|error| failed(path, error));
+        let description = Cow::Owned(text(&folder.join(DESCRIPTION))?);
+        let mut configs = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(|error| failed(folder, error))?.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".toml") && name != DESCRIPTION {
+                configs.push((Cow::Owned(name), Cow::Owned(text(&entry.path())?)));
+            }
+        }
+        let name = folder
+            .canonicalize()
+            .ok()
+            .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        Ok(Self { name: Cow::Owned(name.unwrap_or_default()), description, configs: Cow::Owned(configs) })
+    }
+
+    /// Whether a folder holds an experiment.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(DESCRIPTION).is_file()
+    }
+
+    /// Parses the description. Columns whose nets are still to be tuned, so that they have no config, are left out.
     pub fn experiment(&self, size: Size) -> Result<Experiment, Failure> {
         let failed = |what: String| Failure::Failed(format!("experiments/{}: {what}", self.name));
         let file: ExperimentFile =
-            toml::from_str(self.description).map_err(|error| failed(error.to_string()))?;
-        let experiment = file.of_size(size);
+            toml::from_str(&self.description).map_err(|error| failed(error.to_string()))?;
+        let mut experiment = file.of_size(size);
+        for table in &mut experiment.tables {
+            let has_config = |data: &ColumnSpec| {
+                let config = data.config.as_ref().unwrap_or(&table.config);
+                table.tuning.is_none() || self.configs.iter().any(|(name, _)| name == config)
+            };
+            let (kept, missing) = std::mem::take(&mut table.columns).into_iter().partition(has_config);
+            table.columns = kept;
+            let missing: Vec<ColumnSpec> = missing;
+            let note = |data: ColumnSpec| format!("Left out: {}; its nets are not tuned yet.", data.label);
+            experiment.left_out.extend(missing.into_iter().map(note));
+        }
+        experiment.tables.retain(|table| !table.columns.is_empty());
         match experiment.tables.iter().flat_map(|table| &table.claims).find_map(Claim::mistake) {
             Some(what) => Err(failed(what)),
             None => Ok(experiment),
@@ -141,9 +185,8 @@ fn other_search(named: Option<&Tuning>, tuned: Option<&Tuned>) -> Option<String>
         }
         (named, Some(tuned)) => {
             let found = Tuning { seeds: tuned.seeds.clone(), trials: tuned.trials };
-            let said = named.map_or("names no search (tuning)".to_owned(), |named| {
-                format!("says {}", named.describe())
-            });
+            let said = named
+                .map_or("names no search (tuning)".to_owned(), |named| format!("says {}", named.describe()));
             Some(format!("tuned with {}, but the table {said}", found.describe()))
         }
     }
@@ -164,10 +207,11 @@ mod tests {
     /// An experiment of one table with one config, `c.toml`.
     fn small(table: &str, config: &'static str) -> (ExperimentFiles, Experiment) {
         let table = toml::from_str::<TableFile>(table).unwrap().of_size(Size::Paper);
-        let configs = Box::leak(Box::new([("c.toml", config)]));
-        let files = ExperimentFiles { name: "x", description: "", configs };
+        let configs = vec![("c.toml".into(), config.into())].into();
+        let files = ExperimentFiles { name: "x".into(), description: "".into(), configs };
         let (title, about) = (String::new(), String::new());
-        (files, Experiment { title, about, quick_note: None, seeds: 1, tables: vec![table] })
+        let (quick_note, left_out) = (None, Vec::new());
+        (files, Experiment { title, about, quick_note, seeds: 1, tables: vec![table], left_out })
     }
 
     #[test]
@@ -219,7 +263,9 @@ row = [{ variant = 'net', label = 'net' }]
 
     #[test]
     fn every_description_is_valid_and_trains_all_its_cells() {
-        for files in EXPERIMENTS {
+        let time_series = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/time-series");
+        let time_series = ExperimentFiles::read(&time_series).unwrap();
+        for files in EXPERIMENTS.iter().chain([&time_series]) {
             for (experiment, quick) in both_sizes(files).into_iter().zip([true, false]) {
                 assert_eq!(experiment.quick_note.is_some(), quick);
                 let runs = files.runs(&experiment, Some(2), &[], Path::new("x")).unwrap();
@@ -233,12 +279,47 @@ row = [{ variant = 'net', label = 'net' }]
     }
 
     #[test]
+    fn a_folder_is_an_experiment() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!ExperimentFiles::is_in(folder.path()));
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write(
+            DESCRIPTION,
+            "title = 'T'
+about = 'A'
+quick = 'Q'
+seeds = { quick = 1, paper = 2 }
+[[table]]
+name = 't'
+title = 't'
+config = 'a.toml'
+metrics = ['error']
+tuning = { seeds = [7], trials = 3 }
+column = [{ name = 'a', label = 'A' }, { name = 'b', label = 'B', config = 'b.toml' }]
+row = [{ variant = 'net', label = 'net' }]
+",
+        );
+        write("a.toml", "[tuned]\nseeds = [7]\ntrials = 3\nsearch_seed = 1\n[variant.net]");
+        assert!(ExperimentFiles::is_in(folder.path()));
+        let files = ExperimentFiles::read(folder.path()).unwrap();
+        let experiment = files.experiment(Size::Paper).unwrap();
+        assert_eq!(experiment.tables[0].columns.len(), 1);
+        assert_eq!(experiment.left_out, ["Left out: B; its nets are not tuned yet."]);
+        assert_eq!(files.runs(&experiment, None, &[], Path::new("x")).unwrap().len(), 2);
+    }
+
+    #[test]
     fn every_config_is_used() {
         for files in EXPERIMENTS {
             let sizes = both_sizes(files);
-            for (name, _) in files.configs {
+            for (name, _) in files.configs.iter() {
                 let mut tables = sizes.iter().flat_map(|experiment| &experiment.tables);
-                let uses = |table: &TableSpec| table.columns.iter().any(|data| data.config.as_ref().unwrap_or(&table.config) == name);
+                let uses = |table: &TableSpec| {
+                    table
+                        .columns
+                        .iter()
+                        .any(|data| data.config.as_ref().unwrap_or(&table.config) == name.as_ref())
+                };
                 assert!(tables.any(uses), "{}: no table uses {name}", files.name);
             }
         }

@@ -72,6 +72,7 @@ impl<'a> Reproduction<'a> {
         let has_runs = runs.iter().any(|run| Run::at(&run.spec.folder).exists());
         folder::check(&folder, &experiment.title, has_runs)?;
         let (mut results, mut missing) = (Results::default(), Vec::new());
+        results.left_out.clone_from(&experiment.left_out);
         let mut operations = BTreeMap::<PathBuf, f64>::new();
         for cell_run in &runs {
             let (table, column, row) = cell_run.cell;

@@ -202,8 +202,10 @@ impl<'a> Shown<'a> {
         rows: &[&RowSpec],
     ) -> Vec<TableCell> {
         let decimals = self.metric.decimals();
-        let cell = |number: Option<f64>| {
-            number.map_or(TableCell::Empty, |number| TableCell::number(number, decimals))
+        let cell = |number: Option<f64>| match (number, self.metric) {
+            (None, _) => TableCell::Empty,
+            (Some(count), Metric::Parameters) => TableCell::count(count as u64),
+            (Some(number), _) => TableCell::number(number, decimals),
         };
         let mean_number = number(|summary| summary.spread.mean);
         let mut cells = vec![match (mean_number, deviation) {
@@ -298,14 +300,15 @@ published_row = [{ label = 'other', numbers = { a = 0.5 } }]
         let text = markdown("best_seed = false", [&[1.0, 2.0], &[3.0, 5.0]]);
         assert!(text.contains("| other |        0.50 |"), "{text}");
         assert!(!text.contains("best seed"), "{text}");
-        assert!(text.contains("Number of parameters, lower is better.\n\n| net | A |"), "{text}");
+        assert!(text.contains("Number of parameters, lower is better.\n\n| net |   A |"), "{text}");
         assert!(markdown("", [&[1.0, 2.0], &[3.0, 5.0]]).contains("and the best seed by the test. Bold"));
     }
 
     #[test]
     fn how_nets_were_tuned_is_said() {
         let text = markdown("tuning = { seeds = [101, 102], trials = 12 }", [&[1.0], &[2.0]]);
-        let wanted = "tuned by `matnet tune` with 12 trials per net on the validation splits of seeds 101, 102. These";
+        let wanted =
+            "tuned by `matnet tune` with 12 trials per net on the validation splits of seeds 101, 102. These";
         assert!(text.contains(wanted), "{text}");
         assert!(markdown("", [&[1.0], &[2.0]]).contains(NOT_TUNED));
     }

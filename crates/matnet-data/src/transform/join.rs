@@ -6,7 +6,8 @@ use crate::{Array, Error, Result, memory};
 /// `[n, time, channels, 1]`, become `[n, channels, time]`.
 pub fn join_steps(sequences: &Array) -> Result<Array> {
     let &[count, time, rows, cols] = sequences.shape() else {
-        let what = format!("shape {:?} holds no sequences; [n, time, rows, cols] expected", sequences.shape());
+        let what =
+            format!("shape {:?} holds no sequences; [n, time, rows, cols] expected", sequences.shape());
         return Err(Error::Invalid(what));
     };
     let mut joined = memory::filled(0.0, sequences.data().len(), "joined steps")?;

@@ -9,8 +9,10 @@ pub fn draw(canvas: &Canvas, figure: &FigureSpec) -> Groups {
     let metric = canvas.table.metrics[0];
     let mut group = Vec::new();
     for (column, data) in canvas.columns(figure) {
-        let mut chart =
-            LineChart::new(&data.label).with_axes("parameters", metric.axis()).with_log_x().with_size(420, 320);
+        let mut chart = LineChart::new(&data.label)
+            .with_axes("parameters", metric.axis())
+            .with_log_x()
+            .with_size(420, 320);
         let mut any = false;
         for (row, net) in canvas.rows(figure) {
             let cell = (canvas.number, column, row);

@@ -215,7 +215,10 @@ mod tests {
         assert_eq!((again.data(), lengths.len()), (&joined.inputs.sample(5)[..], 0));
         for (text, said) in [
             ("source = 'faces'\nlayout = 'matrix'", "`faces` holds no sequences; `layout` is for those"),
-            ("source = 'moving-digits'\nlayout = 'matrix'", "data.layout: for moving-digits; frames are matrices"),
+            (
+                "source = 'moving-digits'\nlayout = 'matrix'",
+                "data.layout: for moving-digits; frames are matrices",
+            ),
         ] {
             let error = load(text).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
