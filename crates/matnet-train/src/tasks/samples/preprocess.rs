@@ -2,6 +2,7 @@
 
 use matnet::random::SeededRng;
 use matnet_data::Array;
+use matnet_data::transform::join::join_steps;
 use matnet_data::transform::log::Log;
 use matnet_data::transform::mel::LogMel;
 use matnet_data::transform::missing::{Fill, append_rows, missing_mask};
@@ -36,6 +37,9 @@ pub struct Preprocess {
     pub permutation: Option<Permutation>,
     /// Shift and scale.
     pub scaler: Option<Scaler>,
+    /// Whether the steps of spectrograms are put beside each other, to one matrix per sample. Padding stays as it is.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub join: bool,
     /// Windows over a table: the inputs are the last rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
@@ -87,6 +91,8 @@ impl Preprocess {
             scaler.apply_padded(&mut array, &lengths)?;
             fitted.scaler = Some(scaler);
         }
+        fitted.join = config.joins_spectra();
+        (array, lengths) = fitted.joined(array, lengths)?;
         Ok((fitted, Inputs::Floats(with_mask(array, mask)?), lengths))
     }
 
@@ -126,6 +132,7 @@ impl Preprocess {
         if let Some(scaler) = &self.scaler {
             scaler.apply_padded(&mut inputs, &lengths)?;
         }
+        let (inputs, lengths) = self.joined(inputs, lengths)?;
         Ok((with_mask(inputs, mask)?, lengths))
     }
 
@@ -158,6 +165,11 @@ impl Preprocess {
             log.apply(&mut inputs, &lengths)?;
         }
         Ok((inputs, lengths))
+    }
+
+    /// One matrix per sample, without a length, if the steps are joined.
+    fn joined(&self, inputs: Array, lengths: Vec<usize>) -> Result<(Array, Vec<usize>)> {
+        if self.join { Ok((join_steps(&inputs)?, Vec::new())) } else { Ok((inputs, lengths)) }
     }
 
     /// Whether inputs keep their shape.

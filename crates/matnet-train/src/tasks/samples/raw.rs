@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use matnet::random::SeededRng;
 use matnet_data::catalog::{self, Cache, LoadOptions, MovingSequences};
+use matnet_data::local::Layout;
+use matnet_data::transform::join::join_steps;
 use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, StoredArray, Target};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
@@ -134,7 +136,19 @@ impl Raw {
         {
             return Err(error);
         }
-        let Samples { inputs, lengths, target, weights, groups, split, .. } = samples;
+        let Samples { mut inputs, mut lengths, target, weights, groups, split, .. } = samples;
+        // Files were read as `layout` says.
+        if let Some(layout) = config.layout.filter(|_| catalog::get(&config.source).is_ok()) {
+            let is_sequence = inputs.shape().len() == 4;
+            if !is_sequence && !config.joins_spectra() {
+                let what = format!("`{}` holds no sequences; `layout` is for those", config.source);
+                return Err(Error::data_key("data.layout", what));
+            }
+            if layout == Layout::Matrix && !config.joins_spectra() {
+                // Padding stays: matrices have one size.
+                (inputs, lengths) = (join_steps(&inputs)?, Vec::new());
+            }
+        }
         let inputs = Inputs::Floats(inputs);
         Ok(Self { lengths, weights, groups, official: split, ..Self::new(inputs, target, notes) })
     }
