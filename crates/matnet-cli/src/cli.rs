@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use matnet_train::config::FoldCount;
 use matnet_train::registry::NETS;
 
-use crate::args::{self, CacheArgs, MachineArgs};
+use crate::args::{self, CacheArgs, MachineArgs, PartArgs};
 
 /// Deep networks whose states are matrices
 #[derive(Debug, Parser)]
@@ -42,6 +42,7 @@ pub enum Command {
         after_help = "A config describes a comparison with tables [variant.NAME] that hold other values for some keys.\n\n\
                       Examples:\n  matnet compare experiments/first.toml\n  matnet compare experiments/first.toml --seeds 3\n  \
                       matnet compare digits.toml --folds 5\n  matnet compare eeg.toml --folds groups\n  \
+                      matnet compare digits.toml --seeds 20 --part auto             one of many processes on a cluster\n  \
                       matnet compare runs/mat runs/vec"
     )]
     Compare(Compare),
@@ -78,6 +79,14 @@ pub enum Command {
                       matnet predict runs/digits --input three.png --output -"
     )]
     Predict(Predict),
+    /// Write a trained net for other programs, as ONNX
+    #[command(
+        after_help = "The file takes inputs as they stand in your files and gives what `matnet predict` gives: preprocessing is part of it. \
+                      The batch is any size, and so is the time of sequences. Nets on matrices and sequences can be exported.\n\n\
+                      Examples:\n  matnet export runs/digits --onnx digits.onnx\n  \
+                      matnet export runs/vowels --onnx vowels.onnx --lengths"
+    )]
+    Export(Export),
     /// Summarize a net: layers, shapes, parameters, flops, and the parameters of a vector net
     #[command(
         after_help = "Examples:\n  matnet inspect digits.toml\n  matnet inspect digits.toml --set model.hidden=[100,100]\n  \
@@ -316,6 +325,8 @@ pub struct Tune {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub overrides: ConfigArgs,
+    #[command(flatten)]
+    pub parts: PartArgs,
     /// Delete the search that stands there and start again
     #[arg(long)]
     pub fresh: bool,
@@ -342,6 +353,8 @@ pub struct Compare {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub overrides: ConfigArgs,
+    #[command(flatten)]
+    pub parts: PartArgs,
     #[command(flatten)]
     pub how: TrainArgs,
 }
@@ -433,6 +446,25 @@ pub struct Predict {
     pub machine: MachineArgs,
     #[command(flatten)]
     pub cache: CacheArgs,
+}
+
+/// `matnet export`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The folder of a run
+    pub run: PathBuf,
+    /// The ONNX file to write
+    #[arg(long, value_name = "FILE")]
+    pub onnx: PathBuf,
+    /// Sequences: an input `lengths` for batches that are padded [default: if lengths differed in training]
+    #[arg(long)]
+    pub lengths: bool,
+    /// Which weights
+    #[arg(long, value_enum, default_value_t = Weights::Best)]
+    pub weights: Weights,
+    /// Print only errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// The verbs of `matnet data`.

@@ -39,6 +39,21 @@ pub trait Predictor {
     fn with_data(self: Box<Self>, other: OtherData, cache: &Cache) -> Result<Box<dyn Model>>;
     /// Its parameters by name.
     fn weights(&self) -> Vec<(String, TensorData)>;
+    /// The net and what belongs to it, for programs that write it in another form.
+    fn parts(&self) -> NetParts<'_>;
+}
+
+/// The parts of a trained net, each to be downcast.
+#[derive(Clone, Copy)]
+pub struct NetParts<'a> {
+    /// The kind of net: feedforward, sequence-classifier, …
+    pub kind: &'static str,
+    /// A net of [`matnet::net`].
+    pub net: &'a dyn Any,
+    /// What is stored beside the weights, like [`SampleMetadata`](crate::tasks::samples::SampleMetadata).
+    pub metadata: &'a dyn Any,
+    /// `[data]`, like [`SampleDataConfig`](crate::tasks::samples::SampleDataConfig).
+    pub data_config: &'a dyn Any,
 }
 
 /// A trained net with a dataset, ready to be evaluated and drawn.
@@ -99,6 +114,11 @@ impl<T: Task> Predictor for Loaded<T> {
 
     fn weights(&self) -> Vec<(String, TensorData)> {
         weights::named(&self.net)
+    }
+
+    fn parts(&self) -> NetParts<'_> {
+        let Self { kind, net, metadata, data_config, .. } = self;
+        NetParts { kind, net, metadata, data_config }
     }
 }
 

@@ -5,9 +5,11 @@ mod compare;
 mod dashboard;
 mod data;
 mod eval;
+mod export;
 mod inspect;
 mod manual;
 mod new;
+mod parts;
 mod predict;
 mod report;
 #[cfg(feature = "serve")]
@@ -26,6 +28,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Tune(command) => tune::run(command),
         Command::Eval(command) => eval::run(command),
         Command::Predict(command) => predict::run(command),
+        Command::Export(command) => export::run(command),
         Command::Inspect(command) => inspect::run(command),
         Command::Report(command) => report::run(command),
         #[cfg(feature = "serve")]
