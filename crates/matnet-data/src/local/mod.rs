@@ -9,6 +9,7 @@
 //! | `.csv`, `.tsv`, `.txt` with [`target_columns`](ReadOptions::target_columns), [`columns`](ReadOptions::columns) or [`shape`](ReadOptions::shape); `.parquet`, `.arrow`, `.feather` (cargo feature `columnar`) | a sample per row |
 //! | the same with a column of times, or with [`long_table`](ReadOptions::long_table) | one long table ([`load_table`]) |
 //! | any other picture, table or `.wav` | one sample |
+//! | folder with `x.npy` and any of `y.npy`, `length.npy`, … | the arrays of an `.npz`, each in a file of its own: see below |
 //! | folder of folders | a class per folder, a sample per file: pictures, `.wav`, `.npy`, or one matrix per `.csv`/`.tsv`/`.txt`; [`layout`](ReadOptions::layout) says whether rows are steps |
 //! | folder of files | the same without classes; or the two halves of a `.ts` dataset |
 //! | folder with two tables | `edges.*` and `nodes.*` (or `features.*`), or LINQS's `.cites` and `.content`: a graph ([`edgelist`](crate::format::edgelist)), as text, Parquet or Arrow |
@@ -33,6 +34,7 @@
 //!
 //! [`SampleReader`] reads the samples of a file a chunk at a time, and [`load_stories`] reads stories.
 
+mod arrays;
 mod files;
 mod folder;
 mod graph;
@@ -48,6 +50,7 @@ mod ts;
 
 use std::path::Path;
 
+pub use arrays::open_stored;
 pub use options::{Layout, ReadOptions, TargetKind};
 pub use reader::{SampleChunk, SampleReader};
 pub use table::load_table;

@@ -286,9 +286,16 @@ impl SampleData {
     }
 }
 
-impl_dataset!(
+impl_dataset! {
     SampleData,
     fn fold_count(&self) -> Option<usize> {
         self.fold_count
     }
-);
+
+    fn take_read_error(&self) -> Option<Error> {
+        match &self.inputs {
+            Inputs::Stored(stored) => stored.take_error(),
+            _ => None,
+        }
+    }
+}

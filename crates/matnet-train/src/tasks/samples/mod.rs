@@ -14,6 +14,7 @@ mod raw;
 #[cfg(feature = "report")]
 mod report;
 mod score;
+mod stored;
 mod target;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use matnet::random::SeededRng;
 use matnet_data::catalog::Cache;
 use matnet_data::transform::augment::Mixup;
 use matnet_data::{Array, Target};
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -36,13 +38,14 @@ use self::gather::Changes;
 pub use self::inputs::{Inputs, Occlusions};
 pub(crate) use self::net::{describe, fits};
 pub use self::preprocess::Preprocess;
+pub use self::stored::StoredInputs;
 pub use self::target::TargetKind;
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
-    BatchScore, ClassLoss, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
-    Task,
+    BatchScore, ClassLoss, ExampleShape, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
+    Predictions, ReadAhead, Task,
 };
 use crate::{Error, Result};
 
@@ -79,6 +82,9 @@ pub struct SampleMetadata {
     pub context_length: Option<usize>,
     /// Whether the net gives logits of matrices.
     pub logits: bool,
+    /// Whether it was trained on sequences of different lengths.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lengths_differ: bool,
     /// A name per value or label; empty for other targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
@@ -244,6 +250,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
             target: self.kind,
             context_length: self.context_length(),
             logits: self.loss == Loss::Bce,
+            lengths_differ: !self.data.lengths.is_empty(),
             names: self.output_names().to_vec(),
             class_weights: self.class_loss.weights.clone().unwrap_or_default(),
         }
@@ -276,6 +283,19 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn lengths_differ(&self) -> bool {
         !self.data.lengths.is_empty()
+    }
+
+    fn shuffle(&self, order: &mut [usize], rng: &mut SeededRng) {
+        match self.data.config.shuffle_block {
+            None => order.shuffle(rng),
+            Some(block) => batch::shuffle_blocks(order, block, rng),
+        }
+    }
+
+    fn read_ahead(&self, batches: &Arc<Vec<Vec<usize>>>, from: usize) -> Option<ReadAhead> {
+        let Inputs::Stored(stored) = &self.data.inputs else { return None };
+        let stored = stored.clone();
+        Some(ReadAhead::start(Arc::clone(batches), from, move |batch| stored.touch(batch)))
     }
 
     fn batches(&self, order: &[usize], batch_size: usize, rng: &mut SeededRng) -> Vec<Vec<usize>> {
@@ -392,6 +412,10 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
         predict::predict_file(loaded, request)
+    }
+
+    fn interface(loaded: &Loaded<Self>) -> Option<Interface> {
+        Some(predict::interface(loaded))
     }
 
     #[cfg(feature = "report")]

@@ -2,8 +2,8 @@
 
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Tensor, TensorData};
-use matnet::Mode;
-use matnet::net::{Net, SampleTarget};
+use matnet::net::{Net, NetOutput, SampleTarget};
+use matnet::{LayerState, Mode};
 use matnet_data::Array;
 use matnet_data::local::ReadOptions;
 use matnet_data::transform::scale::Scaler;
@@ -12,8 +12,8 @@ use matnet_data::transform::windows::{WindowLevels, Windows};
 use super::{SampleConfig, SampleOutput, SampleTask, TargetKind, batch, gather, net, target};
 use crate::config::Loss;
 use crate::task::{
-    Loaded, PredictRequest, PredictionStream, Predictions, Reading, Wanted, entry_losses, for_samples,
-    recorded, to_vec,
+    Interface, Loaded, OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Wanted,
+    entry_losses, for_samples, recorded, to_vec,
 };
 use crate::{Error, Result};
 
@@ -257,4 +257,39 @@ pub(super) fn predict_file<'a, C: SampleConfig>(
 fn code_layer<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>) -> usize {
     let layers = loaded.net.summary(1);
     layers.iter().filter(|layer| layer.name.starts_with("encoder.")).count().saturating_sub(1)
+}
+
+/// What the net takes and gives.
+pub(super) fn interface<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>) -> Interface {
+    let Loaded { net_config, metadata, kind, .. } = loaded;
+    let (preprocess, [rows, cols]) = (&metadata.preprocess, net_config.input());
+    let sequences = net::takes_sequences::<C>();
+    // The mask of missing values is appended here, and fills the lower half.
+    let rows = if preprocess.missing_mask { rows / 2 } else { rows };
+    let matrix = [Some(rows), Some(cols)];
+    let input = match (&preprocess.windows, sequences) {
+        _ if preprocess.spectrogram.is_some() || preprocess.log_mel.is_some() => vec![None; 2],
+        (Some(_), true) => vec![None, Some(rows)],
+        (Some(_), false) => vec![None, Some(cols)],
+        (None, true) => [vec![None], matrix.to_vec()].concat(),
+        (None, false) => matrix.to_vec(),
+    };
+    let names = match metadata.target {
+        TargetKind::Classes | TargetKind::Steps => metadata.classes.clone(),
+        TargetKind::Values | TargetKind::Labels => metadata.names.clone(),
+        TargetKind::Matrices => Vec::new(),
+    };
+    let sides = |[rows, cols]: [usize; 2]| vec![Some(rows), Some(cols)];
+    let (output_kind, output) = match (metadata.target, net_config.output()) {
+        (TargetKind::Steps, _) => (OutputKind::Classes, vec![None, Some(names.len())]),
+        (TargetKind::Values, _) => (OutputKind::Values, vec![Some(names.len())]),
+        (TargetKind::Labels, _) => (OutputKind::Labels, vec![Some(names.len())]),
+        (_, NetOutput::Matrix(matrix)) => (OutputKind::Matrices, sides(matrix)),
+        (_, NetOutput::Sequence { steps, sides: matrix }) => {
+            (OutputKind::Matrices, [vec![steps], sides(matrix)].concat())
+        }
+        _ => (OutputKind::Classes, vec![Some(names.len())]),
+    };
+    let missing = preprocess.fill.is_some();
+    Interface { kind, input, sequences, missing, output_kind, output, names }
 }

@@ -69,7 +69,6 @@ impl SampleDataConfig {
             ("target_column", self.target_column.is_some()),
             ("columns", self.columns.is_some()),
             ("shape", self.shape.is_some()),
-            ("layout", self.layout.is_some()),
             ("image_size", self.image_size.is_some()),
             ("color", self.color.is_some()),
         ];
@@ -123,6 +122,7 @@ impl SampleDataConfig {
             ("limit", self.limit),
             ("sequences", self.sequences),
             ("context_length", self.context_length),
+            ("shuffle_block", self.shuffle_block),
             ("window", self.window),
             ("horizon", self.horizon),
         ] {
@@ -135,6 +135,10 @@ impl SampleDataConfig {
             return wrong(key, value, "only files use it, and this is a dataset with a name");
         }
         let generated = MovingSequences::NAMES.contains(&self.source.as_str());
+        if self.layout.is_some() && generated {
+            let value = format!("for {}", self.source);
+            return wrong("layout", value, "frames are matrices already; leave it out");
+        }
         if let Some((key, path)) = [("valid", &self.valid), ("test", &self.test)]
             .into_iter()
             .find_map(|(key, path)| Some((key, path.as_ref()?)).filter(|_| generated))

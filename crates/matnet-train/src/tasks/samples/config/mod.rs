@@ -42,7 +42,8 @@ pub struct SampleDataConfig {
     /// Rows and columns of the matrix that the features of a table fill, row by row. Default: one column.
     #[serde(default)]
     pub shape: Option<[usize; 2]>,
-    /// Whether series are sequences of columns, or one matrix each. Default: sequences from `.ts`, matrices from folders.
+    /// Whether series, or their spectrograms, are sequences, or one matrix each. Default: sequences from `.ts` and from datasets with
+    /// a name, matrices from folders.
     #[serde(default)]
     pub layout: Option<Layout>,
     /// Rows and columns to which pictures are resized. Default: they must have one size.
@@ -57,6 +58,9 @@ pub struct SampleDataConfig {
     /// Use so many samples, drawn at random. Default: all.
     #[serde(default)]
     pub limit: Option<usize>,
+    /// Shuffle blocks of so many samples, and samples within some blocks, in place of all samples. Default: all.
+    #[serde(default)]
+    pub shuffle_block: Option<usize>,
     /// How many sequences of moving digits. Default: 10,000.
     #[serde(default)]
     pub sequences: Option<usize>,
@@ -223,6 +227,11 @@ impl SampleDataConfig {
             && self.log.is_none()
             && !self.permute
             && self.scale == Scale::None
+    }
+
+    /// Whether the steps of spectrograms are put beside each other, to one matrix per sample.
+    pub(super) fn joins_spectra(&self) -> bool {
+        self.layout == Some(Layout::Matrix) && (self.spectrogram.is_some() || self.log_mel.is_some())
     }
 
     /// The windows of a forecast, if it is one.
