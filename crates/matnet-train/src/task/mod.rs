@@ -30,9 +30,10 @@ pub(crate) use self::evaluation::{Sums, available_metrics, bits, evaluate, evalu
 #[cfg(feature = "report")]
 pub use self::figure::{ExampleMatrices, FigureKind, TaskFigure};
 pub(crate) use self::loss::{
-    ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, label_cross_entropy, weighted_mean,
+    ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, entry_weighted_mean, label_cross_entropy,
+    weighted_mean,
 };
-pub(crate) use self::prediction::{FILES, Reading, for_samples};
+pub(crate) use self::prediction::{FILES, Reading, for_samples, recorded, recorded_states};
 pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions, Wanted};
 pub(crate) use self::trained::{Fitted, Loaded};
 use crate::config::{Loss, TrainConfig};
@@ -396,10 +397,10 @@ pub struct BatchScore {
     pub loss: Tensor<1>,
     /// How much it counts among the losses of other batches: the examples, or the sum of their weights.
     pub weight: f64,
-    /// Wrong predictions, where predictions are right or wrong.
-    pub wrong: Option<u64>,
-    /// Predictions in all.
-    pub predictions: u64,
+    /// The weight of the wrong predictions, where predictions are right or wrong: how many, unless samples have weights.
+    pub wrong: Option<f64>,
+    /// The weight of all predictions.
+    pub predictions: f64,
 }
 
 impl BatchScore {
@@ -412,9 +413,11 @@ impl BatchScore {
     ) -> Self {
         let count = scores.dims()[1];
         let predicted = predicted_classes(&to_vec(scores.clone()), count);
-        let wrong = predicted.iter().zip(classes).filter(|(predicted, target)| predicted != target).count();
+        let of_row = |row: usize| rows.map_or(1.0, |rows| f64::from(rows[row]));
+        let wrong = (0..classes.len()).filter(|&row| predicted[row] != classes[row]).map(of_row).sum();
+        let predictions = (0..classes.len()).map(of_row).sum();
         let WeightedMean { mean, weight } = loss::cross_entropy(scores, classes, loss, rows);
-        Self { loss: mean, weight, wrong: Some(wrong as u64), predictions: classes.len() as u64 }
+        Self { loss: mean, weight, wrong: Some(wrong), predictions }
     }
 }
 

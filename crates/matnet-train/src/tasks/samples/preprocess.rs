@@ -8,7 +8,7 @@ use matnet_data::transform::missing::{Fill, append_rows, missing_mask};
 use matnet_data::transform::permute::Permutation;
 use matnet_data::transform::scale::{ScalePer, Scaler};
 use matnet_data::transform::stft::Stft;
-use matnet_data::transform::windows::{NormalizeWindow, Windows};
+use matnet_data::transform::windows::{NormalizeWindow, WindowLevels, Windows};
 use serde::{Deserialize, Serialize};
 
 use super::{Inputs, SampleDataConfig};
@@ -95,12 +95,19 @@ impl Preprocess {
             permutation.apply(&mut inputs)?;
         }
         if let Some(scaler) = &self.scaler {
-            match self.windows {
-                Some(_) => apply_to_windows(scaler, &mut inputs)?,
-                None => scaler.apply_padded(&mut inputs, &lengths)?,
-            }
+            scaler.apply_padded(&mut inputs, &lengths)?;
         }
         Ok((with_mask(inputs, mask)?, lengths))
+    }
+
+    /// Transforms windows over a table, `[n, window, columns, 1]`, each by itself; gives what was taken out of each, too.
+    pub(super) fn apply_to_windows(&self, mut windows: Array) -> Result<(Array, Option<WindowLevels>)> {
+        let mask = self.filled(&mut windows, &[])?;
+        if let Some(scaler) = &self.scaler {
+            scaler.apply(&mut windows)?;
+        }
+        let levels = self.normalize_window.map(|how| how.normalize(&mut windows)).transpose()?;
+        Ok((with_mask(windows, mask)?, levels))
     }
 
     /// Fills missing values, and gives the rows that say which they were.
@@ -153,16 +160,6 @@ impl Preprocess {
         let values = (0..shape[0]).flat_map(last).copied().collect();
         Ok(Array::new([vec![shape[0], window], shape[2..].to_vec()].concat(), values)?)
     }
-}
-
-/// Scales windows `[n, time, columns]` or `[n, time, columns, 1]`, each column by its own scale.
-fn apply_to_windows(scaler: &Scaler, inputs: &mut Array) -> Result<()> {
-    let shape = inputs.shape().to_vec();
-    let by_column = Array::new([shape[0], shape[1], shape[2], 1], inputs.data().to_vec())?;
-    let mut by_column = by_column;
-    scaler.apply(&mut by_column)?;
-    *inputs = Array::new(shape, by_column.into_data())?;
-    Ok(())
 }
 
 fn with_mask(inputs: Array, mask: Option<Array>) -> Result<Array> {
