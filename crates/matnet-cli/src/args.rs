@@ -90,3 +90,12 @@ pub struct PartArgs {
     #[arg(long, value_name = "K/N|auto", value_parser = part, conflicts_with = "fresh")]
     pub part: Option<Part>,
 }
+
+/// Reads a number of seconds or milliseconds, up to a day or so.
+#[cfg(feature = "serve")]
+pub fn amount(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=86_400.0).contains(&number) => Ok(number),
+        _ => Err("a number from 0 to 86400 expected".to_owned()),
+    }
+}

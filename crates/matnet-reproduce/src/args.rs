@@ -36,7 +36,7 @@ impl Size {
                   MATNET_DATA=data matnet-reproduce citations --size paper --threads 1 --out runs/citations"
 )]
 pub struct ReproduceArgs {
-    /// Which experiment: digits, faces, moving-mnist, eeg, citations, memory, or all of them
+    /// Which experiment: digits, faces, moving-mnist, eeg, citations, memory, all of them, or a folder with an experiment.toml
     pub experiment: String,
     /// The size of the experiment
     #[arg(long, value_enum, default_value_t = Size::Quick)]

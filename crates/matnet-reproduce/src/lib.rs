@@ -44,12 +44,21 @@ use self::time_left::TimeLeft;
 
 /// Trains whatever is not trained yet, then writes tables, figures and verdicts.
 pub fn run(args: &ReproduceArgs) -> Outcome {
-    let files: Vec<&ExperimentFiles> =
+    let mut files: Vec<&ExperimentFiles> =
         EXPERIMENTS.iter().filter(|files| args.all() || files.name == args.experiment).collect();
+    let own;
     if files.is_empty() {
-        let names: Vec<&str> = EXPERIMENTS.iter().map(|files| files.name).collect();
-        let (name, names) = (&args.experiment, names.join(", "));
-        return Err(Failure::Usage(format!("`{name}`: no such experiment; there are {names} and all")));
+        let folder = Path::new(&args.experiment);
+        if !ExperimentFiles::is_in(folder) {
+            let names: Vec<&str> = EXPERIMENTS.iter().map(|files| &*files.name).collect();
+            let (name, names) = (&args.experiment, names.join(", "));
+            let what = format!(
+                "`{name}`: no such experiment; there are {names} and all; a folder with an experiment.toml is one, too"
+            );
+            return Err(Failure::Usage(what));
+        }
+        own = ExperimentFiles::read(folder)?;
+        files.push(&own);
     }
     let index_folder = args.index_folder();
     if args.all() {
@@ -62,7 +71,7 @@ pub fn run(args: &ReproduceArgs) -> Outcome {
     // Invalid configs and missing data should be known before hours are spent on others.
     let mut all = Vec::new();
     for files in &files {
-        all.push(Reproduction::plan(files, args, args.folder(files.name), context)?);
+        all.push(Reproduction::plan(files, args, args.folder(&files.name), context)?);
     }
     if !args.only.is_empty() && all.iter().all(|one| one.wanted_runs().next().is_none()) {
         let left_out: Vec<&str> =
@@ -125,8 +134,7 @@ fn check_only(args: &ReproduceArgs, files: &[&ExperimentFiles]) -> Outcome {
     let mut experiments = Vec::new();
     for files in files.iter().filter(|_| !args.only.is_empty()) {
         let experiment = files.experiment(args.size)?;
-        let seeds = args.seeds.unwrap_or(experiment.seeds);
-        let runs = files.runs(&experiment, seeds, &args.set, Path::new(""))?;
+        let runs = files.runs(&experiment, args.seeds, &args.set, Path::new(""))?;
         experiments.push((experiment, runs));
     }
     only::check(&args.only, &experiments)

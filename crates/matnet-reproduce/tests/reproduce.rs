@@ -51,6 +51,7 @@ fn all_experiments_leave_reports_tables_and_figures() {
         assert!(results.contains(said), "{name}: {results}");
         assert!(results.contains("The quick size ") && results.contains("; 1 seed)."), "{name}: {results}");
         assert!(!results.contains("not trained yet"), "{name}: {results}");
+        assert!(!results.contains("**"), "{name}: one seed settles nothing: {results}");
         let page = text(&place, &format!("{name}/report.html"));
         assert!(page.contains(title) && page.contains("<figcaption>"), "{name}");
         let figures = place.join(name).join("figures");

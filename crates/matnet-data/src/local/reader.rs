@@ -20,7 +20,8 @@ use crate::{Array, Error, Result, memory};
 /// | folder with `x.npy`, `length.npy`, … | the same with lengths; read in chunks |
 /// | `data.npz` | the same as array `x`, perhaps with `length`; read as a whole |
 /// | `.ts` | series, whose classes or values are ignored; read as a whole |
-/// | `.csv`, `.tsv` or `.txt`, with `target_columns`, `columns` or `shape` | a sample per row; targets are ignored, and may be absent; read as a whole, as is `.parquet` |
+/// | `.csv`, `.tsv` or `.txt`, with `target_columns`, `columns` or `shape` | a sample per row; targets are ignored, and may be absent; read as a whole, as are `.parquet`, `.arrow` and `.feather` |
+/// | a table, with `long_table` | one sample `[rows, columns]`: see [`load_table`](super::load_table) |
 /// | an image, a `.wav`, or a `.csv`, `.tsv` or `.txt` | one sample |
 /// | a folder of these or of `.npy`, or of folders of these | a sample per file, sorted by path; read in chunks |
 ///
@@ -67,6 +68,11 @@ impl SampleReader<'static> {
     pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
         let path = path.as_ref();
         let options = &ReadOptions { target: None, ..options.clone() };
+        if options.long_table && table::is_one_table(path)? {
+            let values = table::load_table(path)?.into_table()?.values;
+            let shape = [&[1], values.shape()].concat();
+            return Ok(Self::whole(path, (values.reshaped(shape)?, Vec::new())));
+        }
         match FileKind::of(path, options)? {
             FileKind::Folder if let Some(names) = arrays::names(path)? => {
                 options.allow(path, "a folder of arrays", &[])?;

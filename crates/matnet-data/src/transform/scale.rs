@@ -79,6 +79,16 @@ impl Scaler {
         self.each(data, &[], |x, shift, scale| x * scale + shift)
     }
 
+    /// Rows and columns of the matrices it was fitted to.
+    pub fn sides(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+
+    /// What has a shift and a scale of its own, the shifts and the scales.
+    pub fn parts(&self) -> (ScalePer, &[f32], &[f32]) {
+        (self.per, &self.shift, &self.scale)
+    }
+
     fn each(&self, data: &mut Array, lengths: &[usize], change: impl Fn(f32, f32, f32) -> f32) -> Result<()> {
         let (rows, cols) = matrix_sides(data)?;
         if (rows, cols) != (self.rows, self.cols) {

@@ -174,8 +174,8 @@ impl Run {
         files::write(&self.path("result.json"), text.as_bytes())
     }
 
-    /// The checksum of a file; `None` if it cannot be read.
-    fn sha256(&self, name: &str) -> Option<String> {
+    /// The checksum of a file of the run; `None` if it cannot be read.
+    pub fn sha256(&self, name: &str) -> Option<String> {
         fs::read(self.path(name)).ok().map(|bytes| hex(&Sha256::digest(bytes)))
     }
 

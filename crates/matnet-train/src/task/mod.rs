@@ -7,6 +7,7 @@
 mod evaluation;
 #[cfg(feature = "report")]
 mod figure;
+mod interface;
 mod loss;
 mod prediction;
 mod read_ahead;
@@ -31,10 +32,12 @@ pub use self::evaluation::{Breakdown, ClassCounts, Confusion, Evaluation, Miscla
 pub(crate) use self::evaluation::{Sums, available_metrics, bits, evaluate, evaluate_batch, no_outcomes};
 #[cfg(feature = "report")]
 pub use self::figure::{ExampleMatrices, FigureKind, TaskFigure};
+pub use self::interface::{Interface, OutputKind};
 pub(crate) use self::loss::{
-    ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, label_cross_entropy, weighted_mean,
+    ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, entry_weighted_mean, label_cross_entropy,
+    weighted_mean,
 };
-pub(crate) use self::prediction::{FILES, Reading, for_samples};
+pub(crate) use self::prediction::{FILES, Reading, for_samples, recorded, recorded_states};
 pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions, Wanted};
 pub use self::read_ahead::ReadAhead;
 pub(crate) use self::trained::{Fitted, Loaded};
@@ -110,7 +113,7 @@ pub trait Task: Sized + 'static {
     /// `[model]`.
     type NetConfig: NetConfig;
     /// What is stored beside the weights: all that a prediction needs.
-    type Metadata: Serialize + DeserializeOwned;
+    type Metadata: Serialize + DeserializeOwned + 'static;
     /// What the net gives for a batch.
     type Output;
 
@@ -306,6 +309,11 @@ pub trait Task: Sized + 'static {
     /// Predictions for a file or folder, a batch at a time.
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>>;
 
+    /// What the net takes and gives; `None` for nets whose inputs are not arrays of samples.
+    fn interface(_loaded: &Loaded<Self>) -> Option<Interface> {
+        None
+    }
+
     /// Evaluates a split; `options` may ask for more.
     fn evaluate(
         &self,
@@ -414,10 +422,10 @@ pub struct BatchScore {
     pub loss: Tensor<1>,
     /// How much it counts among the losses of other batches: the examples, or the sum of their weights.
     pub weight: f64,
-    /// Wrong predictions, where predictions are right or wrong.
-    pub wrong: Option<u64>,
-    /// Predictions in all.
-    pub predictions: u64,
+    /// The weight of the wrong predictions, where predictions are right or wrong: how many, unless samples have weights.
+    pub wrong: Option<f64>,
+    /// The weight of all predictions.
+    pub predictions: f64,
 }
 
 impl BatchScore {
@@ -430,9 +438,11 @@ impl BatchScore {
     ) -> Self {
         let count = scores.dims()[1];
         let predicted = predicted_classes(&to_vec(scores.clone()), count);
-        let wrong = predicted.iter().zip(classes).filter(|(predicted, target)| predicted != target).count();
+        let of_row = |row: usize| rows.map_or(1.0, |rows| f64::from(rows[row]));
+        let wrong = (0..classes.len()).filter(|&row| predicted[row] != classes[row]).map(of_row).sum();
+        let predictions = (0..classes.len()).map(of_row).sum();
         let WeightedMean { mean, weight } = loss::cross_entropy(scores, classes, loss, rows);
-        Self { loss: mean, weight, wrong: Some(wrong as u64), predictions: classes.len() as u64 }
+        Self { loss: mean, weight, wrong: Some(wrong), predictions }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::summary::{LayerSummary, Summarize, join};
 use crate::vector::{VecLinear, VecLinearConfig};
 
 /// The last part of a net: from hidden states to the output.
-pub trait Head: Module + ModuleDisplay + Summarize {
+pub trait Head: Module + ModuleDisplay + Summarize + 'static {
     /// The output for a batch of states.
     type Output;
     /// The output for a batch of sequences of states.
@@ -33,7 +33,7 @@ pub trait Head: Module + ModuleDisplay + Summarize {
 }
 
 /// The `output` of a net's config: `[rows, cols]` for a matrix, or the number of classes or values.
-pub trait HeadConfig: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned {
+pub trait HeadConfig: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + 'static {
     /// The head that computes it.
     type Head: Head;
 
@@ -142,8 +142,9 @@ pub struct MatrixHead {
     pub map: Map,
     #[module(skip)]
     form: Form,
+    /// Rows and columns of the matrix.
     #[module(skip)]
-    shape: [usize; 2],
+    pub shape: [usize; 2],
 }
 
 impl Summarize for MatrixHead {

@@ -64,7 +64,7 @@ pub use crate::ops::Sequences;
 pub use crate::output::{NetOutput, SampleTarget};
 
 /// A net, whether its states are matrices or vectors.
-pub trait Net: Module + ModuleDisplay {
+pub trait Net: Module + ModuleDisplay + 'static {
     /// What the net takes.
     type Input;
     /// What the net returns.
@@ -87,7 +87,7 @@ pub trait Net: Module + ModuleDisplay {
 }
 
 /// The config of a net, with all its sizes.
-pub trait NetConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
+pub trait NetConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + 'static {
     /// The net it describes.
     type Net: Net;
 

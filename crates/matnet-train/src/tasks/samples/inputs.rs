@@ -197,4 +197,37 @@ mod tests {
         let other = SampleData::load(&config, &cache(), 1).unwrap().occlusions.unwrap();
         assert_ne!(other.places.iter().flatten().next(), occlusions.places.iter().flatten().next());
     }
+
+    #[test]
+    fn series_of_a_dataset_become_matrices() {
+        let load = |text: &str| SampleData::load(&config(text), &cache(), 1);
+        let sequences = load("source = 'vowels'").unwrap();
+        assert_eq!(sequences.inputs.shape(), [640, 29, 12, 1]);
+        let matrices = load("source = 'vowels'\nlayout = 'matrix'").unwrap();
+        assert_eq!((matrices.inputs.shape(), matrices.lengths.len()), (&[640, 12, 29][..], 0));
+        let (series, matrix) = (sequences.inputs.sample(3), matrices.inputs.sample(3));
+        assert!((0..29 * 12).all(|at| series[at] == matrix[at % 12 * 29 + at / 12]));
+        // Spectrograms: two windows of 8 frequencies, scaled before they are put beside each other.
+        let text = "source = 'vowels'\nscale = 'standardize'\nscale_per = 'entry'\nspectrogram = { window = 16, overlap = 8 }";
+        let spectra = load(text).unwrap();
+        assert_eq!(spectra.inputs.shape(), [640, 2, 12, 8]);
+        let joined = load(&format!("{text}\nlayout = 'matrix'")).unwrap();
+        assert_eq!((joined.inputs.shape(), joined.lengths.len()), (&[640, 12, 16][..], 0));
+        assert_eq!(joined.inputs.sample(5)[8..16], spectra.inputs.sample(5)[96..104]);
+        // A trained net does the same with raw inputs.
+        let raw = sequences.inputs.sample(5).to_vec();
+        let raw = Array::new([1, 29, 12, 1], raw).unwrap();
+        let (again, lengths) = joined.preprocess.apply(raw, &[sequences.length(5)]).unwrap();
+        assert_eq!((again.data(), lengths.len()), (&joined.inputs.sample(5)[..], 0));
+        for (text, said) in [
+            ("source = 'faces'\nlayout = 'matrix'", "`faces` holds no sequences; `layout` is for those"),
+            (
+                "source = 'moving-digits'\nlayout = 'matrix'",
+                "data.layout: for moving-digits; frames are matrices",
+            ),
+        ] {
+            let error = load(text).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
 }

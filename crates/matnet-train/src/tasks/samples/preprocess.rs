@@ -2,13 +2,14 @@
 
 use matnet::random::SeededRng;
 use matnet_data::Array;
+use matnet_data::transform::join::join_steps;
 use matnet_data::transform::log::Log;
 use matnet_data::transform::mel::LogMel;
 use matnet_data::transform::missing::{Fill, append_rows, missing_mask};
 use matnet_data::transform::permute::Permutation;
 use matnet_data::transform::scale::{ScalePer, Scaler, ScalerFit};
 use matnet_data::transform::stft::Stft;
-use matnet_data::transform::windows::{NormalizeWindow, Windows};
+use matnet_data::transform::windows::{NormalizeWindow, WindowLevels, Windows};
 use serde::{Deserialize, Serialize};
 
 use super::{Inputs, SampleDataConfig, StoredInputs};
@@ -36,6 +37,9 @@ pub struct Preprocess {
     pub permutation: Option<Permutation>,
     /// Shift and scale.
     pub scaler: Option<Scaler>,
+    /// Whether the steps of spectrograms are put beside each other, to one matrix per sample. Padding stays as it is.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub join: bool,
     /// Windows over a table: the inputs are the last rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
@@ -87,6 +91,8 @@ impl Preprocess {
             scaler.apply_padded(&mut array, &lengths)?;
             fitted.scaler = Some(scaler);
         }
+        fitted.join = config.joins_spectra();
+        (array, lengths) = fitted.joined(array, lengths)?;
         Ok((fitted, Inputs::Floats(with_mask(array, mask)?), lengths))
     }
 
@@ -124,12 +130,20 @@ impl Preprocess {
             permutation.apply(&mut inputs)?;
         }
         if let Some(scaler) = &self.scaler {
-            match self.windows {
-                Some(_) => apply_to_windows(scaler, &mut inputs)?,
-                None => scaler.apply_padded(&mut inputs, &lengths)?,
-            }
+            scaler.apply_padded(&mut inputs, &lengths)?;
         }
+        let (inputs, lengths) = self.joined(inputs, lengths)?;
         Ok((with_mask(inputs, mask)?, lengths))
+    }
+
+    /// Transforms windows over a table, `[n, window, columns, 1]`, each by itself; gives what was taken out of each, too.
+    pub(super) fn apply_to_windows(&self, mut windows: Array) -> Result<(Array, Option<WindowLevels>)> {
+        let mask = self.filled(&mut windows, &[])?;
+        if let Some(scaler) = &self.scaler {
+            scaler.apply(&mut windows)?;
+        }
+        let levels = self.normalize_window.map(|how| how.normalize(&mut windows)).transpose()?;
+        Ok((with_mask(windows, mask)?, levels))
     }
 
     /// Fills missing values, and gives the rows that say which they were.
@@ -151,6 +165,11 @@ impl Preprocess {
             log.apply(&mut inputs, &lengths)?;
         }
         Ok((inputs, lengths))
+    }
+
+    /// One matrix per sample, without a length, if the steps are joined.
+    fn joined(&self, inputs: Array, lengths: Vec<usize>) -> Result<(Array, Vec<usize>)> {
+        if self.join { Ok((join_steps(&inputs)?, Vec::new())) } else { Ok((inputs, lengths)) }
     }
 
     /// Whether inputs keep their shape.
@@ -183,16 +202,6 @@ impl Preprocess {
         let values = (0..shape[0]).flat_map(last).copied().collect();
         Ok(Array::new([vec![shape[0], window], shape[2..].to_vec()].concat(), values)?)
     }
-}
-
-/// Scales windows `[n, time, columns]` or `[n, time, columns, 1]`, each column by its own scale.
-fn apply_to_windows(scaler: &Scaler, inputs: &mut Array) -> Result<()> {
-    let shape = inputs.shape().to_vec();
-    let by_column = Array::new([shape[0], shape[1], shape[2], 1], inputs.data().to_vec())?;
-    let mut by_column = by_column;
-    scaler.apply(&mut by_column)?;
-    *inputs = Array::new(shape, by_column.into_data())?;
-    Ok(())
 }
 
 fn with_mask(inputs: Array, mask: Option<Array>) -> Result<Array> {

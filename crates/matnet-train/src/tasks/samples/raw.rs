@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use matnet::random::SeededRng;
 use matnet_data::catalog::{self, Cache, LoadOptions, MovingSequences};
+use matnet_data::local::Layout;
+use matnet_data::transform::join::join_steps;
 use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, StoredArray, Target};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
@@ -134,7 +136,19 @@ impl Raw {
         {
             return Err(error);
         }
-        let Samples { inputs, lengths, target, weights, groups, split, .. } = samples;
+        let Samples { mut inputs, mut lengths, target, weights, groups, split, .. } = samples;
+        // Files were read as `layout` says.
+        if let Some(layout) = config.layout.filter(|_| catalog::get(&config.source).is_ok()) {
+            let is_sequence = inputs.shape().len() == 4;
+            if !is_sequence && !config.joins_spectra() {
+                let what = format!("`{}` holds no sequences; `layout` is for those", config.source);
+                return Err(Error::data_key("data.layout", what));
+            }
+            if layout == Layout::Matrix && !config.joins_spectra() {
+                // Padding stays: matrices have one size.
+                (inputs, lengths) = (join_steps(&inputs)?, Vec::new());
+            }
+        }
         let inputs = Inputs::Floats(inputs);
         Ok(Self { lengths, weights, groups, official: split, ..Self::new(inputs, target, notes) })
     }
@@ -241,14 +255,17 @@ impl Raw {
         ))
     }
 
-    /// Fails unless weights are numbers of at least 0, and not all 0 in training.
-    pub fn check_weights(&self, train: &[usize]) -> Result<()> {
+    /// Fails unless weights are numbers of at least 0, and not all 0 in a split: losses and metrics are divided by their sum.
+    pub fn check_weights(&self, splits: &SplitIndices) -> Result<()> {
         if let Some(at) = self.weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
             let what = format!("the weight of sample {at} is {}; at least 0 expected", self.weights[at]);
             return Err(Error::data_key("data.source", what));
         }
-        if !self.weights.is_empty() && train.iter().all(|&at| self.weights[at] == 0.0) {
-            return Err(Error::data_key("data.source", "all training samples have weight 0"));
+        let named = [("training", &splits.train), ("validation", &splits.valid), ("test", &splits.test)];
+        for (name, samples) in named.into_iter().filter(|(_, samples)| !samples.is_empty()) {
+            if !self.weights.is_empty() && samples.iter().all(|&at| self.weights[at] == 0.0) {
+                return Err(Error::data_key("data.source", format!("all {name} samples have weight 0")));
+            }
         }
         Ok(())
     }
