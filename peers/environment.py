@@ -22,9 +22,8 @@ def interpreter(given: str | None = None) -> str:
         print("making a virtual environment with PyTorch; this takes a while", flush=True)
         venv.create(folder, with_pip=True, clear=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run(pip + ["torch", "numpy", "safetensors"], check=True)
-        if subprocess.run(pip + ["torch_geometric"]).returncode != 0:
-            print("PyTorch Geometric could not be installed; no row needs it yet", flush=True)
+        packages = ["torch", "numpy", "safetensors", "torch_geometric", "jax", "onnx", "onnxscript", "onnxruntime"]
+        subprocess.run(pip + packages, check=True)
         done.touch()
     return str(python)
 

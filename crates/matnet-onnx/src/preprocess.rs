@@ -76,6 +76,9 @@ fn raw_shape(net: &dyn SampleNet, source: &Source) -> Vec<Side> {
 /// Adds the inputs of the file and all transforms.
 pub fn add(graph: &mut Graph, net: &dyn SampleNet, source: &Source) -> Result<Prepared, Error> {
     let preprocess = source.preprocess;
+    if preprocess.windows.is_some() && preprocess.fill.is_some() {
+        return Err(Error::Refused("missing values of a forecast cannot be filled in ONNX".to_owned()));
+    }
     let shape = raw_shape(net, source);
     let axes = shape.len();
     let input = graph.input("input", Type::Float, Some(&shape), "the numbers as they stand in your files");

@@ -2,8 +2,8 @@
 
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Tensor, TensorData};
+use matnet::Mode;
 use matnet::net::{Net, NetOutput, SampleTarget};
-use matnet::{LayerState, Mode};
 use matnet_data::Array;
 use matnet_data::local::ReadOptions;
 use matnet_data::transform::scale::Scaler;
