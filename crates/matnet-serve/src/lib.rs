@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A request's way: [`connection`](self) (hyper) → `route` → `protocol` (tensors) → the queue of a `model` → its batches → back.
+//! A request's way: `server` (hyper) → `route` → `protocol` (tensors) → the `queue` of a `model` → its `batch` → back.
 
 #![forbid(unsafe_code)]
 
