@@ -41,7 +41,7 @@ use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
     BatchScore, ClassLoss, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
-    Task, WeightedMean, entry_losses, label_cross_entropy, to_vec, weighted_mean,
+    Task, Wanted, WeightedMean, entry_losses, label_cross_entropy, to_vec, weighted_mean,
 };
 use crate::{Error, Result};
 
@@ -609,6 +609,19 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn predict(loaded: &Loaded<Self>, inputs: Array, lengths: &[usize]) -> Result<Predictions> {
         predict::predict(loaded, inputs, lengths)
+    }
+
+    fn states(
+        loaded: &Loaded<Self>,
+        wanted: Wanted,
+        inputs: Array,
+        lengths: &[usize],
+    ) -> Result<Predictions> {
+        predict::states(loaded, wanted, inputs, lengths)
+    }
+
+    fn decode(loaded: &Loaded<Self>, codes: Array) -> Result<Array> {
+        predict::decode(loaded, codes)
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
