@@ -36,8 +36,7 @@ def as_array(value: Any, name: str) -> Array:
         return np.asarray(value)
     if _is_sparse(value):
         raise TypeError(
-            f"{name}: a sparse matrix or array was passed, but dense data is required; "
-            "use .toarray() to convert it"
+            f"{name}: a sparse matrix or array was passed, but dense data is required; use .toarray() to convert it"
         )
     if isinstance(value, (str, bytes)) or value is None:
         raise ValueError(f"{name}: {value!r}; an array expected")
@@ -157,9 +156,7 @@ def padded(value: Sequence[Any], name: str) -> tuple[Floats, npt.NDArray[np.int6
     sides = samples[0].shape[1:]
     for at, sample in enumerate(samples):
         if sample.ndim not in (2, 3):
-            raise ValueError(
-                f"{name}[{at}]: shape {sample.shape}; [time, rows, cols] or [time, channels] expected"
-            )
+            raise ValueError(f"{name}[{at}]: shape {sample.shape}; [time, rows, cols] or [time, channels] expected")
         if sample.shape[1:] != sides:
             raise ValueError(f"{name}[{at}]: shape {sample.shape}; [time, {_comma(sides)}] expected, as in {name}[0]")
         if sample.size == 0:

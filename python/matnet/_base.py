@@ -37,11 +37,26 @@ ARGUMENTS = {
     "source": "X",
     "valid": "eval_set",
 }
-ARRAYS = {"x": "X", "y": "y", "length": "X", "weight": "sample_weight", "classes": "y", "labels": "y"}
-ARRAYS |= {"features": "X", "edges": "edges", "relations": "relations", "train": "eval_set", "valid": "eval_set"}
+ARRAYS = {
+    "x": "X",
+    "y": "y",
+    "length": "X",
+    "weight": "sample_weight",
+    "classes": "y",
+    "labels": "y",
+}
+ARRAYS |= {
+    "features": "X",
+    "edges": "edges",
+    "relations": "relations",
+    "train": "eval_set",
+    "valid": "eval_set",
+}
 
 #: What a kind of net needs to be told, unless the user does.
-DEFAULT_HIDDEN: dict[str, Any] = {"column-net": 20, "gcn": 16, "chebyshev": 16}
+DEFAULT_HIDDEN: dict[str, Any] = {"column-net": 20, "gcn": [16], "chebyshev": [16]}
+#: Kinds whose `hidden` is a list with the units of each layer, where one number means one layer.
+LISTED = ("gcn", "chebyshev")
 DEFAULT_DEPTH = {"autoencoder": 2, "column-net": 2}
 
 
@@ -88,6 +103,8 @@ class Net(BaseEstimator):  # type: ignore[misc]
         if "hidden" not in model:
             vector = model.get("form") == "vector"
             model["hidden"] = DEFAULT_HIDDEN.get(kind, [64] if vector else [16, 16])
+        if kind in LISTED and isinstance(model["hidden"], (int, np.integer)):
+            model["hidden"] = [model["hidden"]]
         if kind in DEFAULT_DEPTH:
             model.setdefault("depth", DEFAULT_DEPTH[kind])
         return tables
@@ -229,9 +246,7 @@ class Net(BaseEstimator):  # type: ignore[misc]
             raise FileExistsError(f"folder: {os.fspath(folder)} is not empty; a new folder expected")
         about = {
             "estimator": type(self).__name__,
-            "parameters": {
-                name: value for name, value in self.get_params(deep=False).items() if is_plain(value)
-            },
+            "parameters": {name: value for name, value in self.get_params(deep=False).items() if is_plain(value)},
             "fitted": {name: plain_fitted(value) for name, value in self._fitted().items()},
         }
         files = {**self._files, ESTIMATOR_FILE: (json.dumps(about, indent=1) + "\n").encode()}
@@ -239,12 +254,20 @@ class Net(BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> dict[str, Any]:
         """What `fit` found out about the data."""
-        names = ("classes_", "n_features_in_", "feature_names_in_", "_input_shape", "_flat", "_target")
+        names = (
+            "classes_",
+            "n_features_in_",
+            "feature_names_in_",
+            "_input_shape",
+            "_flat",
+            "_target",
+        )
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
 
 def said_of_arguments(text: str) -> str:
     """An error about keys of a config, said of keywords."""
+
     def key(found: re.Match[str]) -> str:
         return ARGUMENTS.get(found[2]) or ARGUMENTS.get(found[2].split(".")[0]) or found[2]
 
@@ -294,7 +317,10 @@ def is_plain(value: Any) -> bool:
 def plain_fitted(value: Any) -> Any:
     """An attribute as JSON; arrays with their type."""
     if isinstance(value, np.ndarray):
-        return {"array": value.tolist(), "dtype": value.dtype.str if value.dtype.kind != "O" else "O"}
+        return {
+            "array": value.tolist(),
+            "dtype": value.dtype.str if value.dtype.kind != "O" else "O",
+        }
     return value
 
 

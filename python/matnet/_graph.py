@@ -121,14 +121,16 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
         require_finite(features, "X")
         pairs = native(edges, "edges")
         if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or 2 not in pairs.shape:
-            raise ValueError(
-                f"edges: shape {pairs.shape} of {pairs.dtype}; integers [edges, 2] or [2, edges] expected"
-            )
+            raise ValueError(f"edges: shape {pairs.shape} of {pairs.dtype}; integers [edges, 2] or [2, edges] expected")
         if pairs.shape[1] != 2:
             pairs = np.ascontiguousarray(pairs.T)
         if pairs.size and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(features):
             raise ValueError(f"edges: node {int(pairs.max())}; 0 to {len(features) - 1} expected")
-        arrays: dict[str, Array] = {"features": features, "edges": pairs, "directed": np.array([bool(directed)])}
+        arrays: dict[str, Array] = {
+            "features": features,
+            "edges": pairs,
+            "directed": np.array([bool(directed)]),
+        }
         if relations is not None:
             arrays["relations"] = native(relations, "relations")
         return arrays

@@ -44,9 +44,7 @@ def sequences(net: Any, X: Any, *, reset: bool) -> tuple[Floats, npt.NDArray[np.
     elif x.ndim == 3:
         x = x[..., None]
     if x.ndim != 4:
-        raise ValueError(
-            f"X: shape {x.shape}; [n, time, rows, cols], [n, time, channels] or [n, features] expected"
-        )
+        raise ValueError(f"X: shape {x.shape}; [n, time, rows, cols], [n, time, channels] or [n, features] expected")
     _remember(net, x.shape[2:], flat, reset=reset)
     return np.ascontiguousarray(x), None
 
@@ -95,8 +93,9 @@ def _deep(X: Any) -> bool:
     ndim = getattr(X, "ndim", None)
     if ndim is None:
         try:
-            ndim = np.ndim(X)
-        except ValueError:
+            ndim = np.asarray(X).ndim
+        except (TypeError, ValueError):
+            # Scikit-learn's checks say what is wrong with it.
             return False
     return isinstance(ndim, int) and ndim > 2
 
@@ -122,18 +121,14 @@ def _remember(net: Any, sides: tuple[int, ...], flat: bool, *, reset: bool) -> N
         if not flat:
             net.n_features_in_ = int(np.prod(sides))
     elif tuple(sides) != tuple(net._input_shape):
-        raise ValueError(
-            f"X: matrices of shape {tuple(sides)}; the net was trained on {tuple(net._input_shape)}"
-        )
+        raise ValueError(f"X: matrices of shape {tuple(sides)}; the net was trained on {tuple(net._input_shape)}")
 
 
 def weights(sample_weight: Any, count: int) -> Array | None:
     """Weights of samples; `None` if all are the same."""
     if sample_weight is None:
         return None
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=[np.float64, np.float32], input_name="sample_weight"
-    )
+    weight = check_array(sample_weight, ensure_2d=False, dtype=[np.float64, np.float32], input_name="sample_weight")
     if weight.ndim == 0:
         return None
     if weight.shape != (count,):
@@ -141,5 +136,5 @@ def weights(sample_weight: Any, count: int) -> Array | None:
     if (weight < 0).any():
         raise ValueError("sample_weight: negative; numbers from 0 expected")
     if not (weight > 0).any():
-        raise ValueError("sample_weight: all are 0; some above 0 expected")
+        raise ValueError("sample_weight: every weight is zero; some above 0 expected")
     return np.ascontiguousarray(weight, dtype=np.float64)

@@ -38,7 +38,10 @@ def _width(metadata: Mapping[str, Any]) -> int:
 
 
 def _of_command(
-    config: Mapping[str, Any], metadata: Mapping[str, Any], folder: str, estimators: Mapping[str, Any]
+    config: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    folder: str,
+    estimators: Mapping[str, Any],
 ) -> Any:
     """The estimator of a run that the command made: the kind of net and its targets say which."""
     model, data, train = (dict(config.get(table, {})) for table in ("model", "data", "train"))
@@ -74,8 +77,8 @@ def _of_command(
     net._target = {"labels": "labels", "values": "value", "matrices": "matrix"}.get(str(target), "class")
     net._single = target == "values" and _width(metadata) == 1
     net._flat = False
-    sides = model.get("input")
-    if sides is not None:
+    sides = list(model.get("input", []))
+    if sides:
         net._input_shape = tuple(sides)
         net.n_features_in_ = int(np.prod(sides))
     if name == "MatrixAutoEncoder":

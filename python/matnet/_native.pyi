@@ -34,6 +34,7 @@ def train(
     threads: int | None = None,
     cache: str | None = None,
 ) -> tuple[str | None, bool]: ...
+
 @final
 class Predictor:
     @staticmethod

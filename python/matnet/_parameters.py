@@ -19,7 +19,7 @@ from matnet import _native
 
 #: Keys that the data, the estimator or another argument decides.
 LEFT_OUT = {
-    "model": {"input", "output", "num_features", "num_classes", "num_relations", "horizon"},
+    "model": {"input", "output", "num_features", "num_classes", "num_relations", "steps"},
     "train": {"seed", "from_sha256", "previous_epochs", "log_test"},
 }
 
@@ -68,7 +68,11 @@ OWN: dict[str, tuple[Any, str, str]] = {
     ),
     "n_jobs": (None, "int | None", "threads; one per core by default, which changes no result"),
     "verbose": (False, "bool", "whether to show a progress bar"),
-    "callbacks": (None, "Sequence[CallbackLike] | None", "who hears of every epoch; see `matnet.callbacks`"),
+    "callbacks": (
+        None,
+        "Sequence[CallbackLike] | None",
+        "who hears of every epoch; see `matnet.callbacks`",
+    ),
 }
 
 TRAILING = ("validation_fraction", "random_state", "n_jobs", "verbose", "callbacks")
@@ -93,7 +97,8 @@ SPECS = {
     "MatrixRegressor": Spec(("feedforward",), without=("window", "normalize_window")),
     "SequenceClassifier": Spec(("sequence-classifier", "sequence-labeller")),
     "SequenceRegressor": Spec(
-        ("sequence-regressor", "sequence-labeller", "seq2seq"), without=("window", "normalize_window")
+        ("sequence-regressor", "sequence-labeller", "seq2seq"),
+        without=("window", "normalize_window"),
     ),
     "MatrixAutoEncoder": Spec(("autoencoder",)),
     "GraphClassifier": Spec(("column-net", "gcn", "chebyshev"), own=("kind",)),
@@ -101,7 +106,15 @@ SPECS = {
         ("seq2seq", "feedforward"),
         own=("kind", "horizon"),
         defaults={"epochs": 100, "window": 32, "scale": "standardize"},
-        without=("scale_target", "missing", "missing_mask", "log", "spectrogram", "log_mel", "permute"),
+        without=(
+            "scale_target",
+            "missing",
+            "missing_mask",
+            "log",
+            "spectrogram",
+            "log_mel",
+            "permute",
+        ),
     ),
 }
 
@@ -184,14 +197,25 @@ def _type(value: Any) -> str:
     return "str | None" if isinstance(value, str) else "Any"
 
 
-#: Keys that also take what their template does not show.
-WIDER = {"class_weights", "hidden", "augment", "learning_rate_multipliers", "freeze", "warmup_epochs", "step_size"}
-WIDER |= {"restart_epochs", "patience", "log", "log_mel", "spectrogram"}
+#: Keys that take more than what their template shows.
+WIDER = {
+    "class_weights",
+    "hidden",
+    "augment",
+    "learning_rate_multipliers",
+    "freeze",
+    "log",
+    "log_mel",
+    "spectrogram",
+}
+NUMBERS = {"warmup_epochs", "step_size", "restart_epochs"}
 
 
 def annotation(name: str, kind: str) -> str:
     """The type of a keyword in the stubs."""
-    return "Any" if name in WIDER and kind != "int | None" else kind
+    if name in NUMBERS:
+        return "float | None"
+    return "Any" if name in WIDER else kind
 
 
 def parameters(estimator: str) -> type:
@@ -220,7 +244,11 @@ def parameters(estimator: str) -> type:
     made = type(
         f"{estimator}Parameters",
         (),
-        {"__init__": __init__, "__init_subclass__": classmethod(__init_subclass__), "__doc__": "Keywords."},
+        {
+            "__init__": __init__,
+            "__init_subclass__": classmethod(__init_subclass__),
+            "__doc__": "Keywords.",
+        },
     )
     return made
 

@@ -30,6 +30,7 @@ OWN: dict[str, tuple[Any, str, str]]
 TRAILING: tuple[str, ...]
 SPECS: dict[str, Spec]
 WIDER: set[str]
+NUMBERS: set[str]
 
 def options(estimator: str) -> dict[str, Option]: ...
 def own_arguments(estimator: str) -> dict[str, tuple[Any, str, str]]: ...
@@ -69,11 +70,11 @@ class MatrixClassifierParameters:
     momentum: float | None
     weight_decay: float | None
     schedule: str | None
-    warmup_epochs: int | None
+    warmup_epochs: float | None
     min_learning_rate: float | None
     gamma: float | None
-    step_size: int | None
-    restart_epochs: int | None
+    step_size: float | None
+    restart_epochs: float | None
     restart_factor: int | None
     grad_clip_norm: float | None
     grad_clip_norm_per_param: Any
@@ -134,11 +135,11 @@ class MatrixClassifierParameters:
         momentum: float | None = None,
         weight_decay: float | None = None,
         schedule: str | None = None,
-        warmup_epochs: int | None = None,
+        warmup_epochs: float | None = None,
         min_learning_rate: float | None = None,
         gamma: float | None = None,
-        step_size: int | None = None,
-        restart_epochs: int | None = None,
+        step_size: float | None = None,
+        restart_epochs: float | None = None,
         restart_factor: int | None = None,
         grad_clip_norm: float | None = None,
         grad_clip_norm_per_param: Any = None,
@@ -199,11 +200,11 @@ class MatrixRegressorParameters:
     momentum: float | None
     weight_decay: float | None
     schedule: str | None
-    warmup_epochs: int | None
+    warmup_epochs: float | None
     min_learning_rate: float | None
     gamma: float | None
-    step_size: int | None
-    restart_epochs: int | None
+    step_size: float | None
+    restart_epochs: float | None
     restart_factor: int | None
     grad_clip_norm: float | None
     grad_clip_norm_per_param: Any
@@ -265,11 +266,11 @@ class MatrixRegressorParameters:
         momentum: float | None = None,
         weight_decay: float | None = None,
         schedule: str | None = None,
-        warmup_epochs: int | None = None,
+        warmup_epochs: float | None = None,
         min_learning_rate: float | None = None,
         gamma: float | None = None,
-        step_size: int | None = None,
-        restart_epochs: int | None = None,
+        step_size: float | None = None,
+        restart_epochs: float | None = None,
         restart_factor: int | None = None,
         grad_clip_norm: float | None = None,
         grad_clip_norm_per_param: Any = None,
@@ -330,11 +331,11 @@ class SequenceClassifierParameters:
     momentum: float | None
     weight_decay: float | None
     schedule: str | None
-    warmup_epochs: int | None
+    warmup_epochs: float | None
     min_learning_rate: float | None
     gamma: float | None
-    step_size: int | None
-    restart_epochs: int | None
+    step_size: float | None
+    restart_epochs: float | None
     restart_factor: int | None
     grad_clip_norm: float | None
     grad_clip_norm_per_param: Any
@@ -394,11 +395,11 @@ class SequenceClassifierParameters:
         momentum: float | None = None,
         weight_decay: float | None = None,
         schedule: str | None = None,
-        warmup_epochs: int | None = None,
+        warmup_epochs: float | None = None,
         min_learning_rate: float | None = None,
         gamma: float | None = None,
-        step_size: int | None = None,
-        restart_epochs: int | None = None,
+        step_size: float | None = None,
+        restart_epochs: float | None = None,
         restart_factor: int | None = None,
         grad_clip_norm: float | None = None,
         grad_clip_norm_per_param: Any = None,
@@ -443,7 +444,6 @@ class SequenceRegressorParameters:
     dropout: float | None
     forget_bias: float | None
     init: str | None
-    steps: Any
     decoder_state: str | None
     epochs: int | None
     batch_size: int | None
@@ -460,11 +460,11 @@ class SequenceRegressorParameters:
     momentum: float | None
     weight_decay: float | None
     schedule: str | None
-    warmup_epochs: int | None
+    warmup_epochs: float | None
     min_learning_rate: float | None
     gamma: float | None
-    step_size: int | None
-    restart_epochs: int | None
+    step_size: float | None
+    restart_epochs: float | None
     restart_factor: int | None
     grad_clip_norm: float | None
     grad_clip_norm_per_param: Any
@@ -510,7 +510,6 @@ class SequenceRegressorParameters:
         dropout: float | None = None,
         forget_bias: float | None = None,
         init: str | None = None,
-        steps: Any = None,
         decoder_state: str | None = None,
         epochs: int | None = 100,
         batch_size: int | None = None,
@@ -527,11 +526,11 @@ class SequenceRegressorParameters:
         momentum: float | None = None,
         weight_decay: float | None = None,
         schedule: str | None = None,
-        warmup_epochs: int | None = None,
+        warmup_epochs: float | None = None,
         min_learning_rate: float | None = None,
         gamma: float | None = None,
-        step_size: int | None = None,
-        restart_epochs: int | None = None,
+        step_size: float | None = None,
+        restart_epochs: float | None = None,
         restart_factor: int | None = None,
         grad_clip_norm: float | None = None,
         grad_clip_norm_per_param: Any = None,
@@ -587,11 +586,11 @@ class MatrixAutoEncoderParameters:
     momentum: float | None
     weight_decay: float | None
     schedule: str | None
-    warmup_epochs: int | None
+    warmup_epochs: float | None
     min_learning_rate: float | None
     gamma: float | None
-    step_size: int | None
-    restart_epochs: int | None
+    step_size: float | None
+    restart_epochs: float | None
     restart_factor: int | None
     grad_clip_norm: float | None
     grad_clip_norm_per_param: Any
@@ -646,11 +645,11 @@ class MatrixAutoEncoderParameters:
         momentum: float | None = None,
         weight_decay: float | None = None,
         schedule: str | None = None,
-        warmup_epochs: int | None = None,
+        warmup_epochs: float | None = None,
         min_learning_rate: float | None = None,
         gamma: float | None = None,
-        step_size: int | None = None,
-        restart_epochs: int | None = None,
+        step_size: float | None = None,
+        restart_epochs: float | None = None,
         restart_factor: int | None = None,
         grad_clip_norm: float | None = None,
         grad_clip_norm_per_param: Any = None,
@@ -682,7 +681,7 @@ class MatrixAutoEncoderParameters:
 
 class GraphClassifierParameters:
     kind: str
-    hidden: int | None
+    hidden: Any
     depth: int | None
     aggregation: str | None
     heads: int | None
@@ -709,11 +708,11 @@ class GraphClassifierParameters:
     momentum: float | None
     weight_decay: float | None
     schedule: str | None
-    warmup_epochs: int | None
+    warmup_epochs: float | None
     min_learning_rate: float | None
     gamma: float | None
-    step_size: int | None
-    restart_epochs: int | None
+    step_size: float | None
+    restart_epochs: float | None
     restart_factor: int | None
     grad_clip_norm: float | None
     grad_clip_norm_per_param: Any
@@ -739,7 +738,7 @@ class GraphClassifierParameters:
         self,
         *,
         kind: str = "column-net",
-        hidden: int | None = None,
+        hidden: Any = None,
         depth: int | None = None,
         aggregation: str | None = None,
         heads: int | None = None,
@@ -766,11 +765,11 @@ class GraphClassifierParameters:
         momentum: float | None = None,
         weight_decay: float | None = None,
         schedule: str | None = None,
-        warmup_epochs: int | None = None,
+        warmup_epochs: float | None = None,
         min_learning_rate: float | None = None,
         gamma: float | None = None,
-        step_size: int | None = None,
-        restart_epochs: int | None = None,
+        step_size: float | None = None,
+        restart_epochs: float | None = None,
         restart_factor: int | None = None,
         grad_clip_norm: float | None = None,
         grad_clip_norm_per_param: Any = None,
@@ -799,7 +798,6 @@ class ForecasterParameters:
     horizon: int
     form: str | None
     hidden: Any
-    steps: Any
     cell: str | None
     activation: str | None
     output_activation: str | None
@@ -831,11 +829,11 @@ class ForecasterParameters:
     momentum: float | None
     weight_decay: float | None
     schedule: str | None
-    warmup_epochs: int | None
+    warmup_epochs: float | None
     min_learning_rate: float | None
     gamma: float | None
-    step_size: int | None
-    restart_epochs: int | None
+    step_size: float | None
+    restart_epochs: float | None
     restart_factor: int | None
     grad_clip_norm: float | None
     grad_clip_norm_per_param: Any
@@ -866,7 +864,6 @@ class ForecasterParameters:
         horizon: int = 1,
         form: str | None = None,
         hidden: Any = None,
-        steps: Any = None,
         cell: str | None = None,
         activation: str | None = None,
         output_activation: str | None = None,
@@ -898,11 +895,11 @@ class ForecasterParameters:
         momentum: float | None = None,
         weight_decay: float | None = None,
         schedule: str | None = None,
-        warmup_epochs: int | None = None,
+        warmup_epochs: float | None = None,
         min_learning_rate: float | None = None,
         gamma: float | None = None,
-        step_size: int | None = None,
-        restart_epochs: int | None = None,
+        step_size: float | None = None,
+        restart_epochs: float | None = None,
         restart_factor: int | None = None,
         grad_clip_norm: float | None = None,
         grad_clip_norm_per_param: Any = None,

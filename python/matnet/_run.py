@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matnet import _native
-from matnet._arrays import as_array, arrays_of, floats, is_ragged, padded
+from matnet._arrays import arrays_of, as_array, floats, is_ragged, padded
 from matnet.callbacks import CallbackLike, Events, Progress
 
 __all__ = ["Run", "kinds", "load_run", "new", "train"]
@@ -240,7 +240,10 @@ class Run:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], *, _home: tempfile.TemporaryDirectory[str] | None = None
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        _home: tempfile.TemporaryDirectory[str] | None = None,
     ) -> None:
         self.folder = Path(folder)
         self._home = _home
@@ -267,7 +270,7 @@ class Run:
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        """A dict for every epoch and split: ``epoch``, ``split``, ``loss``, ``error``, …"""
+        """A dict for every epoch and split: ``epoch``, ``split``, ``loss``, ``error`` and more."""
         return read_history((self.folder / "metrics.csv").read_text(encoding="utf-8"))
 
     @property
@@ -425,6 +428,4 @@ def read_history(text: str) -> list[dict[str, Any]]:
             return int(value)
         return float(value) if value else math.nan
 
-    return [
-        {name: cell(name, value) for name, value in row.items()} for row in csv.DictReader(text.splitlines())
-    ]
+    return [{name: cell(name, value) for name, value in row.items()} for row in csv.DictReader(text.splitlines())]

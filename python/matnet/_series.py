@@ -61,8 +61,12 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
             raise ValueError(f"kind: {self.kind!r}; one of {', '.join(known)} expected")
         self.n_features_in_ = table.shape[1]
         self._train(str(self.kind), {"x": table}, data={"horizon": self.horizon})
-        self._last = np.array(table[-int(self.window) :])
+        self._last = np.array(table[-self._window :])
         return self
+
+    @property
+    def _window(self) -> int:
+        return int(self.window or 0)
 
     def _table(self, X: Any) -> Floats:
         table = floats(X, "X")
@@ -91,15 +95,15 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
             X = getattr(self, "_last", None)
             if X is None:
                 raise ValueError("X: the rows before the forecast expected; this net was loaded without its table")
-        tables = floats(X, "X")
+        tables: npt.NDArray[Any] = floats(X, "X")
         single = tables.ndim < 3
         tables = self._table(tables)[None] if single else tables
-        if tables.shape[1] < self.window or tables.shape[2] != self.n_features_in_:
+        if tables.shape[1] < self._window or tables.shape[2] != self.n_features_in_:
             raise ValueError(
-                f"X: shape {tables.shape[1:]}; at least {self.window} rows of {self.n_features_in_} columns expected"
+                f"X: shape {tables.shape[1:]}; at least {self._window} rows of {self.n_features_in_} columns expected"
             )
         require_finite(tables, "X")
-        tables = np.ascontiguousarray(tables[:, -int(self.window) :])
+        tables = np.ascontiguousarray(tables[:, -self._window :])
         values = self._predict_arrays(tables, [])
         values = values.reshape(len(tables), -1, self.n_features_in_)
         return values[0] if single else values
@@ -119,7 +123,7 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
         float
             R².
         """
-        table, window, horizon = self._table(X), int(self.window), int(self.horizon)
+        table, window, horizon = self._table(X), self._window, int(self.horizon)
         starts = range(len(table) - window - horizon + 1)
         if not len(starts):
             raise ValueError(f"X: {len(table)} rows; at least {window + horizon} expected")

@@ -6,9 +6,7 @@ saved as a run folder, which the command takes, and `load` makes an estimator of
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,11 +19,16 @@ from sklearn.base import (
 )
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
 
 from matnet import _inputs, _parameters
 from matnet._arrays import Array, as_array, floats, native
-from matnet._base import ESTIMATOR_FILE, Net, from_plain, read_files
+from matnet._base import Net
 from matnet._graph import GraphClassifier
 from matnet._series import Forecaster
 
@@ -96,8 +99,7 @@ class _Samples(Net):
     def _predicted(self, X: Any, wanted: str = "predictions") -> npt.NDArray[np.float32]:
         check_is_fitted(self)
         arrays = self._x(X, reset=False)
-        self._steps = arrays["length"].tolist() if "length" in arrays else None
-        return self._predict_arrays(arrays["x"], self._steps or [], wanted)
+        return self._predict_arrays(arrays["x"], arrays["length"].tolist() if "length" in arrays else [], wanted)
 
 
 class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
@@ -145,9 +147,12 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
         found = np.clip(found, 0, len(self.classes_) - 1)
         unknown = self.classes_[found] != target
         if unknown.any():
-            raise ValueError(f"y: class {target[unknown][0]!r} is not one of {self.classes_.tolist()}")
+            raise ValueError(f"y: class {target[unknown][0]} is not one of {self.classes_.tolist()}")
         names = np.array([str(index) for index in range(len(self.classes_))])
-        return {"y": np.ascontiguousarray(found, dtype=np.int64), "classes": native(names, "classes")}
+        return {
+            "y": np.ascontiguousarray(found, dtype=np.int64),
+            "classes": native(names, "classes"),
+        }
 
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None, eval_set: EvalSet = None) -> Self:
         """Train the net.
@@ -197,9 +202,7 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
             x = self._x(X, reset=True)["x"]
             self._input_shape = tuple(x.shape[2:] if self._sequences else x.shape[1:])
             return self._learn(X, y, sample_weight, None, reset=False, train={"epochs": 1})
-        return self._learn(
-            X, y, sample_weight, None, reset=before is None, train={"epochs": 1}, from_files=before
-        )
+        return self._learn(X, y, sample_weight, None, reset=before is None, train={"epochs": 1}, from_files=before)
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict the probability of every class.
@@ -219,7 +222,8 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
             return values
         total = values.sum(-1, keepdims=True)
         # Rows of float32 sum to 1 up to rounding; steps after the end of a sequence are 0.
-        return np.divide(values, total, out=values, where=total > 0)
+        np.divide(values, total, out=values, where=total > 0)
+        return values
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict the most probable class of every sample.
@@ -257,9 +261,8 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
         """
         predicted, target = self.predict(X), as_array(y, "y")
         if predicted.ndim == 2 and self._target == "class":
-            counts = np.ones(predicted.shape, dtype=bool)
-            if self._steps is not None:
-                counts = np.arange(predicted.shape[1]) < np.array(self._steps)[:, None]
+            lengths = self._x(X, reset=False).get("length", np.full(len(predicted), predicted.shape[1]))
+            counts = np.arange(predicted.shape[1]) < lengths[:, None]
             return float((predicted == target)[counts].mean())
         return float(accuracy_score(target, predicted, sample_weight=sample_weight))
 
@@ -337,7 +340,7 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
             from_files=before,
         )
 
-    def predict(self, X: Any) -> npt.NDArray[np.float32]:
+    def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict values or matrices.
 
         Parameters
@@ -351,6 +354,9 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
             As `y` was.
         """
         values = self._predicted(X)
+        if self._target == "value":
+            # As scikit-learn's regressors have them.
+            values = values.astype(np.float64)
         return values[:, 0] if self._single else values
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -370,14 +376,19 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         """
         predicted, target = self.predict(X), as_array(y, "y")
         if predicted.ndim > 2:
-            predicted, target = predicted.reshape(len(predicted), -1), target.reshape(len(target), -1)
+            predicted, target = (
+                predicted.reshape(len(predicted), -1),
+                target.reshape(len(target), -1),
+            )
         return float(r2_score(target, predicted, sample_weight=sample_weight))
 
 
 def refuse_scale(net: Any) -> None:
     """Fail if a scale would be fitted to every part of the data anew."""
     if getattr(net, "scale", None) not in (None, "none"):
-        raise ValueError("scale: partial_fit would fit it to every part anew; scale the data before, with StandardScaler")
+        raise ValueError(
+            "scale: partial_fit would fit it to every part anew; scale the data before, with StandardScaler"
+        )
 
 
 class MatrixClassifier(_parameters.MatrixClassifierParameters, _Classifier):
@@ -526,6 +537,11 @@ class MatrixAutoEncoder(
     """
 
     _spec, _kinds = "MatrixAutoEncoder", ("autoencoder",)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, eval_set: Any = None) -> MatrixAutoEncoder:
         """Train the auto-encoder.

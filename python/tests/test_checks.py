@@ -23,7 +23,7 @@ ESTIMATORS = [
     matnet.MatrixRegressor(learning_rate=0.01),
     matnet.MatrixAutoEncoder(learning_rate=0.01, epochs=5),
     matnet.SequenceClassifier(hidden=(6, 1), learning_rate=0.02, epochs=25),
-    matnet.SequenceRegressor(hidden=(6, 1), learning_rate=0.02, epochs=25),
+    matnet.SequenceRegressor(hidden=(8, 1), learning_rate=0.02, epochs=80),
 ]
 
 

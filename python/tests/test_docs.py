@@ -10,7 +10,14 @@ import pytest
 from conftest import needs
 
 HERE = Path(__file__).parent.parent
-MODULES = ["matnet", "matnet._run", "matnet.callbacks", "matnet.estimators", "matnet._graph", "matnet._series"]
+MODULES = [
+    "matnet",
+    "matnet._run",
+    "matnet.callbacks",
+    "matnet.estimators",
+    "matnet._graph",
+    "matnet._series",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -186,7 +186,13 @@ def test_forecaster():
     table = np.stack([np.sin(t / 8), np.cos(t / 11), t / 300], axis=1)
     for kind in ("seq2seq", "feedforward"):
         net = matnet.Forecaster(
-            kind=kind, window=12, horizon=3, hidden=(6, 2), epochs=3, validation_fraction=0.2, random_state=0
+            kind=kind,
+            window=12,
+            horizon=3,
+            hidden=(6, 2),
+            epochs=3,
+            validation_fraction=0.2,
+            random_state=0,
         ).fit(table)
         assert net.predict().shape == (3, 3)
         assert np.allclose(net.predict(), net.predict(table[-12:]))

@@ -40,7 +40,8 @@ def test_xarray():
     # A sequence net reads along the axis called time.
     net = matnet.SequenceClassifier(hidden=(3, 3), epochs=1, random_state=0)
     assert np.array_equal(
-        net.fit(array, Y).predict_proba(array), net.fit(X.swapaxes(1, 2), Y).predict_proba(X.swapaxes(1, 2))
+        net.fit(array, Y).predict_proba(array),
+        net.fit(X.swapaxes(1, 2), Y).predict_proba(X.swapaxes(1, 2)),
     )
 
 
@@ -136,9 +137,7 @@ def test_optuna_prunes():
         net.fit(X, Y, eval_set=(X[:10], Y[:10]))
         return min(net.history_["valid_loss"])
 
-    study = optuna.create_study(
-        sampler=optuna.samplers.RandomSampler(seed=0), pruner=optuna.pruners.MedianPruner(1, 1)
-    )
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0), pruner=optuna.pruners.MedianPruner(1, 1))
     study.optimize(objective, n_trials=8)
     states = {trial.state for trial in study.trials}
     assert optuna.trial.TrialState.PRUNED in states and study.best_trial

@@ -1,7 +1,6 @@
 """Threads, signals, memory, import and the command."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading

@@ -17,7 +17,10 @@ SAMPLES = {
     "autoencoder": ({"x": X}, {"hidden": [3, 3], "depth": 2}),
     "sequence-classifier": ({"x": X[..., None], "y": X[:, 0, 0] > 0}, {"hidden": [3, 3]}),
     "sequence-regressor": ({"x": X[..., None], "y": X[:, 0, 0]}, {"hidden": [3, 3]}),
-    "sequence-labeller": ({"x": X[..., None], "y": (X[:, :, 0] > 0).astype(int)}, {"hidden": [3, 3]}),
+    "sequence-labeller": (
+        {"x": X[..., None], "y": (X[:, :, 0] > 0).astype(int)},
+        {"hidden": [3, 3]},
+    ),
     "seq2seq": ({"x": X[..., None], "y": X[:, :2, :, None]}, {"hidden": [3, 3]}),
 }
 GRAPH = {
@@ -27,11 +30,14 @@ GRAPH = {
 }
 GRAPHS = {
     "column-net": {"hidden": 4, "depth": 2},
-    "gcn": {"hidden": 4},
-    "chebyshev": {"hidden": 4},
+    "gcn": {"hidden": [4]},
+    "chebyshev": {"hidden": [4]},
 }
 OTHERS = {
-    "turing-machine": {"data": {"task": "copy", "width": 3, "sequences_per_epoch": 16}, "model": {}},
+    "turing-machine": {
+        "data": {"task": "copy", "width": 3, "sequences_per_epoch": 16},
+        "model": {},
+    },
     "memory-network": {"data": {"source": "stories", "limit": 20}, "model": {}},
     "end-to-end-memory": {"data": {"source": "stories", "limit": 20}, "model": {}},
 }
@@ -96,7 +102,9 @@ def test_metrics_are_a_frame(tmp_path):
 
 def test_a_toml_file_and_a_finished_run(tmp_path):
     path = tmp_path / "c.toml"
-    path.write_text('[data]\nsource = "optdigits"\nlimit = 100\n[model]\nkind = "feedforward"\nhidden = [4, 4]\n[train]\nepochs = 1\n')
+    path.write_text(
+        '[data]\nsource = "optdigits"\nlimit = 100\n[model]\nkind = "feedforward"\nhidden = [4, 4]\n[train]\nepochs = 1\n'
+    )
     first = matnet.train(path, out=tmp_path / "run", report=False)
     again = matnet.train(path, out=tmp_path / "run", report=False)
     assert first.result == again.result
@@ -107,7 +115,10 @@ def test_a_toml_file_and_a_finished_run(tmp_path):
 def test_wrong_configs_name_the_key(tmp_path):
     data = {"x": X, "y": X[:, 0, 0] > 0}
     for change, message in [
-        ({"model": {"kind": "feedforward", "hiden": 3}}, "model.hiden: no such key; did you mean `hidden`"),
+        (
+            {"model": {"kind": "feedforward", "hiden": 3}},
+            "model.hiden: no such key; did you mean `hidden`",
+        ),
         ({"model": {"kind": "nothing"}}, "model.kind: nothing"),
         ({"train": {"learning_rate": -1.0}}, "train.learning_rate"),
         ({"train": {"learning_rate": float("nan")}}, "config"),

@@ -44,7 +44,11 @@ def test_same_bytes(name, request, tmp_path, monkeypatch):
     arrays = request.getfixturevalue(name)
     monkeypatch.chdir(tmp_path)
     np.savez(tmp_path / f"{name}.npz", **arrays)
-    config = {"data": {"source": f"{name}.npz", **DATA[name]}, "model": MODELS[name], "train": TRAIN}
+    config = {
+        "data": {"source": f"{name}.npz", **DATA[name]},
+        "model": MODELS[name],
+        "train": TRAIN,
+    }
     text = "\n".join(
         f"[{table}]\n" + "\n".join(f"{key} = {toml(value)}" for key, value in rows.items())
         for table, rows in config.items()

@@ -39,6 +39,7 @@ OWN: dict[str, tuple[Any, str, str]]
 TRAILING: tuple[str, ...]
 SPECS: dict[str, Spec]
 WIDER: set[str]
+NUMBERS: set[str]
 
 def options(estimator: str) -> dict[str, Option]: ...
 def own_arguments(estimator: str) -> dict[str, tuple[Any, str, str]]: ...

@@ -49,7 +49,7 @@ def from_run(run: Any, weights: str = "best") -> Any:
     if hasattr(run, "folder"):
         return load(run.folder, weights)
     if isinstance(run, (str, os.PathLike)):
-        return load(run, weights)
+        return load(os.fspath(run), weights)
     with tempfile.TemporaryDirectory(prefix="matnet-") as folder:
         run.save(folder)
         return load(folder, weights)

@@ -67,7 +67,10 @@ class EndToEnd(nn.Module):
             state = (state @ self.heads.query_map).reshape(config["heads"], config["embedding_dim"])
         for hop in range(config["hops"]):
             keys, values = (0, 1) if self.layer_wise else (hop, hop + 1)
-            memory, values = self.embedding[keys].memory(story), self.embedding[values].memory(story)
+            memory, values = (
+                self.embedding[keys].memory(story),
+                self.embedding[values].memory(story),
+            )
             if config.get("empty_slots", True):
                 unused = config["memory_size"] - len(memory)
                 memory = torch.cat([memory, memory.new_zeros(unused, config["embedding_dim"])])

@@ -69,7 +69,12 @@ class Map(nn.Module):
     """σ(UᵀXV + B) between matrices, or σ(Wᵀx + b) between states of one column."""
 
     def __init__(
-        self, form: str, source: Shape, target: Shape, bias: bool = True, activation: str = "identity"
+        self,
+        form: str,
+        source: Shape,
+        target: Shape,
+        bias: bool = True,
+        activation: str = "identity",
     ):
         super().__init__()
         self.form, self.activation = form, activation
@@ -257,7 +262,13 @@ class MatrixHead(Map):
 class ClassHead(Map):
     """A head that returns a score per class from the flattened state, or from a projection of it."""
 
-    def __init__(self, state: Shape, classes: int, projection: Map | None = None, projection_shape: Shape | None = None):
+    def __init__(
+        self,
+        state: Shape,
+        classes: int,
+        projection: Map | None = None,
+        projection_shape: Shape | None = None,
+    ):
         rows, cols = projection_shape or state
         super().__init__("vector", (rows * cols, 1), (classes, 1))
         self.projection = projection
@@ -275,7 +286,12 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: dict):
         super().__init__()
-        config = {"activation": "relu", "output_activation": "identity", "skip": "none", "block": 1} | config
+        config = {
+            "activation": "relu",
+            "output_activation": "identity",
+            "skip": "none",
+            "block": 1,
+        } | config
         self.form = form = config.get("form", "matrix")
         shapes = hidden_shapes(form, config["hidden"], config.get("depth"))
         self.depth = len(shapes)
@@ -340,7 +356,13 @@ class AutoEncoder(nn.Module):
         return h.reshape(x.shape)
 
 
-RECURRENT = {"form": "matrix", "cell": "lstm", "activation": "tanh", "layers": 1, "bidirectional": False}
+RECURRENT = {
+    "form": "matrix",
+    "cell": "lstm",
+    "activation": "tanh",
+    "layers": 1,
+    "bidirectional": False,
+}
 
 
 class SequenceClassifier(nn.Module):
@@ -435,7 +457,10 @@ class Memory:
         powers = (moved + 1e-8) ** (1 + softplus(sharpness))
         self.weights = powers / powers.sum(-1, keepdim=True)
         writing = self.weights[:, self.reads :]
-        erased, added = torch.sigmoid(changes[:, : self.writes]), torch.tanh(changes[:, self.writes :])
+        erased, added = (
+            torch.sigmoid(changes[:, : self.writes]),
+            torch.tanh(changes[:, self.writes :]),
+        )
         memory = self.memory
         for head in range(self.writes):
             memory = memory * (1 - writing[:, head, :, None] * erased[:, head, None, :])
@@ -451,7 +476,11 @@ class TuringMachine(nn.Module):
         form = self.form = config["form"]
         self.config = config
         hidden = state_shape(form, config["hidden"])
-        width, reads, writes = config.get("slot_width", 20), config.get("read_heads", 1), config.get("write_heads", 1)
+        width, reads, writes = (
+            config.get("slot_width", 20),
+            config.get("read_heads", 1),
+            config.get("write_heads", 1),
+        )
         read = holding(form, (reads, width))
         rows, cols = config["input"]
         self.entry = Map("vector", (cols, 1), (width, 1), bias=False) if form == "matrix" else None
@@ -460,7 +489,11 @@ class TuringMachine(nn.Module):
             self.controller = Cell(form, "lstm", "tanh", seen, hidden)
         else:
             self.controller = Map(form, seen, hidden, activation="tanh")
-        self.address = Map(form, hidden, holding(form, (reads + writes, width + 4 + 2 * config.get("shift_range", 1))))
+        self.address = Map(
+            form,
+            hidden,
+            holding(form, (reads + writes, width + 4 + 2 * config.get("shift_range", 1))),
+        )
         self.change = Map(form, hidden, holding(form, (2 * writes, width)))
         self.hidden_out = Map(form, hidden, holding(form, config["output"]))
         self.read_out = Map(form, read, holding(form, config["output"]), bias=False)

@@ -78,7 +78,6 @@ class Run(nn.Module):
             return torch.cat([1 - second, second], -1)
         return torch.softmax(given, -1)
 
-
     def scaled_back(self, given: Tensor) -> Tensor:
         """Outputs in the units of the targets."""
         scaler = self.note["preprocess"].get("target_scaler")
@@ -87,7 +86,12 @@ class Run(nn.Module):
         shift, scale = (torch.tensor(scaler[name]).to(given) for name in ("shift", "scale"))
         if given.ndim == 2:
             return given * scale + shift
-        sides = {"whole": (1, 1), "row": (-1, 1), "column": (1, -1), "entry": tuple(given.shape[-2:])}[scaler["per"]]
+        sides = {
+            "whole": (1, 1),
+            "row": (-1, 1),
+            "column": (1, -1),
+            "entry": tuple(given.shape[-2:]),
+        }[scaler["per"]]
         return given * scale.reshape(sides) + shift.reshape(sides)
 
 
@@ -159,7 +163,9 @@ class Preprocess(nn.Module):
         super().__init__()
         for key in ("fill", "log", "log_mel", "windows"):
             if note.get(key):
-                raise NotImplementedError(f"{key}: inputs of this run are transformed in a way that matnet.torch does not have")
+                raise NotImplementedError(
+                    f"{key}: inputs of this run are transformed in a way that matnet.torch does not have"
+                )
         self.spectrogram = note["spectrogram"] and Spectrogram(note["spectrogram"])
         self.rows = self.cols = None
         if note["permutation"]:
