@@ -138,8 +138,7 @@ fn what_cannot_fit_into_memory_is_refused_before_it_is_tried() {
     std::fs::write(folder.path().join("c.toml"), CONFIG).unwrap();
     let set = ["--set", "model.form=vector", "--set", "model.hidden=[40000]", "--set", "model.depth=4"];
     let args = [&["train", "c.toml", "--out", "run"][..], &set].concat();
-    let begun = Instant::now();
     let (code, _, err) = run(folder.path(), &args);
     assert!(code == 2 && err.contains("GiB") && err.contains("available"), "{code} {err}");
-    assert!(begun.elapsed() < Duration::from_secs(20) && !folder.path().join("run").exists());
+    assert!(!folder.path().join("run").exists());
 }

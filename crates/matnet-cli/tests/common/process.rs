@@ -1,5 +1,6 @@
 //! Starting commands from tests; those of `matnet-reproduce` include this file too.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ pub fn output(mut command: Command) -> (i32, String, String) {
 
 /// Starts a command and kills it after `wait` milliseconds, again and again with a longer wait, until it ends by itself.
 /// Returns how often it was killed.
-pub fn kill_until_done(command: impl Fn() -> Command, mut wait: u64) -> usize {
+pub fn kill_until_done(command: &impl Fn() -> Command, mut wait: u64) -> usize {
     for kills in 0.. {
         let mut child = command().stdout(Stdio::null()).spawn().unwrap();
         let start = Instant::now();
@@ -29,4 +30,13 @@ pub fn kill_until_done(command: impl Fn() -> Command, mut wait: u64) -> usize {
         wait += 5 + wait / 8;
     }
     unreachable!()
+}
+
+/// As [`kill_until_done`], but at least `times` times however fast the machine is: where the command ends sooner, it starts
+/// again without the folder that it writes, and is killed after half the time.
+pub fn kill_at_least(times: usize, command: impl Fn() -> Command, out: &Path, mut wait: u64) {
+    while kill_until_done(&command, wait) < times {
+        std::fs::remove_dir_all(out).unwrap();
+        wait /= 2;
+    }
 }

@@ -20,7 +20,7 @@ pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     process::output(reproduce(folder, args))
 }
 
-/// Starts a command and kills it, again and again, until it finishes. Returns how often it was killed.
-pub fn kill_until_done(folder: &Path, args: &[&str], wait: u64) -> usize {
-    process::kill_until_done(|| reproduce(folder, args), wait)
+/// Kills a command at least so many times, first after `wait` milliseconds, until it ends by itself; it writes the folder `out`.
+pub fn kill_at_least(times: usize, folder: &Path, args: &[&str], out: &str, wait: u64) {
+    process::kill_at_least(times, || reproduce(folder, args), &folder.join(out), wait);
 }

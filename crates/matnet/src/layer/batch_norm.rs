@@ -3,66 +3,33 @@
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param, RunningState};
 use burn::tensor::module::{batch_norm, batch_norm_train};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
-use crate::config::setters;
+use crate::config::config;
 use crate::error::{ConfigError, check_finite, check_sides, show};
 use crate::init::constant;
 use crate::mode::Mode;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The config of a [`MatBatchNorm`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct MatBatchNormConfig {
-    /// Rows and columns.
-    pub shape: [usize; 2],
-    /// Added to the variance. Default: 1e-5.
-    #[serde(default = "default_epsilon")]
-    pub epsilon: f64,
-    /// The weight of a batch in the running statistics. Default: 0.1.
-    #[serde(default = "default_momentum")]
-    pub momentum: f64,
-    /// The initial value of every entry of the scale G. Default: 1.
-    #[serde(default = "default_scale")]
-    pub scale_init: f64,
-    /// The initial value of every entry of the shift A. Default: 0.
-    #[serde(default)]
-    pub shift_init: f64,
-}
+config! {
+    /// The config of a [`MatBatchNorm`].
+    pub struct MatBatchNormConfig {
+        /// Rows and columns.
+        pub shape: [usize; 2],
+        /// Added to the variance. Default: 1e-5.
+        pub epsilon: f64 = 1e-5,
+        /// The weight of a batch in the running statistics. Default: 0.1.
+        pub momentum: f64 = 0.1,
+        /// The initial value of every entry of the scale G. Default: 1.
+        pub scale_init: f64 = 1.0,
+        /// The initial value of every entry of the shift A. Default: 0.
+        pub shift_init: f64 = 0.0,
+    }
 
-fn default_epsilon() -> f64 {
-    1e-5
-}
-
-fn default_scale() -> f64 {
-    1.0
-}
-
-fn default_momentum() -> f64 {
-    0.1
+    /// Batch norm of matrices of this shape.
+    pub fn new(shape: [usize; 2]);
 }
 
 impl MatBatchNormConfig {
-    /// Batch norm of matrices of this shape.
-    pub fn new(shape: [usize; 2]) -> Self {
-        Self {
-            shape,
-            epsilon: default_epsilon(),
-            momentum: default_momentum(),
-            scale_init: default_scale(),
-            shift_init: 0.0,
-        }
-    }
-
-    setters! {
-        with_epsilon(epsilon: f64);
-        with_momentum(momentum: f64);
-        with_scale_init(scale_init: f64);
-        with_shift_init(shift_init: f64);
-    }
-
     /// Checks the config and initialises the layer, with running mean 0 and variance 1.
     pub fn init(&self, device: &Device) -> Result<MatBatchNorm, ConfigError> {
         check_sides("shape", &self.shape)?;

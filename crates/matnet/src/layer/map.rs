@@ -4,7 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
 use super::{MatLinear, MatLinearConfig};
-use crate::config::setters;
+use crate::config::options;
 use crate::error::{ConfigError, check_sides};
 use crate::form::Form;
 use crate::init::Init;
@@ -13,51 +13,32 @@ use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 use crate::vector::{VecLinear, VecLinearConfig};
 
-/// The config of a [`Map`].
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct MapConfig {
-    /// Matrix or vector.
-    pub form: Form,
-    /// The shape of the input; `[n, 1]` for a vector.
-    pub input: [usize; 2],
-    /// The shape of the output.
-    pub output: [usize; 2],
-    /// Whether there is a bias. Default: yes.
-    pub bias: bool,
-    /// The initial value of every entry of the bias. Default: 0.
-    pub bias_init: f64,
-    /// σ. Default: the identity.
-    pub activation: Activation,
-    /// How the maps are initialised. Default: orthogonal.
-    pub init: Init,
-    /// The variance of the output relative to that of the input, before σ. Default: chosen by σ.
-    pub gain: Option<f64>,
+options! {
+    /// The config of a [`Map`].
+    pub struct MapConfig {
+        /// Matrix or vector.
+        pub form: Form,
+        /// The shape of the input; `[n, 1]` for a vector.
+        pub input: [usize; 2],
+        /// The shape of the output.
+        pub output: [usize; 2],
+        /// Whether there is a bias. Default: yes.
+        pub bias: bool = true,
+        /// The initial value of every entry of the bias. Default: 0.
+        pub bias_init: f64 = 0.0,
+        /// σ. Default: the identity.
+        pub activation: Activation = Activation::Identity,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+        /// The variance of the output relative to that of the input, before σ. Default: chosen by σ.
+        pub gain: Option<f64> = None,
+    }
+
+    /// A map between these shapes.
+    pub fn new(form: Form, input: [usize; 2], output: [usize; 2]);
 }
 
 impl MapConfig {
-    /// A map between these shapes.
-    pub fn new(form: Form, input: [usize; 2], output: [usize; 2]) -> Self {
-        Self {
-            form,
-            input,
-            output,
-            bias: true,
-            bias_init: 0.0,
-            activation: Activation::Identity,
-            init: Init::default(),
-            gain: None,
-        }
-    }
-
-    setters! {
-        with_bias(bias: bool);
-        with_bias_init(bias_init: f64);
-        with_activation(activation: Activation);
-        with_init(init: Init);
-        with_gain(gain: Option<f64>);
-    }
-
     /// The number of parameters; an error that names `key` if a parameter is too large.
     pub fn numbers(&self, key: &str) -> Result<usize, ConfigError> {
         let ([rows, cols], [rows_out, cols_out]) = (self.input, self.output);

@@ -2,45 +2,34 @@
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
-use crate::config::setters;
+use crate::config::config;
 use crate::error::{ConfigError, check_finite, check_sides, show};
 use crate::init::{Init, gate_bias, parameter};
 use crate::ops::{Cell, Keep, MatState, RecurrentMaps, Steps, recurrent};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, two_sided_flops};
 
-/// The config of a [`MatCell`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct MatCellConfig {
-    /// The recurrence.
-    pub cell: Cell,
-    /// Rows and columns of X.
-    pub input: [usize; 2],
-    /// Rows and columns of H.
-    pub hidden: [usize; 2],
-    /// The initial bias of the LSTM forget gate; with 1 the cell state is kept from the start. Default: 0.
-    #[serde(default)]
-    pub forget_bias: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
+config! {
+    /// The config of a [`MatCell`].
+    pub struct MatCellConfig {
+        /// The recurrence.
+        pub cell: Cell,
+        /// Rows and columns of X.
+        pub input: [usize; 2],
+        /// Rows and columns of H.
+        pub hidden: [usize; 2],
+        /// The initial bias of the LSTM forget gate; with 1 the cell state is kept from the start. Default: 0.
+        pub forget_bias: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
+
+    /// A cell that reads matrices of the shape `input` into a state of the shape `hidden`.
+    pub fn new(cell: Cell, input: [usize; 2], hidden: [usize; 2]);
 }
 
 impl MatCellConfig {
-    /// A cell that reads matrices of the shape `input` into a state of the shape `hidden`.
-    pub fn new(cell: Cell, input: [usize; 2], hidden: [usize; 2]) -> Self {
-        Self { cell, input, hidden, forget_bias: 0.0, init: Init::default() }
-    }
-
-    setters! {
-        with_forget_bias(forget_bias: f64);
-        with_init(init: Init);
-    }
-
     /// Checks the config and initialises the cell with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MatCell, ConfigError> {
         let ([rows_in, cols_in], [rows, cols], gates) = (self.input, self.hidden, self.cell.gates());

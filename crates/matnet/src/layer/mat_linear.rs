@@ -2,87 +2,56 @@
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
-use crate::config::{setters, yes};
+use crate::config::config;
 use crate::error::{ConfigError, check_finite, check_gain, check_sides, show};
 use crate::init::{self, Init};
 use crate::ops::{Activation, Mat1Maps, batched_product, mat1, product};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, two_sided_flops};
 
-/// The config of a [`MatLinear`].
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::layer::MatLinearConfig;
-/// use matnet::{ops::Activation, random::SeededRng};
-///
-/// let device = Device::flex();
-/// let layer = MatLinearConfig::new([28, 28], [50, 40])
-///     .with_activation(Activation::Relu)
-///     .init(&mut SeededRng::new(42, "init"), &device)?;
-/// let output = layer.forward(Tensor::ones([8, 28, 28], &device));
-/// assert_eq!(output.dims(), [8, 50, 40]);
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct MatLinearConfig {
-    /// Rows and columns of X.
-    pub input: [usize; 2],
-    /// Rows and columns of Y.
-    pub output: [usize; 2],
-    /// Whether there is a U, which maps the rows. Default: yes.
-    #[serde(default = "yes")]
-    pub row_map: bool,
-    /// Whether there is a V, which maps the columns. Default: yes.
-    #[serde(default = "yes")]
-    pub col_map: bool,
-    /// Whether there is a B. Default: yes.
-    #[serde(default = "yes")]
-    pub bias: bool,
-    /// The initial value of every entry of B. Default: 0.
-    #[serde(default)]
-    pub bias_init: f64,
-    /// σ. Default: the identity.
-    #[serde(default)]
-    pub activation: Activation,
-    /// How U and V are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-    /// The variance of the output relative to that of the input, before σ. Default: chosen by σ, see [`init::gain`].
-    #[serde(default)]
-    pub gain: Option<f64>,
+config! {
+    /// The config of a [`MatLinear`].
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::layer::MatLinearConfig;
+    /// use matnet::{ops::Activation, random::SeededRng};
+    ///
+    /// let device = Device::flex();
+    /// let layer = MatLinearConfig::new([28, 28], [50, 40])
+    ///     .with_activation(Activation::Relu)
+    ///     .init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let output = layer.forward(Tensor::ones([8, 28, 28], &device));
+    /// assert_eq!(output.dims(), [8, 50, 40]);
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct MatLinearConfig {
+        /// Rows and columns of X.
+        pub input: [usize; 2],
+        /// Rows and columns of Y.
+        pub output: [usize; 2],
+        /// Whether there is a U, which maps the rows. Default: yes.
+        pub row_map: bool = true,
+        /// Whether there is a V, which maps the columns. Default: yes.
+        pub col_map: bool = true,
+        /// Whether there is a B. Default: yes.
+        pub bias: bool = true,
+        /// The initial value of every entry of B. Default: 0.
+        pub bias_init: f64 = 0.0,
+        /// σ. Default: the identity.
+        pub activation: Activation = Activation::Identity,
+        /// How U and V are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+        /// The variance of the output relative to that of the input, before σ. Default: chosen by σ, see [`init::gain`].
+        pub gain: Option<f64> = None,
+    }
+
+    /// A layer between these shapes.
+    pub fn new(input: [usize; 2], output: [usize; 2]);
 }
 
 impl MatLinearConfig {
-    /// A layer between these shapes.
-    pub fn new(input: [usize; 2], output: [usize; 2]) -> Self {
-        Self {
-            input,
-            output,
-            row_map: true,
-            col_map: true,
-            bias: true,
-            bias_init: 0.0,
-            activation: Activation::Identity,
-            init: Init::default(),
-            gain: None,
-        }
-    }
-
-    setters! {
-        with_row_map(row_map: bool);
-        with_col_map(col_map: bool);
-        with_bias(bias: bool);
-        with_bias_init(bias_init: f64);
-        with_activation(activation: Activation);
-        with_init(init: Init);
-        with_gain(gain: Option<f64>);
-    }
-
     /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MatLinear, ConfigError> {
         let ([rows, cols], [rows_out, cols_out]) = (self.input, self.output);

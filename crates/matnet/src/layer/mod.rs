@@ -39,7 +39,6 @@ pub use multi_attention::{
     AdditiveScore, AttentionRead, AttentionScore, BilinearScore, MultiAttention, MultiAttentionConfig,
     ScoreKind,
 };
-pub(crate) use recurrent::default_activation;
 pub use recurrent::{CellKind, Recurrent, RecurrentCell, RecurrentConfig};
 pub use skip::{CARRY_BIAS_INIT, DenseSkip, Gate, GatedSkip, Skip, TRANSFORM_BIAS_INIT};
 pub use unit::{Unit, UnitConfig};

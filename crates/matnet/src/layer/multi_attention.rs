@@ -5,7 +5,7 @@ use burn::tensor::activation::softmax;
 use burn::tensor::{Bool, Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::config::setters;
+use crate::config::config;
 use crate::error::{ConfigError, check_count, check_finite, check_sides};
 use crate::init::{Init, constant};
 use crate::ops::{batched_product, batched_product_transposed, product};
@@ -25,80 +25,49 @@ pub enum ScoreKind {
     Additive,
 }
 
-/// The config of a [`MultiAttention`].
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::layer::MultiAttentionConfig;
-/// use matnet::random::SeededRng;
-///
-/// // Three heads attend to a memory of seven rows, given a context of four numbers.
-/// let device = Device::flex();
-/// let attention = MultiAttentionConfig::new(5, 3)
-///     .with_context(Some(4))
-///     .with_output(Some(6))
-///     .init(&mut SeededRng::new(42, "init"), &device)?;
-/// let memory = Tensor::ones([2, 7, 5], &device);
-/// let read = attention.forward(memory, Some(Tensor::ones([2, 4], &device)), None);
-/// assert_eq!((read.matrix.dims(), read.weights.dims()), ([2, 3, 6], [2, 3, 7]));
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct MultiAttentionConfig {
-    /// Columns of the memory.
-    pub cols: usize,
-    /// The number of heads.
-    pub heads: usize,
-    /// How rows are scored. Default: bilinear.
-    #[serde(default)]
-    pub score: ScoreKind,
-    /// The size of the context. Default: no context.
-    #[serde(default)]
-    pub context: Option<usize>,
-    /// The hidden size of the additive score. Default: the columns of the memory.
-    #[serde(default)]
-    pub hidden: Option<usize>,
-    /// The temperature of the softmax; scores are divided by it. Default: 1.
-    #[serde(default = "one")]
-    pub temperature: f64,
-    /// Columns of the output, mapped by V. Default: no V, and the columns of the memory.
-    #[serde(default)]
-    pub output: Option<usize>,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of a [`MultiAttention`].
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::layer::MultiAttentionConfig;
+    /// use matnet::random::SeededRng;
+    ///
+    /// // Three heads attend to a memory of seven rows, given a context of four numbers.
+    /// let device = Device::flex();
+    /// let attention = MultiAttentionConfig::new(5, 3)
+    ///     .with_context(Some(4))
+    ///     .with_output(Some(6))
+    ///     .init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let memory = Tensor::ones([2, 7, 5], &device);
+    /// let read = attention.forward(memory, Some(Tensor::ones([2, 4], &device)), None);
+    /// assert_eq!((read.matrix.dims(), read.weights.dims()), ([2, 3, 6], [2, 3, 7]));
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct MultiAttentionConfig {
+        /// Columns of the memory.
+        pub cols: usize,
+        /// The number of heads.
+        pub heads: usize,
+        /// How rows are scored. Default: bilinear.
+        pub score: ScoreKind = ScoreKind::Bilinear,
+        /// The size of the context. Default: no context.
+        pub context: Option<usize> = None,
+        /// The hidden size of the additive score. Default: the columns of the memory.
+        pub hidden: Option<usize> = None,
+        /// The temperature of the softmax; scores are divided by it. Default: 1.
+        pub temperature: f64 = 1.0,
+        /// Columns of the output, mapped by V. Default: no V, and the columns of the memory.
+        pub output: Option<usize> = None,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-fn one() -> f64 {
-    1.0
+    /// `heads` heads over a memory of `cols` columns, without a context.
+    pub fn new(cols: usize, heads: usize);
 }
 
 impl MultiAttentionConfig {
-    /// `heads` heads over a memory of `cols` columns, without a context.
-    pub fn new(cols: usize, heads: usize) -> Self {
-        Self {
-            cols,
-            heads,
-            score: ScoreKind::Bilinear,
-            context: None,
-            hidden: None,
-            temperature: one(),
-            output: None,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_score(score: ScoreKind);
-        with_context(context: Option<usize>);
-        with_hidden(hidden: Option<usize>);
-        with_temperature(temperature: f64);
-        with_output(output: Option<usize>);
-        with_init(init: Init);
-    }
-
     /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<MultiAttention, ConfigError> {
         check_sides("cols", &[self.cols])?;

@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{Dropout, MapConfig, MatCell, MatCellConfig};
-use crate::config::{one, setters};
+use crate::config::config;
 use crate::error::{ConfigError, MAX_DEPTH, check_count, check_total};
 use crate::form::Form;
 use crate::init::Init;
@@ -74,73 +74,36 @@ impl RecurrentCell {
     }
 }
 
-/// The config of a [`Recurrent`] layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct RecurrentConfig {
-    /// Matrix or vector. Default: matrix.
-    #[serde(default)]
-    pub form: Form,
-    /// Rows and columns of the inputs; `[n, 1]` for vectors.
-    pub input: [usize; 2],
-    /// The sides of H: `[rows, cols]` for matrices, `[n]` for vectors.
-    pub hidden: Vec<usize>,
-    /// The recurrence. Default: LSTM.
-    #[serde(default)]
-    pub cell: CellKind,
-    /// f of an RNN or GRU. Default: tanh.
-    #[serde(default = "default_activation")]
-    pub activation: Activation,
-    /// The number of stacked layers. Default: 1.
-    #[serde(default = "one")]
-    pub layers: usize,
-    /// Whether a second chain reads the sequence backwards. Default: no.
-    #[serde(default)]
-    pub bidirectional: bool,
-    /// Dropout between layers. Default: 0.
-    #[serde(default)]
-    pub dropout: f64,
-    /// The initial bias of the LSTM forget gate. Default: 0.
-    #[serde(default)]
-    pub forget_bias: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of a [`Recurrent`] layer.
+    pub struct RecurrentConfig {
+        /// Matrix or vector. Default: matrix.
+        pub form: Form = Form::Matrix,
+        /// Rows and columns of the inputs; `[n, 1]` for vectors.
+        pub input: [usize; 2],
+        /// The sides of H: `[rows, cols]` for matrices, `[n]` for vectors.
+        pub hidden: Vec<usize>,
+        /// The recurrence. Default: LSTM.
+        pub cell: CellKind = CellKind::Lstm,
+        /// f of an RNN or GRU. Default: tanh.
+        pub activation: Activation = Activation::Tanh,
+        /// The number of stacked layers. Default: 1.
+        pub layers: usize = 1,
+        /// Whether a second chain reads the sequence backwards. Default: no.
+        pub bidirectional: bool = false,
+        /// Dropout between layers. Default: 0.
+        pub dropout: f64 = 0.0,
+        /// The initial bias of the LSTM forget gate. Default: 0.
+        pub forget_bias: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-pub(crate) fn default_activation() -> Activation {
-    Activation::Tanh
+    /// An LSTM layer of matrices.
+    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>);
 }
 
 impl RecurrentConfig {
-    /// An LSTM layer of matrices.
-    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>) -> Self {
-        Self {
-            form: Form::Matrix,
-            input,
-            hidden: hidden.into(),
-            cell: CellKind::Lstm,
-            activation: default_activation(),
-            layers: 1,
-            bidirectional: false,
-            dropout: 0.0,
-            forget_bias: 0.0,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_form(form: Form);
-        with_cell(cell: CellKind);
-        with_activation(activation: Activation);
-        with_layers(layers: usize);
-        with_bidirectional(bidirectional: bool);
-        with_dropout(dropout: f64);
-        with_forget_bias(forget_bias: f64);
-        with_init(init: Init);
-    }
-
     /// Checks the config and initialises the layers with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Recurrent, ConfigError> {
         self.check_unused()?;
@@ -166,7 +129,7 @@ impl RecurrentConfig {
     /// Fails if a key has a value that the cell does not use.
     fn check_unused(&self) -> Result<(), ConfigError> {
         let lstm = self.cell == CellKind::Lstm;
-        if lstm && self.activation != default_activation() {
+        if lstm && self.activation != Activation::Tanh {
             let value = format!("{:?}", self.activation).to_lowercase();
             return Err(ConfigError::new("activation", value, "an LSTM has tanh; only RNN and GRU use it"));
         }

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use super::{Dropout, Map, MapConfig, MatBatchNorm, MatBatchNormConfig};
-use crate::config::setters;
+use crate::config::options;
 use crate::error::ConfigError;
 use crate::form::Form;
 use crate::init::{self, Init};
@@ -13,55 +13,34 @@ use crate::ops::{Activation, Mat1Maps};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, join};
 
-/// The config of a [`Unit`].
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct UnitConfig {
-    /// Matrix or vector.
-    pub form: Form,
-    /// The shape of the input; `[n, 1]` for a vector.
-    pub input: [usize; 2],
-    /// The shape of the output.
-    pub output: [usize; 2],
-    /// σ. Default: ReLU.
-    pub activation: Activation,
-    /// Whether batch norm precedes σ. Default: no.
-    pub batch_norm: bool,
-    /// The initial shift of the batch norm. Default: chosen by σ, see [`init::batch_norm_bias_init`].
-    pub batch_norm_bias_init: Option<f64>,
-    /// Dropout of the output. Default: none.
-    pub dropout: Dropout,
-    /// How the maps are initialised. Default: orthogonal.
-    pub init: Init,
-    /// A factor for the initial variance of the output, below 1 where outputs are added up. Default: 1.
-    pub share: f64,
+options! {
+    /// The config of a [`Unit`].
+    pub struct UnitConfig {
+        /// Matrix or vector.
+        pub form: Form,
+        /// The shape of the input; `[n, 1]` for a vector.
+        pub input: [usize; 2],
+        /// The shape of the output.
+        pub output: [usize; 2],
+        /// σ. Default: ReLU.
+        pub activation: Activation = Activation::Relu,
+        /// Whether batch norm precedes σ. Default: no.
+        pub batch_norm: bool = false,
+        /// The initial shift of the batch norm. Default: chosen by σ, see [`init::batch_norm_bias_init`].
+        pub batch_norm_bias_init: Option<f64> = None,
+        /// Dropout of the output. Default: none.
+        pub dropout: Dropout = Dropout::default(),
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+        /// A factor for the initial variance of the output, below 1 where outputs are added up. Default: 1.
+        pub share: f64 = 1.0,
+    }
+
+    /// A layer between these shapes.
+    pub fn new(form: Form, input: [usize; 2], output: [usize; 2]);
 }
 
 impl UnitConfig {
-    /// A layer between these shapes.
-    pub fn new(form: Form, input: [usize; 2], output: [usize; 2]) -> Self {
-        Self {
-            form,
-            input,
-            output,
-            activation: Activation::Relu,
-            batch_norm: false,
-            batch_norm_bias_init: None,
-            dropout: Dropout::default(),
-            init: Init::default(),
-            share: 1.0,
-        }
-    }
-
-    setters! {
-        with_activation(activation: Activation);
-        with_batch_norm(batch_norm: bool);
-        with_batch_norm_bias_init(batch_norm_bias_init: Option<f64>);
-        with_dropout(dropout: Dropout);
-        with_init(init: Init);
-        with_share(share: f64);
-    }
-
     /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Unit, ConfigError> {
         let norm = match self.batch_norm {

@@ -2,11 +2,10 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use super::stack::check_layers;
 use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
-use crate::config::{relu, setters};
+use crate::config::config;
 use crate::error::{ConfigError, check_rate};
 use crate::form::Form;
 use crate::init::{Init, constant};
@@ -16,77 +15,43 @@ use crate::ops::Activation;
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The config of an [`AutoEncoder`].
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::prelude::*;
-///
-/// let device = Device::flex();
-/// let net = AutoEncoderConfig::new([28, 20], [20, 20], 20).init(&mut SeededRng::new(42, "init"), &device)?;
-/// let faces = Tensor::ones([8, 28, 20], &device);
-/// assert_eq!(net.encode(faces.clone()).dims(), [8, 20, 20]);
-/// assert_eq!(net.forward(faces, &mut Mode::Eval).dims(), [8, 28, 20]);
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct AutoEncoderConfig {
-    /// Matrix or vector. Default: matrix.
-    #[serde(default)]
-    pub form: Form,
-    /// Rows and columns of X.
-    pub input: [usize; 2],
-    /// One shape for all hidden layers, or one for each layer of the encoder.
-    pub hidden: Hidden,
-    /// How many layers in all, half of them in the encoder. Even; if `hidden` is a list, twice its length.
-    pub depth: usize,
-    /// σ of all layers but the last. Default: ReLU.
-    #[serde(default = "relu")]
-    pub activation: Activation,
-    /// σ of the last layer. Default: the identity.
-    #[serde(default)]
-    pub output_activation: Activation,
-    /// The noise that corrupts the input in training. Default: masking.
-    #[serde(default)]
-    pub noise: Noise,
-    /// The strength of the noise. Default: 0.2.
-    #[serde(default = "default_ratio")]
-    pub noise_ratio: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of an [`AutoEncoder`].
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::prelude::*;
+    ///
+    /// let device = Device::flex();
+    /// let net = AutoEncoderConfig::new([28, 20], [20, 20], 20).init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let faces = Tensor::ones([8, 28, 20], &device);
+    /// assert_eq!(net.encode(faces.clone()).dims(), [8, 20, 20]);
+    /// assert_eq!(net.forward(faces, &mut Mode::Eval).dims(), [8, 28, 20]);
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct AutoEncoderConfig {
+        /// Matrix or vector. Default: matrix.
+        pub form: Form = Form::Matrix,
+        /// Rows and columns of X.
+        pub input: [usize; 2],
+        /// One shape for all hidden layers, or one for each layer of the encoder.
+        pub hidden: Hidden,
+        /// How many layers in all, half of them in the encoder. Even; if `hidden` is a list, twice its length.
+        pub depth: usize,
+        /// σ of all layers but the last. Default: ReLU.
+        pub activation: Activation = Activation::Relu,
+        /// σ of the last layer. Default: the identity.
+        pub output_activation: Activation = Activation::Identity,
+        /// The noise that corrupts the input in training. Default: masking.
+        pub noise: Noise = Noise::Masking,
+        /// The strength of the noise. Default: 0.2.
+        pub noise_ratio: f64 = 0.2,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-fn default_ratio() -> f64 {
-    0.2
-}
-
-impl AutoEncoderConfig {
     /// An auto-encoder of matrices with `depth` layers in all.
-    pub fn new(input: [usize; 2], hidden: impl Into<Hidden>, depth: usize) -> Self {
-        Self {
-            form: Form::Matrix,
-            input,
-            hidden: hidden.into(),
-            depth,
-            activation: relu(),
-            output_activation: Activation::Identity,
-            noise: Noise::Masking,
-            noise_ratio: default_ratio(),
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_form(form: Form);
-        with_activation(activation: Activation);
-        with_output_activation(output_activation: Activation);
-        with_noise(noise: Noise);
-        with_noise_ratio(noise_ratio: f64);
-        with_init(init: Init);
-    }
+    pub fn new(input: [usize; 2], hidden: impl Into<Hidden>, depth: usize);
 }
 
 impl NetConfig for AutoEncoderConfig {

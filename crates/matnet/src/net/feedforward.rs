@@ -2,11 +2,10 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use super::stack::{self, Stack, StackLayer};
 use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
-use crate::config::{one, relu, setters};
+use crate::config::config;
 use crate::error::{ConfigError, check_finite};
 use crate::form::Form;
 use crate::init::Init;
@@ -16,119 +15,68 @@ use crate::ops::Activation;
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, join};
 
-/// The config of a [`FeedForward`] net.
-///
-/// `output` is `[rows, cols]` for a net that returns matrices, or the number of classes for one that returns scores.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::prelude::*;
-///
-/// let device = Device::flex();
-/// let net = FeedForwardConfig::new([28, 28], [20, 20], 10)
-///     .with_depth(Some(30))
-///     .init(&mut SeededRng::new(42, "init"), &device)?;
-/// let scores = net.forward(Tensor::ones([8, 28, 28], &device), &mut Mode::Eval);
-/// assert_eq!(scores.dims(), [8, 10]);
-///
-/// // The vector twin, and matrices out.
-/// let twin = FeedForwardConfig::new([28, 28], [50], [14, 14])
-///     .with_form(Form::Vector)
-///     .init(&mut SeededRng::new(42, "init"), &device)?;
-/// let output = twin.forward(Tensor::ones([8, 28, 28], &device), &mut Mode::Eval);
-/// assert_eq!(output.dims(), [8, 14, 14]);
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound = "O: HeadConfig")]
-#[non_exhaustive]
-pub struct FeedForwardConfig<O: HeadConfig> {
-    /// Matrix or vector. Default: matrix.
-    #[serde(default)]
-    pub form: Form,
-    /// Rows and columns of X.
-    pub input: [usize; 2],
-    /// The hidden shapes.
-    pub hidden: Hidden,
-    /// Rows and columns of Y, or the number of classes.
-    pub output: O,
-    /// How many hidden layers, when `hidden` is one shape. Default: 1.
-    #[serde(default)]
-    pub depth: Option<usize>,
-    /// σ of the hidden layers. Default: ReLU.
-    #[serde(default = "relu")]
-    pub activation: Activation,
-    /// σ of an output matrix. Default: the identity.
-    #[serde(default)]
-    pub output_activation: Activation,
-    /// The skip connections around the hidden layers, from the second on. Default: none.
-    #[serde(default)]
-    pub skip: Skip,
-    /// How many layers a skip connection goes around. Default: 1.
-    #[serde(default = "one")]
-    pub block: usize,
-    /// How many earlier layers a dense skip connects to. Default: all.
-    #[serde(default)]
-    pub reach: Option<usize>,
-    /// Whether batch norm precedes each hidden σ, in the place of the bias. Default: no.
-    #[serde(default)]
-    pub batch_norm: bool,
-    /// The initial shift of the batch norm. Default: 2 for ReLU, 0 for the others; see
-    /// [`batch_norm_bias_init`](crate::init::batch_norm_bias_init).
-    #[serde(default)]
-    pub batch_norm_bias_init: Option<f64>,
-    /// Dropout of the input. Default: 0.
-    #[serde(default)]
-    pub input_dropout: f64,
-    /// Dropout of the hidden layers. Default: 0.
-    #[serde(default)]
-    pub dropout: f64,
-    /// Whether the hidden layers from the second on share their parameters. Default: no.
-    #[serde(default)]
-    pub tied: bool,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of a [`FeedForward`] net.
+    ///
+    /// `output` is `[rows, cols]` for a net that returns matrices, or the number of classes for one that returns scores.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::prelude::*;
+    ///
+    /// let device = Device::flex();
+    /// let net = FeedForwardConfig::new([28, 28], [20, 20], 10)
+    ///     .with_depth(Some(30))
+    ///     .init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let scores = net.forward(Tensor::ones([8, 28, 28], &device), &mut Mode::Eval);
+    /// assert_eq!(scores.dims(), [8, 10]);
+    ///
+    /// // The vector twin, and matrices out.
+    /// let twin = FeedForwardConfig::new([28, 28], [50], [14, 14])
+    ///     .with_form(Form::Vector)
+    ///     .init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let output = twin.forward(Tensor::ones([8, 28, 28], &device), &mut Mode::Eval);
+    /// assert_eq!(output.dims(), [8, 14, 14]);
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct FeedForwardConfig<O: HeadConfig> {
+        /// Matrix or vector. Default: matrix.
+        pub form: Form = Form::Matrix,
+        /// Rows and columns of X.
+        pub input: [usize; 2],
+        /// The hidden shapes.
+        pub hidden: Hidden,
+        /// Rows and columns of Y, or the number of classes.
+        pub output: O,
+        /// How many hidden layers, when `hidden` is one shape. Default: 1.
+        pub depth: Option<usize> = None,
+        /// σ of the hidden layers. Default: ReLU.
+        pub activation: Activation = Activation::Relu,
+        /// σ of an output matrix. Default: the identity.
+        pub output_activation: Activation = Activation::Identity,
+        /// The skip connections around the hidden layers, from the second on. Default: none.
+        pub skip: Skip = Skip::None,
+        /// How many layers a skip connection goes around. Default: 1.
+        pub block: usize = 1,
+        /// How many earlier layers a dense skip connects to. Default: all.
+        pub reach: Option<usize> = None,
+        /// Whether batch norm precedes each hidden σ, in the place of the bias. Default: no.
+        pub batch_norm: bool = false,
+        /// The initial shift of the batch norm. Default: 2 for ReLU, 0 for the others; see
+        /// [`batch_norm_bias_init`](crate::init::batch_norm_bias_init).
+        pub batch_norm_bias_init: Option<f64> = None,
+        /// Dropout of the input. Default: 0.
+        pub input_dropout: f64 = 0.0,
+        /// Dropout of the hidden layers. Default: 0.
+        pub dropout: f64 = 0.0,
+        /// Whether the hidden layers from the second on share their parameters. Default: no.
+        pub tied: bool = false,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-impl<O: HeadConfig> FeedForwardConfig<O> {
     /// A net of matrices with one hidden layer, or as many as `hidden` lists.
-    pub fn new(input: [usize; 2], hidden: impl Into<Hidden>, output: O) -> Self {
-        Self {
-            form: Form::Matrix,
-            input,
-            hidden: hidden.into(),
-            output,
-            depth: None,
-            activation: relu(),
-            output_activation: Activation::Identity,
-            skip: Skip::None,
-            block: 1,
-            reach: None,
-            batch_norm: false,
-            batch_norm_bias_init: None,
-            input_dropout: 0.0,
-            dropout: 0.0,
-            tied: false,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_form(form: Form);
-        with_depth(depth: Option<usize>);
-        with_activation(activation: Activation);
-        with_output_activation(output_activation: Activation);
-        with_skip(skip: Skip);
-        with_block(block: usize);
-        with_reach(reach: Option<usize>);
-        with_batch_norm(batch_norm: bool);
-        with_batch_norm_bias_init(batch_norm_bias_init: Option<f64>);
-        with_input_dropout(input_dropout: f64);
-        with_dropout(dropout: f64);
-        with_tied(tied: bool);
-        with_init(init: Init);
-    }
+    pub fn new(input: [usize; 2], hidden: impl Into<Hidden>, output: O);
 }
 
 impl<O: HeadConfig> NetConfig for FeedForwardConfig<O> {

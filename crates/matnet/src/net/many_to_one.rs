@@ -2,16 +2,14 @@
 
 use burn::module::Module;
 use burn::tensor::Device;
-use serde::{Deserialize, Serialize};
 
 use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
-use crate::config::{one, relu, setters};
+use crate::config::config;
 use crate::error::ConfigError;
 use crate::form::Form;
 use crate::init::Init;
 use crate::layer::{
     CellKind, ClassHead, Dropout, Head, HeadConfig, Map, MapConfig, Recurrent, RecurrentConfig,
-    default_activation,
 };
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Sequences, Steps};
@@ -24,113 +22,65 @@ pub type SequenceClassifierConfig = ManyToOneConfig<usize>;
 /// The config of a [`SequenceRegressor`]: `output` is the number of values, or `[rows, cols]` for a matrix.
 pub type SequenceRegressorConfig<O> = ManyToOneConfig<O>;
 
-/// The config of a [`ManyToOne`] net, which classifiers and regressors of sequences are.
-///
-/// `output` is the number of classes or values, or `[rows, cols]` for a matrix.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::prelude::*;
-///
-/// // The paper's net for EEG: an LSTM of 100×100, a map to 10×10, one logit.
-/// let device = Device::flex();
-/// let net = SequenceClassifierConfig::new([64, 32], [100, 100], 1)
-///     .with_projection(Some(vec![10, 10]))
-///     .init(&mut SeededRng::new(42, "init"), &device)?;
-/// assert_eq!(net.num_params(), 160_601);
-/// let logits = net.forward(Tensor::<4>::ones([2, 3, 64, 32], &device).into(), &mut Mode::Eval);
-/// assert_eq!(logits.dims(), [2, 1]);
-///
-/// // A matrix from sequences of three steps and of two.
-/// let net = SequenceRegressorConfig::new([4, 5], [6, 6], [2, 3]).init(&mut SeededRng::new(42, "init"), &device)?;
-/// let sequences = Sequences::padded(Tensor::ones([2, 3, 4, 5], &device), [3, 2]);
-/// assert_eq!(net.forward(sequences, &mut Mode::Eval).dims(), [2, 2, 3]);
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound = "O: HeadConfig")]
-#[non_exhaustive]
-pub struct ManyToOneConfig<O: HeadConfig> {
-    /// Matrix or vector. Default: matrix.
-    #[serde(default)]
-    pub form: Form,
-    /// Rows and columns of Xₜ.
-    pub input: [usize; 2],
-    /// The sides of H: `[rows, cols]`, or `[n]` for vectors.
-    pub hidden: Vec<usize>,
-    /// The number of classes (1 for a logit) or values, or rows and columns of Y.
-    pub output: O,
-    /// The recurrence. Default: LSTM.
-    #[serde(default)]
-    pub cell: CellKind,
-    /// f of an RNN or GRU. Default: tanh.
-    #[serde(default = "default_activation")]
-    pub activation: Activation,
-    /// g of an output matrix. Default: the identity.
-    #[serde(default)]
-    pub output_activation: Activation,
-    /// The number of recurrent layers. Default: 1.
-    #[serde(default = "one")]
-    pub layers: usize,
-    /// Whether a second chain reads the sequence backwards. Default: no.
-    #[serde(default)]
-    pub bidirectional: bool,
-    /// The sides of a projection before the output: `[10, 10]`, or `[100]` for vectors. Default: none.
-    #[serde(default)]
-    pub projection: Option<Vec<usize>>,
-    /// σ of the projection. Default: ReLU.
-    #[serde(default = "relu")]
-    pub projection_activation: Activation,
-    /// Dropout of the input. Default: 0.
-    #[serde(default)]
-    pub input_dropout: f64,
-    /// Dropout between recurrent layers and of the last state. Default: 0.
-    #[serde(default)]
-    pub dropout: f64,
-    /// The initial bias of the LSTM forget gate. Default: 0.
-    #[serde(default)]
-    pub forget_bias: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of a [`ManyToOne`] net, which classifiers and regressors of sequences are.
+    ///
+    /// `output` is the number of classes or values, or `[rows, cols]` for a matrix.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::prelude::*;
+    ///
+    /// // The paper's net for EEG: an LSTM of 100×100, a map to 10×10, one logit.
+    /// let device = Device::flex();
+    /// let net = SequenceClassifierConfig::new([64, 32], [100, 100], 1)
+    ///     .with_projection(Some(vec![10, 10]))
+    ///     .init(&mut SeededRng::new(42, "init"), &device)?;
+    /// assert_eq!(net.num_params(), 160_601);
+    /// let logits = net.forward(Tensor::<4>::ones([2, 3, 64, 32], &device).into(), &mut Mode::Eval);
+    /// assert_eq!(logits.dims(), [2, 1]);
+    ///
+    /// // A matrix from sequences of three steps and of two.
+    /// let net = SequenceRegressorConfig::new([4, 5], [6, 6], [2, 3]).init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let sequences = Sequences::padded(Tensor::ones([2, 3, 4, 5], &device), [3, 2]);
+    /// assert_eq!(net.forward(sequences, &mut Mode::Eval).dims(), [2, 2, 3]);
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct ManyToOneConfig<O: HeadConfig> {
+        /// Matrix or vector. Default: matrix.
+        pub form: Form = Form::Matrix,
+        /// Rows and columns of Xₜ.
+        pub input: [usize; 2],
+        /// The sides of H: `[rows, cols]`, or `[n]` for vectors.
+        pub hidden: Vec<usize>,
+        /// The number of classes (1 for a logit) or values, or rows and columns of Y.
+        pub output: O,
+        /// The recurrence. Default: LSTM.
+        pub cell: CellKind = CellKind::Lstm,
+        /// f of an RNN or GRU. Default: tanh.
+        pub activation: Activation = Activation::Tanh,
+        /// g of an output matrix. Default: the identity.
+        pub output_activation: Activation = Activation::Identity,
+        /// The number of recurrent layers. Default: 1.
+        pub layers: usize = 1,
+        /// Whether a second chain reads the sequence backwards. Default: no.
+        pub bidirectional: bool = false,
+        /// The sides of a projection before the output: `[10, 10]`, or `[100]` for vectors. Default: none.
+        pub projection: Option<Vec<usize>> = None,
+        /// σ of the projection. Default: ReLU.
+        pub projection_activation: Activation = Activation::Relu,
+        /// Dropout of the input. Default: 0.
+        pub input_dropout: f64 = 0.0,
+        /// Dropout between recurrent layers and of the last state. Default: 0.
+        pub dropout: f64 = 0.0,
+        /// The initial bias of the LSTM forget gate. Default: 0.
+        pub forget_bias: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-impl<O: HeadConfig> ManyToOneConfig<O> {
     /// A net on sequences of matrices with one LSTM layer.
-    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: O) -> Self {
-        Self {
-            form: Form::Matrix,
-            input,
-            hidden: hidden.into(),
-            output,
-            cell: CellKind::Lstm,
-            activation: default_activation(),
-            output_activation: Activation::Identity,
-            layers: 1,
-            bidirectional: false,
-            projection: None,
-            projection_activation: relu(),
-            input_dropout: 0.0,
-            dropout: 0.0,
-            forget_bias: 0.0,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_form(form: Form);
-        with_cell(cell: CellKind);
-        with_activation(activation: Activation);
-        with_output_activation(output_activation: Activation);
-        with_layers(layers: usize);
-        with_bidirectional(bidirectional: bool);
-        with_projection(projection: Option<Vec<usize>>);
-        with_projection_activation(projection_activation: Activation);
-        with_input_dropout(input_dropout: f64);
-        with_dropout(dropout: f64);
-        with_forget_bias(forget_bias: f64);
-        with_init(init: Init);
-    }
+    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: O);
 }
 
 impl<O: HeadConfig> NetConfig for ManyToOneConfig<O> {

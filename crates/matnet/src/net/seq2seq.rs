@@ -5,13 +5,11 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
-use crate::config::{one, setters};
+use crate::config::config;
 use crate::error::{ConfigError, MAX_DEPTH, check_count};
 use crate::form::Form;
 use crate::init::Init;
-use crate::layer::{
-    CellKind, Dropout, Head, HeadConfig, MatrixHead, Recurrent, RecurrentConfig, default_activation,
-};
+use crate::layer::{CellKind, Dropout, Head, HeadConfig, MatrixHead, Recurrent, RecurrentConfig};
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Sequences, Steps};
 use crate::random::SeededRng;
@@ -28,102 +26,53 @@ pub enum DecoderState {
     Encoder,
 }
 
-/// The config of a [`Seq2Seq`] net.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::prelude::*;
-///
-/// // Fifteen frames in, five out.
-/// let device = Device::flex();
-/// let net = Seq2SeqConfig::new([16, 16], [10, 10], 5).init(&mut SeededRng::new(42, "init"), &device)?;
-/// let frames = net.forward(Tensor::<4>::ones([2, 15, 16, 16], &device).into(), &mut Mode::Eval);
-/// assert_eq!(frames.dims(), [2, 5, 16, 16]);
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Seq2SeqConfig {
-    /// Matrix or vector. Default: matrix.
-    #[serde(default)]
-    pub form: Form,
-    /// Rows and columns of Xₜ.
-    pub input: [usize; 2],
-    /// The sides of H in encoder and decoder: `[rows, cols]`, or `[n]` for vectors.
-    pub hidden: Vec<usize>,
-    /// Rows and columns of Yₜ. Default: those of Xₜ.
-    #[serde(default)]
-    pub output: Option<[usize; 2]>,
-    /// How many matrices are predicted.
-    pub steps: usize,
-    /// The recurrence of encoder and decoder. Default: RNN.
-    #[serde(default = "rnn")]
-    pub cell: CellKind,
-    /// f of an RNN or GRU. Default: tanh.
-    #[serde(default = "default_activation")]
-    pub activation: Activation,
-    /// g. Default: the identity.
-    #[serde(default)]
-    pub output_activation: Activation,
-    /// The number of recurrent layers of the encoder, and of the decoder. Default: 1.
-    #[serde(default = "one")]
-    pub layers: usize,
-    /// The initial state of the decoder. Default: zeros.
-    #[serde(default)]
-    pub decoder_state: DecoderState,
-    /// Dropout of the input. Default: 0.
-    #[serde(default)]
-    pub input_dropout: f64,
-    /// Dropout between recurrent layers, of what the decoder reads and of its states. Default: 0.
-    #[serde(default)]
-    pub dropout: f64,
-    /// The initial bias of the LSTM forget gate. Default: 0.
-    #[serde(default)]
-    pub forget_bias: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of a [`Seq2Seq`] net.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::prelude::*;
+    ///
+    /// // Fifteen frames in, five out.
+    /// let device = Device::flex();
+    /// let net = Seq2SeqConfig::new([16, 16], [10, 10], 5).init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let frames = net.forward(Tensor::<4>::ones([2, 15, 16, 16], &device).into(), &mut Mode::Eval);
+    /// assert_eq!(frames.dims(), [2, 5, 16, 16]);
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct Seq2SeqConfig {
+        /// Matrix or vector. Default: matrix.
+        pub form: Form = Form::Matrix,
+        /// Rows and columns of Xₜ.
+        pub input: [usize; 2],
+        /// The sides of H in encoder and decoder: `[rows, cols]`, or `[n]` for vectors.
+        pub hidden: Vec<usize>,
+        /// Rows and columns of Yₜ. Default: those of Xₜ.
+        pub output: Option<[usize; 2]> = None,
+        /// How many matrices are predicted.
+        pub steps: usize,
+        /// The recurrence of encoder and decoder. Default: RNN.
+        pub cell: CellKind = CellKind::Rnn,
+        /// f of an RNN or GRU. Default: tanh.
+        pub activation: Activation = Activation::Tanh,
+        /// g. Default: the identity.
+        pub output_activation: Activation = Activation::Identity,
+        /// The number of recurrent layers of the encoder, and of the decoder. Default: 1.
+        pub layers: usize = 1,
+        /// The initial state of the decoder. Default: zeros.
+        pub decoder_state: DecoderState = DecoderState::Zeros,
+        /// Dropout of the input. Default: 0.
+        pub input_dropout: f64 = 0.0,
+        /// Dropout between recurrent layers, of what the decoder reads and of its states. Default: 0.
+        pub dropout: f64 = 0.0,
+        /// The initial bias of the LSTM forget gate. Default: 0.
+        pub forget_bias: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-fn rnn() -> CellKind {
-    CellKind::Rnn
-}
-
-impl Seq2SeqConfig {
     /// An encoder and a decoder of one RNN layer each that predict `steps` matrices.
-    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, steps: usize) -> Self {
-        Self {
-            form: Form::Matrix,
-            input,
-            hidden: hidden.into(),
-            output: None,
-            steps,
-            cell: rnn(),
-            activation: default_activation(),
-            output_activation: Activation::Identity,
-            layers: 1,
-            decoder_state: DecoderState::Zeros,
-            input_dropout: 0.0,
-            dropout: 0.0,
-            forget_bias: 0.0,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_form(form: Form);
-        with_output(output: Option<[usize; 2]>);
-        with_cell(cell: CellKind);
-        with_activation(activation: Activation);
-        with_output_activation(output_activation: Activation);
-        with_layers(layers: usize);
-        with_decoder_state(decoder_state: DecoderState);
-        with_input_dropout(input_dropout: f64);
-        with_dropout(dropout: f64);
-        with_forget_bias(forget_bias: f64);
-        with_init(init: Init);
-    }
+    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, steps: usize);
 }
 
 impl NetConfig for Seq2SeqConfig {

@@ -2,109 +2,66 @@
 
 use burn::module::Module;
 use burn::tensor::Device;
-use serde::{Deserialize, Serialize};
 
 use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
-use crate::config::{one, setters};
+use crate::config::config;
 use crate::error::ConfigError;
 use crate::form::Form;
 use crate::init::Init;
-use crate::layer::{CellKind, Dropout, Head, HeadConfig, Recurrent, RecurrentConfig, default_activation};
+use crate::layer::{CellKind, Dropout, Head, HeadConfig, Recurrent, RecurrentConfig};
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Sequences, Steps};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The config of a [`SequenceLabeller`].
-///
-/// `output` is `[rows, cols]` for a matrix per step, or the number of classes for scores per step.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::prelude::*;
-///
-/// let device = Device::flex();
-/// let net = SequenceLabellerConfig::new([8, 6], [10, 10], [4, 3])
-///     .with_cell(CellKind::Rnn)
-///     .init(&mut SeededRng::new(42, "init"), &device)?;
-/// let output = net.forward(Tensor::<4>::ones([2, 5, 8, 6], &device).into(), &mut Mode::Eval);
-/// assert_eq!(output.dims(), [2, 5, 4, 3]);
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound = "O: HeadConfig")]
-#[non_exhaustive]
-pub struct SequenceLabellerConfig<O: HeadConfig> {
-    /// Matrix or vector. Default: matrix.
-    #[serde(default)]
-    pub form: Form,
-    /// Rows and columns of Xₜ.
-    pub input: [usize; 2],
-    /// The sides of H: `[rows, cols]`, or `[n]` for vectors.
-    pub hidden: Vec<usize>,
-    /// Rows and columns of Yₜ, or the number of classes.
-    pub output: O,
-    /// The recurrence. Default: LSTM.
-    #[serde(default)]
-    pub cell: CellKind,
-    /// f of an RNN or GRU. Default: tanh.
-    #[serde(default = "default_activation")]
-    pub activation: Activation,
-    /// g of an output matrix. Default: the identity.
-    #[serde(default)]
-    pub output_activation: Activation,
-    /// The number of recurrent layers. Default: 1.
-    #[serde(default = "one")]
-    pub layers: usize,
-    /// Whether a second chain reads the sequence backwards. Default: no.
-    #[serde(default)]
-    pub bidirectional: bool,
-    /// Dropout of the input. Default: 0.
-    #[serde(default)]
-    pub input_dropout: f64,
-    /// Dropout between recurrent layers and of the last layer's states. Default: 0.
-    #[serde(default)]
-    pub dropout: f64,
-    /// The initial bias of the LSTM forget gate. Default: 0.
-    #[serde(default)]
-    pub forget_bias: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of a [`SequenceLabeller`].
+    ///
+    /// `output` is `[rows, cols]` for a matrix per step, or the number of classes for scores per step.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::prelude::*;
+    ///
+    /// let device = Device::flex();
+    /// let net = SequenceLabellerConfig::new([8, 6], [10, 10], [4, 3])
+    ///     .with_cell(CellKind::Rnn)
+    ///     .init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let output = net.forward(Tensor::<4>::ones([2, 5, 8, 6], &device).into(), &mut Mode::Eval);
+    /// assert_eq!(output.dims(), [2, 5, 4, 3]);
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct SequenceLabellerConfig<O: HeadConfig> {
+        /// Matrix or vector. Default: matrix.
+        pub form: Form = Form::Matrix,
+        /// Rows and columns of Xₜ.
+        pub input: [usize; 2],
+        /// The sides of H: `[rows, cols]`, or `[n]` for vectors.
+        pub hidden: Vec<usize>,
+        /// Rows and columns of Yₜ, or the number of classes.
+        pub output: O,
+        /// The recurrence. Default: LSTM.
+        pub cell: CellKind = CellKind::Lstm,
+        /// f of an RNN or GRU. Default: tanh.
+        pub activation: Activation = Activation::Tanh,
+        /// g of an output matrix. Default: the identity.
+        pub output_activation: Activation = Activation::Identity,
+        /// The number of recurrent layers. Default: 1.
+        pub layers: usize = 1,
+        /// Whether a second chain reads the sequence backwards. Default: no.
+        pub bidirectional: bool = false,
+        /// Dropout of the input. Default: 0.
+        pub input_dropout: f64 = 0.0,
+        /// Dropout between recurrent layers and of the last layer's states. Default: 0.
+        pub dropout: f64 = 0.0,
+        /// The initial bias of the LSTM forget gate. Default: 0.
+        pub forget_bias: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-impl<O: HeadConfig> SequenceLabellerConfig<O> {
     /// A labeller of sequences of matrices with one LSTM layer.
-    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: O) -> Self {
-        Self {
-            form: Form::Matrix,
-            input,
-            hidden: hidden.into(),
-            output,
-            cell: CellKind::Lstm,
-            activation: default_activation(),
-            output_activation: Activation::Identity,
-            layers: 1,
-            bidirectional: false,
-            input_dropout: 0.0,
-            dropout: 0.0,
-            forget_bias: 0.0,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_form(form: Form);
-        with_cell(cell: CellKind);
-        with_activation(activation: Activation);
-        with_output_activation(output_activation: Activation);
-        with_layers(layers: usize);
-        with_bidirectional(bidirectional: bool);
-        with_input_dropout(input_dropout: f64);
-        with_dropout(dropout: f64);
-        with_forget_bias(forget_bias: f64);
-        with_init(init: Init);
-    }
+    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: O);
 }
 
 impl<O: HeadConfig> NetConfig for SequenceLabellerConfig<O> {

@@ -2,63 +2,38 @@
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
-use crate::config::{setters, yes};
+use crate::config::config;
 use crate::error::{ConfigError, check_finite, check_gain, check_sides};
 use crate::init::{self, Init};
 use crate::ops::{Activation, linear, linear_transposed};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The config of a [`VecLinear`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct VecLinearConfig {
-    /// The input size.
-    pub input: usize,
-    /// The output size.
-    pub output: usize,
-    /// Whether there is a bias b. Default: yes.
-    #[serde(default = "yes")]
-    pub bias: bool,
-    /// The initial value of every entry of b. Default: 0.
-    #[serde(default)]
-    pub bias_init: f64,
-    /// σ. Default: the identity.
-    #[serde(default)]
-    pub activation: Activation,
-    /// How W is initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-    /// The variance of the output relative to that of the input, before σ. Default: chosen by σ, see [`init::gain`].
-    #[serde(default)]
-    pub gain: Option<f64>,
+config! {
+    /// The config of a [`VecLinear`].
+    pub struct VecLinearConfig {
+        /// The input size.
+        pub input: usize,
+        /// The output size.
+        pub output: usize,
+        /// Whether there is a bias b. Default: yes.
+        pub bias: bool = true,
+        /// The initial value of every entry of b. Default: 0.
+        pub bias_init: f64 = 0.0,
+        /// σ. Default: the identity.
+        pub activation: Activation = Activation::Identity,
+        /// How W is initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+        /// The variance of the output relative to that of the input, before σ. Default: chosen by σ, see [`init::gain`].
+        pub gain: Option<f64> = None,
+    }
+
+    /// A dense layer between these sizes.
+    pub fn new(input: usize, output: usize);
 }
 
 impl VecLinearConfig {
-    /// A dense layer between these sizes.
-    pub fn new(input: usize, output: usize) -> Self {
-        Self {
-            input,
-            output,
-            bias: true,
-            bias_init: 0.0,
-            activation: Activation::Identity,
-            init: Init::default(),
-            gain: None,
-        }
-    }
-
-    setters! {
-        with_bias(bias: bool);
-        with_bias_init(bias_init: f64);
-        with_activation(activation: Activation);
-        with_init(init: Init);
-        with_gain(gain: Option<f64>);
-    }
-
     /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<VecLinear, ConfigError> {
         check_sides("input", &[self.input])?;

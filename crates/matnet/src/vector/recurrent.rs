@@ -2,45 +2,34 @@
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
-use crate::config::setters;
+use crate::config::config;
 use crate::error::{ConfigError, check_finite, check_sides};
 use crate::init::{Init, gate_bias, parameter};
 use crate::ops::{Cell, Keep, MappedSteps, MatState, StateMaps, Steps, batched_product, recurrent_mapped};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The config of a [`VecCell`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct VecCellConfig {
-    /// The recurrence.
-    pub cell: Cell,
-    /// The size of x.
-    pub input: usize,
-    /// The size of h.
-    pub hidden: usize,
-    /// The initial bias of the LSTM forget gate; with 1 the cell state is kept from the start. Default: 0.
-    #[serde(default)]
-    pub forget_bias: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
+config! {
+    /// The config of a [`VecCell`].
+    pub struct VecCellConfig {
+        /// The recurrence.
+        pub cell: Cell,
+        /// The size of x.
+        pub input: usize,
+        /// The size of h.
+        pub hidden: usize,
+        /// The initial bias of the LSTM forget gate; with 1 the cell state is kept from the start. Default: 0.
+        pub forget_bias: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
+
+    /// A cell that reads `input` numbers into a state of `hidden` numbers.
+    pub fn new(cell: Cell, input: usize, hidden: usize);
 }
 
 impl VecCellConfig {
-    /// A cell that reads `input` numbers into a state of `hidden` numbers.
-    pub fn new(cell: Cell, input: usize, hidden: usize) -> Self {
-        Self { cell, input, hidden, forget_bias: 0.0, init: Init::default() }
-    }
-
-    setters! {
-        with_forget_bias(forget_bias: f64);
-        with_init(init: Init);
-    }
-
     /// Checks the config and initialises the cell with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<VecCell, ConfigError> {
         let (input, hidden, gates) = (self.input, self.hidden, self.cell.gates());

@@ -2,11 +2,10 @@
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use super::feature_map::product;
 use super::{activated, first_rows};
-use crate::config::{setters, yes};
+use crate::config::config;
 use crate::error::{ConfigError, MAX_DEPTH, check_sides};
 use crate::graph::{Features, Links};
 use crate::init::{self, Init};
@@ -14,40 +13,28 @@ use crate::ops::{Activation, sparse_product};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The config of a [`Chebyshev`] layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ChebyshevConfig {
-    /// The input size of a node.
-    pub input: usize,
-    /// The output size of a node.
-    pub output: usize,
-    /// The degree K of the polynomial: a node aggregates from nodes up to K edges away.
-    pub order: usize,
-    /// Whether there is a bias b. Default: yes.
-    #[serde(default = "yes")]
-    pub bias: bool,
-    /// σ. Default: the identity.
-    #[serde(default)]
-    pub activation: Activation,
-    /// How Θ is initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
+config! {
+    /// The config of a [`Chebyshev`] layer.
+    pub struct ChebyshevConfig {
+        /// The input size of a node.
+        pub input: usize,
+        /// The output size of a node.
+        pub output: usize,
+        /// The degree K of the polynomial: a node aggregates from nodes up to K edges away.
+        pub order: usize,
+        /// Whether there is a bias b. Default: yes.
+        pub bias: bool = true,
+        /// σ. Default: the identity.
+        pub activation: Activation = Activation::Identity,
+        /// How Θ is initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
+
+    /// A layer between these sizes with polynomials of degree `order`.
+    pub fn new(input: usize, output: usize, order: usize);
 }
 
 impl ChebyshevConfig {
-    /// A layer between these sizes with polynomials of degree `order`.
-    pub fn new(input: usize, output: usize, order: usize) -> Self {
-        Self { input, output, order, bias: true, activation: Activation::Identity, init: Init::default() }
-    }
-
-    setters! {
-        with_bias(bias: bool);
-        with_activation(activation: Activation);
-        with_init(init: Init);
-    }
-
     /// The number of parameters; an error if one of them is too large.
     pub(crate) fn numbers(&self) -> Result<usize, ConfigError> {
         check_sides("input", &[self.input])?;

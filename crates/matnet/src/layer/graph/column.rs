@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{EdgeAttention, EdgeAttentionConfig, first_rows};
-use crate::config::{one, relu, setters};
+use crate::config::config;
 use crate::error::{ConfigError, check_sides};
 use crate::graph::{Linking, Sparse};
 use crate::init::{self, Init};
@@ -33,60 +33,34 @@ pub(crate) const HEADS: usize = 10;
 /// Neighbours that are concatenated, by default.
 pub(crate) const NUM_NEIGHBORS: usize = 50;
 
-/// The config of a [`ColumnLayer`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ColumnLayerConfig {
-    /// The size of a node's state.
-    pub width: usize,
-    /// How a node aggregates from its neighbours. Default: by their mean.
-    #[serde(default)]
-    pub aggregation: Aggregation,
-    /// The number of attention heads; for attention only. Default: 10.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub heads: Option<usize>,
-    /// How many neighbours are concatenated; for concatenation only. Default: 50.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub num_neighbors: Option<usize>,
-    /// The number of relations of the graph. Default: 1.
-    #[serde(default = "one")]
-    pub num_relations: usize,
-    /// σ of the candidate. Default: ReLU.
-    #[serde(default = "relu")]
-    pub activation: Activation,
-    /// Dropout of the inputs of the maps; the carried state is not dropped. Default: 0.
-    #[serde(default)]
-    pub dropout: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
+config! {
+    /// The config of a [`ColumnLayer`].
+    pub struct ColumnLayerConfig {
+        /// The size of a node's state.
+        pub width: usize,
+        /// How a node aggregates from its neighbours.
+        pub aggregation: Aggregation,
+        /// The number of attention heads; for attention only. Default: 10.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub heads: Option<usize> = None,
+        /// How many neighbours are concatenated; for concatenation only. Default: 50.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub num_neighbors: Option<usize> = None,
+        /// The number of relations of the graph. Default: 1.
+        pub num_relations: usize = 1,
+        /// σ of the candidate. Default: ReLU.
+        pub activation: Activation = Activation::Relu,
+        /// Dropout of the inputs of the maps; the carried state is not dropped. Default: 0.
+        pub dropout: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
+
+    /// A layer on states of `width` numbers.
+    pub fn new(width: usize, aggregation: Aggregation);
 }
 
 impl ColumnLayerConfig {
-    /// A layer on states of `width` numbers.
-    pub fn new(width: usize, aggregation: Aggregation) -> Self {
-        Self {
-            width,
-            aggregation,
-            heads: None,
-            num_neighbors: None,
-            num_relations: 1,
-            activation: relu(),
-            dropout: 0.0,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_heads(heads: Option<usize>);
-        with_num_neighbors(num_neighbors: Option<usize>);
-        with_num_relations(num_relations: usize);
-        with_activation(activation: Activation);
-        with_dropout(dropout: f64);
-        with_init(init: Init);
-    }
-
     /// The matrix that this layer multiplies states with.
     pub fn linking(&self) -> Linking {
         match self.aggregation {

@@ -2,9 +2,8 @@
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
-use crate::config::{one, setters};
+use crate::config::config;
 use crate::error::{ConfigError, check_sides};
 use crate::graph::Sparse;
 use crate::init::{self, Init};
@@ -12,32 +11,22 @@ use crate::ops::{attention_map, edge_attention, product};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The config of an [`EdgeAttention`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct EdgeAttentionConfig {
-    /// The size of a node's state.
-    pub width: usize,
-    /// The number of heads. Default: 1.
-    #[serde(default = "one")]
-    pub heads: usize,
-    /// How W is initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
+config! {
+    /// The config of an [`EdgeAttention`].
+    pub struct EdgeAttentionConfig {
+        /// The size of a node's state.
+        pub width: usize,
+        /// The number of heads.
+        pub heads: usize,
+        /// How W is initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
+
+    /// Attention over states of `width` numbers with so many heads.
+    pub fn new(width: usize, heads: usize);
 }
 
 impl EdgeAttentionConfig {
-    /// Attention over states of `width` numbers with so many heads.
-    pub fn new(width: usize, heads: usize) -> Self {
-        Self { width, heads, init: Init::default() }
-    }
-
-    setters! {
-        with_heads(heads: usize);
-        with_init(init: Init);
-    }
-
     /// Checks the config and initialises W with random numbers from `rng`, and b with 0.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<EdgeAttention, ConfigError> {
         let Self { width, heads, .. } = *self;

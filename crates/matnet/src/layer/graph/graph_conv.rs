@@ -2,10 +2,9 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use super::{FeatureMap, activated};
-use crate::config::{setters, yes};
+use crate::config::config;
 use crate::error::ConfigError;
 use crate::graph::{Features, Sparse};
 use crate::init::Init;
@@ -14,38 +13,26 @@ use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 use crate::vector::VecLinearConfig;
 
-/// The config of a [`GraphConv`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct GraphConvConfig {
-    /// The input size of a node.
-    pub input: usize,
-    /// The output size of a node.
-    pub output: usize,
-    /// Whether there is a bias b. Default: yes.
-    #[serde(default = "yes")]
-    pub bias: bool,
-    /// σ. Default: the identity.
-    #[serde(default)]
-    pub activation: Activation,
-    /// How Θ is initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
+config! {
+    /// The config of a [`GraphConv`].
+    pub struct GraphConvConfig {
+        /// The input size of a node.
+        pub input: usize,
+        /// The output size of a node.
+        pub output: usize,
+        /// Whether there is a bias b. Default: yes.
+        pub bias: bool = true,
+        /// σ. Default: the identity.
+        pub activation: Activation = Activation::Identity,
+        /// How Θ is initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
+
+    /// A convolution between these sizes.
+    pub fn new(input: usize, output: usize);
 }
 
 impl GraphConvConfig {
-    /// A convolution between these sizes.
-    pub fn new(input: usize, output: usize) -> Self {
-        Self { input, output, bias: true, activation: Activation::Identity, init: Init::default() }
-    }
-
-    setters! {
-        with_bias(bias: bool);
-        with_activation(activation: Activation);
-        with_init(init: Init);
-    }
-
     /// Checks the config and initialises the layer with random numbers from `rng`.
     pub fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<GraphConv, ConfigError> {
         let map = VecLinearConfig::new(self.input, self.output)

@@ -2,10 +2,9 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use super::check_nodes;
-use crate::config::{one, relu, setters};
+use crate::config::config;
 use crate::error::{ConfigError, MAX_DEPTH, check_count, check_sides, check_total};
 use crate::form::Form;
 use crate::graph::{Graph, GraphError, GraphInput, Linking, Links};
@@ -20,111 +19,69 @@ use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 use crate::vector::{VecLinear, VecLinearConfig};
 
-/// The config of a [`ColumnNet`].
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::prelude::*;
-///
-/// let device = Device::flex();
-/// let graph = Graph::new(4, &[(0, 1), (1, 2), (2, 0)], false)?;
-/// let net = ColumnNetConfig::new(8, 20, 3)
-///     .with_aggregation(Aggregation::Attention)
-///     .with_heads(Some(10))
-///     .init(&mut SeededRng::new(42, "init"), &device)?;
-///
-/// // All nodes at once.
-/// let features = Features::from(Tensor::ones([4, 8], &device));
-/// let links = net.links(&graph)?;
-/// let scores = net.forward(GraphInput::new(features.clone(), &links), &mut Mode::Eval);
-/// assert_eq!(scores.dims(), [4, 3]);
-///
-/// // A mini-batch of two nodes, with at most 50 neighbours each.
-/// let sampler = Sampler::new(&graph, net.linking(), net.hops(), Some(50))?;
-/// let batch = sampler.batch(&[2, 3], &mut SeededRng::new(42, "sample"))?;
-/// let input = GraphInput::new(features.select(&batch.inputs), &batch.links);
-/// assert_eq!(net.forward(input, &mut Mode::Eval).dims(), [2, 3]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ColumnNetConfig {
-    /// How many features a node has.
-    pub num_features: usize,
-    /// The hidden size: numbers in the state of a node.
-    pub hidden: usize,
-    /// The number of classes.
-    pub num_classes: usize,
-    /// The number of layers, which is the number of hops. Default: 5.
-    #[serde(default = "five")]
-    pub depth: usize,
-    /// How a node aggregates from its neighbours. Default: by their mean.
-    #[serde(default)]
-    pub aggregation: Aggregation,
-    /// The number of attention heads; for attention only. Default: 10.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub heads: Option<usize>,
-    /// How many neighbours are concatenated; for concatenation only. Default: 50.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub num_neighbors: Option<usize>,
-    /// The number of relations of the graph. Default: 1.
-    #[serde(default = "one")]
-    pub num_relations: usize,
-    /// Whether all layers share their parameters. Default: no.
-    #[serde(default)]
-    pub tied: bool,
-    /// σ of the input and of the candidates. Default: ReLU.
-    #[serde(default = "relu")]
-    pub activation: Activation,
-    /// Dropout of the features. Default: 0.
-    #[serde(default)]
-    pub input_dropout: f64,
-    /// Dropout of the inputs of the maps of each layer, and of the head. Default: 0.
-    #[serde(default)]
-    pub dropout: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of a [`ColumnNet`].
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::prelude::*;
+    ///
+    /// let device = Device::flex();
+    /// let graph = Graph::new(4, &[(0, 1), (1, 2), (2, 0)], false)?;
+    /// let net = ColumnNetConfig::new(8, 20, 3)
+    ///     .with_aggregation(Aggregation::Attention)
+    ///     .with_heads(Some(10))
+    ///     .init(&mut SeededRng::new(42, "init"), &device)?;
+    ///
+    /// // All nodes at once.
+    /// let features = Features::from(Tensor::ones([4, 8], &device));
+    /// let links = net.links(&graph)?;
+    /// let scores = net.forward(GraphInput::new(features.clone(), &links), &mut Mode::Eval);
+    /// assert_eq!(scores.dims(), [4, 3]);
+    ///
+    /// // A mini-batch of two nodes, with at most 50 neighbours each.
+    /// let sampler = Sampler::new(&graph, net.linking(), net.hops(), Some(50))?;
+    /// let batch = sampler.batch(&[2, 3], &mut SeededRng::new(42, "sample"))?;
+    /// let input = GraphInput::new(features.select(&batch.inputs), &batch.links);
+    /// assert_eq!(net.forward(input, &mut Mode::Eval).dims(), [2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub struct ColumnNetConfig {
+        /// How many features a node has.
+        pub num_features: usize,
+        /// The hidden size: numbers in the state of a node.
+        pub hidden: usize,
+        /// The number of classes.
+        pub num_classes: usize,
+        /// The number of layers, which is the number of hops. Default: 5.
+        pub depth: usize = 5,
+        /// How a node aggregates from its neighbours. Default: by their mean.
+        pub aggregation: Aggregation = Aggregation::Mean,
+        /// The number of attention heads; for attention only. Default: 10.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub heads: Option<usize> = None,
+        /// How many neighbours are concatenated; for concatenation only. Default: 50.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub num_neighbors: Option<usize> = None,
+        /// The number of relations of the graph. Default: 1.
+        pub num_relations: usize = 1,
+        /// Whether all layers share their parameters. Default: no.
+        pub tied: bool = false,
+        /// σ of the input and of the candidates. Default: ReLU.
+        pub activation: Activation = Activation::Relu,
+        /// Dropout of the features. Default: 0.
+        pub input_dropout: f64 = 0.0,
+        /// Dropout of the inputs of the maps of each layer, and of the head. Default: 0.
+        pub dropout: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-fn five() -> usize {
-    5
+    /// A net of 5 layers that aggregate by the mean.
+    pub fn new(num_features: usize, hidden: usize, num_classes: usize);
 }
 
 impl ColumnNetConfig {
-    /// A net of 5 layers that aggregate by the mean.
-    pub fn new(num_features: usize, hidden: usize, num_classes: usize) -> Self {
-        Self {
-            num_features,
-            hidden,
-            num_classes,
-            depth: five(),
-            aggregation: Aggregation::Mean,
-            heads: None,
-            num_neighbors: None,
-            num_relations: 1,
-            tied: false,
-            activation: relu(),
-            input_dropout: 0.0,
-            dropout: 0.0,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_depth(depth: usize);
-        with_aggregation(aggregation: Aggregation);
-        with_heads(heads: Option<usize>);
-        with_num_neighbors(num_neighbors: Option<usize>);
-        with_num_relations(num_relations: usize);
-        with_tied(tied: bool);
-        with_activation(activation: Activation);
-        with_input_dropout(input_dropout: f64);
-        with_dropout(dropout: f64);
-        with_init(init: Init);
-    }
-
     fn layer(&self) -> ColumnLayerConfig {
         ColumnLayerConfig::new(self.hidden, self.aggregation)
             .with_heads(self.heads)

@@ -2,10 +2,9 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use super::{check_nodes, widths};
-use crate::config::{relu, setters};
+use crate::config::config;
 use crate::error::{ConfigError, check_total};
 use crate::form::Form;
 use crate::graph::{GraphInput, Linking};
@@ -17,64 +16,40 @@ use crate::ops::Activation;
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The config of a [`Gcn`].
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::prelude::*;
-///
-/// let device = Device::flex();
-/// let graph = Graph::new(4, &[(0, 1), (1, 2), (2, 0)], false)?;
-/// let net = GcnConfig::new(8, [16], 3).init(&mut SeededRng::new(42, "init"), &device)?;
-/// let links = net.links(&graph)?;
-/// let input = GraphInput::new(Tensor::ones([4, 8], &device), &links);
-/// assert_eq!(net.forward(input, &mut Mode::Eval).dims(), [4, 3]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct GcnConfig {
-    /// How many features a node has.
-    pub num_features: usize,
-    /// The widths of the hidden layers; none is one convolution from features to classes.
-    pub hidden: Vec<usize>,
-    /// The number of classes.
-    pub num_classes: usize,
-    /// σ of the hidden layers. Default: ReLU.
-    #[serde(default = "relu")]
-    pub activation: Activation,
-    /// Dropout of the features. Default: 0.
-    #[serde(default)]
-    pub input_dropout: f64,
-    /// Dropout of the inputs of the layers after the first. Default: 0.
-    #[serde(default)]
-    pub dropout: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of a [`Gcn`].
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::prelude::*;
+    ///
+    /// let device = Device::flex();
+    /// let graph = Graph::new(4, &[(0, 1), (1, 2), (2, 0)], false)?;
+    /// let net = GcnConfig::new(8, [16], 3).init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let links = net.links(&graph)?;
+    /// let input = GraphInput::new(Tensor::ones([4, 8], &device), &links);
+    /// assert_eq!(net.forward(input, &mut Mode::Eval).dims(), [4, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub struct GcnConfig {
+        /// How many features a node has.
+        pub num_features: usize,
+        /// The widths of the hidden layers; none is one convolution from features to classes.
+        pub hidden: Vec<usize>,
+        /// The number of classes.
+        pub num_classes: usize,
+        /// σ of the hidden layers. Default: ReLU.
+        pub activation: Activation = Activation::Relu,
+        /// Dropout of the features. Default: 0.
+        pub input_dropout: f64 = 0.0,
+        /// Dropout of the inputs of the layers after the first. Default: 0.
+        pub dropout: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-impl GcnConfig {
     /// A net with hidden layers of these widths.
-    pub fn new(num_features: usize, hidden: impl Into<Vec<usize>>, num_classes: usize) -> Self {
-        Self {
-            num_features,
-            hidden: hidden.into(),
-            num_classes,
-            activation: relu(),
-            input_dropout: 0.0,
-            dropout: 0.0,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_activation(activation: Activation);
-        with_input_dropout(input_dropout: f64);
-        with_dropout(dropout: f64);
-        with_init(init: Init);
-    }
+    pub fn new(num_features: usize, hidden: impl Into<Vec<usize>>, num_classes: usize);
 }
 
 impl NetConfig for GcnConfig {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::encoder::{Embedding, Encoder, Encoding, normal};
 use super::{Stories, StoryNet, StoryNetConfig};
-use crate::config::{fifty, one, setters, yes};
+use crate::config::config;
 use crate::error::{ConfigError, check_count, check_gain, check_rate, check_sides, check_total};
 use crate::form::Form;
 use crate::init::{constant, parameter};
@@ -29,114 +29,63 @@ pub enum Tying {
     LayerWise,
 }
 
-/// The config of an [`EndToEnd`].
-///
-/// ```
-/// use burn::tensor::Device;
-/// use matnet::prelude::*;
-///
-/// // 20 words, sentences of at most 6 words, 8 dimensions; three hops of two heads.
-/// let device = Device::flex();
-/// let net = EndToEndConfig::new(20, 6, 8).with_heads(2).init(&mut SeededRng::new(42, "init"), &device)?;
-/// let mut stories = Stories::default();
-/// stories.push([&[1, 2, 3][..], &[4, 2, 5]], &[6, 7, 1]);
-/// assert_eq!(net.forward(stories.clone(), &mut Mode::Eval).dims(), [1, 20]);
-/// let attention = net.attention(&stories);
-/// assert_eq!((attention.len(), attention[0].len(), attention[0][0].len()), (1, 3, 2));
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct EndToEndConfig {
-    /// The number of words; each may be the answer.
-    pub vocab_size: usize,
-    /// J, the length of the longest sentence in words, for the position encoding.
-    pub sentence_length: usize,
-    /// d, the size of an embedding: the columns of memory and state.
-    pub embedding_dim: usize,
-    /// How many sentences the memory holds, the last ones of a story. Default: 50.
-    #[serde(default = "fifty")]
-    pub memory_size: usize,
-    /// The number of hops. Default: 3.
-    #[serde(default = "three")]
-    pub hops: usize,
-    /// k, the number of attention heads at every hop: the rows of the state. Default: 1.
-    #[serde(default = "one")]
-    pub heads: usize,
-    /// Which parameters the hops share. Default: adjacent.
-    #[serde(default)]
-    pub tying: Tying,
-    /// How words become rows of the memory. Default: position.
-    #[serde(default)]
-    pub encoding: Encoding,
-    /// Whether the age of a sentence is encoded. Default: yes.
-    #[serde(default = "yes")]
-    pub temporal_encoding: bool,
-    /// In training, empty sentences are inserted at random: up to this fraction of the sentences. Default: 0.1.
-    #[serde(default = "tenth")]
-    pub time_noise: f64,
-    /// Whether empty slots of the memory take part in the softmax. Default: yes, as in the original.
-    #[serde(default = "yes")]
-    pub empty_slots: bool,
-    /// The standard deviation of the initial values. Default: 0.1.
-    #[serde(default = "tenth")]
-    pub init_std: f64,
-    /// Epochs of a linear start, at most: training begins without the softmax. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub linear_start: Option<usize>,
-    /// Epochs without a lower validation loss that end the linear start. Default: 10.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub linear_start_patience: Option<usize>,
+config! {
+    /// The config of an [`EndToEnd`].
+    ///
+    /// ```
+    /// use burn::tensor::Device;
+    /// use matnet::prelude::*;
+    ///
+    /// // 20 words, sentences of at most 6 words, 8 dimensions; three hops of two heads.
+    /// let device = Device::flex();
+    /// let net = EndToEndConfig::new(20, 6, 8).with_heads(2).init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let mut stories = Stories::default();
+    /// stories.push([&[1, 2, 3][..], &[4, 2, 5]], &[6, 7, 1]);
+    /// assert_eq!(net.forward(stories.clone(), &mut Mode::Eval).dims(), [1, 20]);
+    /// let attention = net.attention(&stories);
+    /// assert_eq!((attention.len(), attention[0].len(), attention[0][0].len()), (1, 3, 2));
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct EndToEndConfig {
+        /// The number of words; each may be the answer.
+        pub vocab_size: usize,
+        /// J, the length of the longest sentence in words, for the position encoding.
+        pub sentence_length: usize,
+        /// d, the size of an embedding: the columns of memory and state.
+        pub embedding_dim: usize,
+        /// How many sentences the memory holds, the last ones of a story. Default: 50.
+        pub memory_size: usize = 50,
+        /// The number of hops. Default: 3.
+        pub hops: usize = 3,
+        /// k, the number of attention heads at every hop: the rows of the state. Default: 1.
+        pub heads: usize = 1,
+        /// Which parameters the hops share. Default: adjacent.
+        pub tying: Tying = Tying::default(),
+        /// How words become rows of the memory. Default: position.
+        pub encoding: Encoding = Encoding::default(),
+        /// Whether the age of a sentence is encoded. Default: yes.
+        pub temporal_encoding: bool = true,
+        /// In training, empty sentences are inserted at random: up to this fraction of the sentences. Default: 0.1.
+        pub time_noise: f64 = 0.1,
+        /// Whether empty slots of the memory take part in the softmax. Default: yes, as in the original.
+        pub empty_slots: bool = true,
+        /// The standard deviation of the initial values. Default: 0.1.
+        pub init_std: f64 = 0.1,
+        /// Epochs of a linear start, at most: training begins without the softmax. Default: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub linear_start: Option<usize> = None,
+        /// Epochs without a lower validation loss that end the linear start. Default: 10.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub linear_start_patience: Option<usize> = None,
+    }
+
+    /// A net for `vocab_size` words and sentences of at most `sentence_length` words.
+    pub fn new(vocab_size: usize, sentence_length: usize, embedding_dim: usize);
 }
 
 /// The validation loss of a hundred questions goes up and down: with 5, of three restarts on bAbI's task 16 two end the linear
 /// start so early that they never learn it.
 const LINEAR_START_PATIENCE: usize = 10;
-
-fn three() -> usize {
-    3
-}
-
-fn tenth() -> f64 {
-    0.1
-}
-
-impl EndToEndConfig {
-    /// A net for `vocab_size` words and sentences of at most `sentence_length` words.
-    pub fn new(vocab_size: usize, sentence_length: usize, embedding_dim: usize) -> Self {
-        Self {
-            vocab_size,
-            sentence_length,
-            embedding_dim,
-            memory_size: fifty(),
-            hops: three(),
-            heads: one(),
-            tying: Tying::default(),
-            encoding: Encoding::default(),
-            temporal_encoding: true,
-            time_noise: tenth(),
-            empty_slots: true,
-            init_std: tenth(),
-            linear_start: None,
-            linear_start_patience: None,
-        }
-    }
-
-    setters! {
-        with_memory_size(memory_size: usize);
-        with_hops(hops: usize);
-        with_heads(heads: usize);
-        with_tying(tying: Tying);
-        with_encoding(encoding: Encoding);
-        with_temporal_encoding(temporal_encoding: bool);
-        with_time_noise(time_noise: f64);
-        with_empty_slots(empty_slots: bool);
-        with_init_std(init_std: f64);
-        with_linear_start(linear_start: Option<usize>);
-        with_linear_start_patience(linear_start_patience: Option<usize>);
-    }
-}
 
 impl NetConfig for EndToEndConfig {
     type Net = EndToEnd;

@@ -3,11 +3,10 @@
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use serde::{Deserialize, Serialize};
 
 use super::encoder::{Embedding, Encoder, Encoding, normal};
 use super::{Stories, StoryNet, StoryNetConfig, SupervisedLoss};
-use crate::config::{fifty, one, setters, yes};
+use crate::config::config;
 use crate::error::{ConfigError, check_count, check_gain, check_rate, check_total};
 use crate::form::Form;
 use crate::mode::Mode;
@@ -16,94 +15,51 @@ use crate::ops::{Activation, batched_product_transposed, product, product_transp
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
-/// The config of a [`MemoryNetwork`].
-///
-/// ```
-/// use burn::tensor::Device;
-/// use matnet::prelude::*;
-///
-/// let device = Device::flex();
-/// let net = MemoryNetworkConfig::new(20, 6, 8).with_hops(2).init(&mut SeededRng::new(42, "init"), &device)?;
-/// let mut stories = Stories::default();
-/// stories.push([&[1, 2, 3][..], &[4, 2, 5]], &[6, 7, 1]);
-/// assert_eq!(net.forward(stories.clone(), &mut Mode::Eval).dims(), [1, 20]);
-/// assert_eq!(net.chosen(&stories)[0].len(), 2);
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct MemoryNetworkConfig {
-    /// The number of words; each may be the answer.
-    pub vocab_size: usize,
-    /// J, the length of the longest sentence in words, for the position encoding.
-    pub sentence_length: usize,
-    /// d, the size of an embedding.
-    pub embedding_dim: usize,
-    /// How many sentences the memory holds, the last ones of a story. Default: 50.
-    #[serde(default = "fifty")]
-    pub memory_size: usize,
-    /// The number of hops: how many supporting sentences are looked for at most. Default: 1.
-    #[serde(default = "one")]
-    pub hops: usize,
-    /// How words become rows of the memory. Default: position.
-    #[serde(default)]
-    pub encoding: Encoding,
-    /// Whether the age of a sentence is encoded. Default: yes.
-    #[serde(default = "yes")]
-    pub temporal_encoding: bool,
-    /// In training, empty sentences are inserted at random: up to this fraction of the sentences. Default: 0.
-    #[serde(default)]
-    pub time_noise: f64,
-    /// f of the response. Default: identity, as in the original. Yes/no questions need tanh: their answer is not a sum of what
-    /// is asked and what is found.
-    #[serde(default = "identity")]
-    pub activation: Activation,
-    /// With a margin, every choice is trained by the ranking loss Σ max(0, margin − right + wrong) over all wrong choices, as in the
-    /// original, which samples some of them and takes 0.1. Default: none; by the cross-entropy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub margin: Option<f64>,
-    /// The standard deviation of the initial values. Default: 0.1.
-    #[serde(default = "tenth")]
-    pub init_std: f64,
-}
+config! {
+    /// The config of a [`MemoryNetwork`].
+    ///
+    /// ```
+    /// use burn::tensor::Device;
+    /// use matnet::prelude::*;
+    ///
+    /// let device = Device::flex();
+    /// let net = MemoryNetworkConfig::new(20, 6, 8).with_hops(2).init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let mut stories = Stories::default();
+    /// stories.push([&[1, 2, 3][..], &[4, 2, 5]], &[6, 7, 1]);
+    /// assert_eq!(net.forward(stories.clone(), &mut Mode::Eval).dims(), [1, 20]);
+    /// assert_eq!(net.chosen(&stories)[0].len(), 2);
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct MemoryNetworkConfig {
+        /// The number of words; each may be the answer.
+        pub vocab_size: usize,
+        /// J, the length of the longest sentence in words, for the position encoding.
+        pub sentence_length: usize,
+        /// d, the size of an embedding.
+        pub embedding_dim: usize,
+        /// How many sentences the memory holds, the last ones of a story. Default: 50.
+        pub memory_size: usize = 50,
+        /// The number of hops: how many supporting sentences are looked for at most. Default: 1.
+        pub hops: usize = 1,
+        /// How words become rows of the memory. Default: position.
+        pub encoding: Encoding = Encoding::default(),
+        /// Whether the age of a sentence is encoded. Default: yes.
+        pub temporal_encoding: bool = true,
+        /// In training, empty sentences are inserted at random: up to this fraction of the sentences. Default: 0.
+        pub time_noise: f64 = 0.0,
+        /// f of the response. Default: identity, as in the original. Yes/no questions need tanh: their answer is not a sum of what
+        /// is asked and what is found.
+        pub activation: Activation = Activation::Identity,
+        /// With a margin, every choice is trained by the ranking loss Σ max(0, margin − right + wrong) over all wrong choices, as in the
+        /// original, which samples some of them and takes 0.1. Default: none; by the cross-entropy.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub margin: Option<f64> = None,
+        /// The standard deviation of the initial values. Default: 0.1.
+        pub init_std: f64 = 0.1,
+    }
 
-fn tenth() -> f64 {
-    0.1
-}
-
-fn identity() -> Activation {
-    Activation::Identity
-}
-
-impl MemoryNetworkConfig {
     /// A net for `vocab_size` words and sentences of at most `sentence_length` words.
-    pub fn new(vocab_size: usize, sentence_length: usize, embedding_dim: usize) -> Self {
-        Self {
-            vocab_size,
-            sentence_length,
-            embedding_dim,
-            memory_size: fifty(),
-            hops: one(),
-            encoding: Encoding::default(),
-            temporal_encoding: true,
-            time_noise: 0.0,
-            activation: identity(),
-            margin: None,
-            init_std: tenth(),
-        }
-    }
-
-    setters! {
-        with_memory_size(memory_size: usize);
-        with_hops(hops: usize);
-        with_encoding(encoding: Encoding);
-        with_temporal_encoding(temporal_encoding: bool);
-        with_time_noise(time_noise: f64);
-        with_activation(activation: Activation);
-        with_margin(margin: Option<f64>);
-        with_init_std(init_std: f64);
-    }
+    pub fn new(vocab_size: usize, sentence_length: usize, embedding_dim: usize);
 }
 
 impl NetConfig for MemoryNetworkConfig {

@@ -2,11 +2,10 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
 use super::controller::ControllerConfig;
 use super::{Controller, ControllerKind};
-use crate::config::{one, setters};
+use crate::config::config;
 use crate::error::{ConfigError, check_count, check_finite, check_sides};
 use crate::form::Form;
 use crate::init::{Init, parameter};
@@ -23,105 +22,57 @@ const MOST_SHIFT: usize = 100;
 /// The most read heads, and the most write heads.
 const MOST_HEADS: usize = 1000;
 
-/// The config of a [`TuringMachine`].
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use matnet::prelude::*;
-///
-/// let device = Device::flex();
-/// let net = TuringMachineConfig::new([1, 10], [100], [1, 8])
-///     .with_form(Form::Vector)
-///     .with_slots(32)
-///     .init(&mut SeededRng::new(42, "init"), &device)?;
-/// let output = net.forward(Tensor::ones([2, 5, 1, 10], &device), &mut Mode::Eval);
-/// assert_eq!(output.dims(), [2, 5, 1, 8]);
-/// # Ok::<(), matnet::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct TuringMachineConfig {
-    /// Matrix or vector: the form of the controller. Default: matrix.
-    #[serde(default)]
-    pub form: Form,
-    /// Rows and columns of Xₜ.
-    pub input: [usize; 2],
-    /// The sides of the controller's H: `[rows, cols]`, or `[n]` for vectors.
-    pub hidden: Vec<usize>,
-    /// Rows and columns of Yₜ.
-    pub output: [usize; 2],
-    /// The controller. Default: LSTM.
-    #[serde(default)]
-    pub controller: ControllerKind,
-    /// The number of memory slots. Default: 128.
-    #[serde(default = "slots")]
-    pub slots: usize,
-    /// Numbers in a slot. Default: 20.
-    #[serde(default = "slot_width")]
-    pub slot_width: usize,
-    /// The number of read heads. Default: 1.
-    #[serde(default = "one")]
-    pub read_heads: usize,
-    /// The number of write heads. Default: 1.
-    #[serde(default = "one")]
-    pub write_heads: usize,
-    /// How far a head can shift in a step, in either direction. Default: 1.
-    #[serde(default = "one")]
-    pub shift_range: usize,
-    /// The initial bias of γ′. Higher values keep the attention of shifting heads sharp from the start, but make training less
-    /// stable. Default: 0.
-    #[serde(default)]
-    pub sharpness_init: f64,
-    /// The initial bias of the LSTM forget gate. Default: 0.
-    #[serde(default)]
-    pub forget_bias: f64,
-    /// How the maps are initialised. Default: orthogonal.
-    #[serde(default)]
-    pub init: Init,
-}
+config! {
+    /// The config of a [`TuringMachine`].
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use matnet::prelude::*;
+    ///
+    /// let device = Device::flex();
+    /// let net = TuringMachineConfig::new([1, 10], [100], [1, 8])
+    ///     .with_form(Form::Vector)
+    ///     .with_slots(32)
+    ///     .init(&mut SeededRng::new(42, "init"), &device)?;
+    /// let output = net.forward(Tensor::ones([2, 5, 1, 10], &device), &mut Mode::Eval);
+    /// assert_eq!(output.dims(), [2, 5, 1, 8]);
+    /// # Ok::<(), matnet::ConfigError>(())
+    /// ```
+    pub struct TuringMachineConfig {
+        /// Matrix or vector: the form of the controller. Default: matrix.
+        pub form: Form = Form::Matrix,
+        /// Rows and columns of Xₜ.
+        pub input: [usize; 2],
+        /// The sides of the controller's H: `[rows, cols]`, or `[n]` for vectors.
+        pub hidden: Vec<usize>,
+        /// Rows and columns of Yₜ.
+        pub output: [usize; 2],
+        /// The controller. Default: LSTM.
+        pub controller: ControllerKind = ControllerKind::Lstm,
+        /// The number of memory slots. Default: 128.
+        pub slots: usize = 128,
+        /// Numbers in a slot. Default: 20.
+        pub slot_width: usize = 20,
+        /// The number of read heads. Default: 1.
+        pub read_heads: usize = 1,
+        /// The number of write heads. Default: 1.
+        pub write_heads: usize = 1,
+        /// How far a head can shift in a step, in either direction. Default: 1.
+        pub shift_range: usize = 1,
+        /// The initial bias of γ′. Higher values keep the attention of shifting heads sharp from the start, but make training less
+        /// stable. Default: 0.
+        pub sharpness_init: f64 = 0.0,
+        /// The initial bias of the LSTM forget gate. Default: 0.
+        pub forget_bias: f64 = 0.0,
+        /// How the maps are initialised. Default: orthogonal.
+        pub init: Init = Init::default(),
+    }
 
-fn slots() -> usize {
-    128
-}
-
-fn slot_width() -> usize {
-    20
+    /// A matrix LSTM with a memory of 128 slots of 20 numbers, one read head and one write head.
+    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: [usize; 2]);
 }
 
 impl TuringMachineConfig {
-    /// A matrix LSTM with a memory of 128 slots of 20 numbers, one read head and one write head.
-    pub fn new(input: [usize; 2], hidden: impl Into<Vec<usize>>, output: [usize; 2]) -> Self {
-        Self {
-            form: Form::Matrix,
-            input,
-            hidden: hidden.into(),
-            output,
-            controller: ControllerKind::Lstm,
-            slots: slots(),
-            slot_width: slot_width(),
-            read_heads: 1,
-            write_heads: 1,
-            shift_range: 1,
-            sharpness_init: 0.0,
-            forget_bias: 0.0,
-            init: Init::default(),
-        }
-    }
-
-    setters! {
-        with_form(form: Form);
-        with_controller(controller: ControllerKind);
-        with_slots(slots: usize);
-        with_slot_width(slot_width: usize);
-        with_read_heads(read_heads: usize);
-        with_write_heads(write_heads: usize);
-        with_shift_range(shift_range: usize);
-        with_sharpness_init(sharpness_init: f64);
-        with_forget_bias(forget_bias: f64);
-        with_init(init: Init);
-    }
-
     /// The sizes of the memory; an error that names the key if they are not valid.
     fn memory(&self) -> Result<MemorySize, ConfigError> {
         check_sides("slots", &[self.slots])?;
