@@ -16,7 +16,9 @@ pub fn to_python(error: Error) -> PyErr {
         Error::In { error, .. } => {
             // The same exception, with the whole text.
             let inner = to_python(*error);
-            Python::attach(|py| inner.get_type(py).call1((text,)).map_or_else(|other| other, PyErr::from_value))
+            Python::attach(|py| {
+                inner.get_type(py).call1((text,)).map_or_else(|other| other, PyErr::from_value)
+            })
         }
         Error::Mismatch(_) => PyValueError::new_err(text),
         Error::Data(matnet_data::Error::Missing(_)) => PyFileNotFoundError::new_err(text),

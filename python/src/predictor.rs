@@ -48,7 +48,8 @@ impl Predictor {
         let all = PyDict::new(py);
         for (name, data) in self.net.weights() {
             let shape = data.shape().to_vec();
-            let values = data.try_to_vec::<f32>().map_err(|error| PyValueError::new_err(format!("{error:?}")))?;
+            let values =
+                data.try_to_vec::<f32>().map_err(|error| PyValueError::new_err(format!("{error:?}")))?;
             all.set_item(name, arrays::to_numpy(py, &shape, values)?)?;
         }
         Ok(all)
@@ -76,7 +77,8 @@ impl Predictor {
         let (count, size) = (shape[0], shape[1..].iter().product());
         let batch = batch_size.unwrap_or_else(|| self.net.batch_size(size)).max(1);
         let pool = threads::pool(threads)?;
-        let (mut values, mut classes, mut steps, mut sides) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut values, mut classes, mut steps, mut sides) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut from = 0;
         while from < count {
             let to = (from + batch).min(count);

@@ -19,10 +19,22 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What the training thread tells, as JSON where there is more than a few numbers.
 enum Message {
-    Begin { epochs: usize, steps: usize, parameters: usize, resumed: usize },
-    Step { epoch: usize, step: usize, loss: f64 },
+    Begin {
+        epochs: usize,
+        steps: usize,
+        parameters: usize,
+        resumed: usize,
+    },
+    Step {
+        epoch: usize,
+        step: usize,
+        loss: f64,
+    },
     /// The training waits for the answer: whether to go on.
-    Epoch { scores: serde_json::Value, answer: SyncSender<bool> },
+    Epoch {
+        scores: serde_json::Value,
+        answer: SyncSender<bool>,
+    },
 }
 
 /// Sends events to the thread that called.

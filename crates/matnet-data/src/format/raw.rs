@@ -117,7 +117,10 @@ impl RawArray {
         };
         let held = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
         if count.is_none() || held != count {
-            return Err(Error::Invalid(format!("shape {shape:?} does not hold {} elements", count.unwrap_or(0))));
+            return Err(Error::Invalid(format!(
+                "shape {shape:?} does not hold {} elements",
+                count.unwrap_or(0)
+            )));
         }
         Ok(Self { shape, values, boolean })
     }

@@ -33,7 +33,9 @@ pub trait Head: Module + ModuleDisplay + Summarize + Sync {
 }
 
 /// The `output` of a net's config: `[rows, cols]` for a matrix, or the number of classes or values.
-pub trait HeadConfig: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
+pub trait HeadConfig:
+    Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync
+{
     /// The head that computes it.
     type Head: Head;
 
