@@ -8,10 +8,21 @@ from pathlib import Path
 COLUMNS = {
     "eager": "PyTorch eager",
     "compile": "torch.compile",
+    "autotune": "torch.compile, max-autotune",
+    "jax": "JAX (XLA)",
+    "onnx": "ONNX Runtime",
     "composed": "Burn composed",
     "fused": "matnet",
 }
-COLOURS = {"eager": "#8fa8c8", "compile": "#4a6fa5", "composed": "#c9b458", "fused": "#b5432f"}
+COLOURS = {
+    "eager": "#8fa8c8",
+    "compile": "#4a6fa5",
+    "autotune": "#2f4a73",
+    "jax": "#7a9e6b",
+    "onnx": "#9a7bb0",
+    "composed": "#c9b458",
+    "fused": "#b5432f",
+}
 LONGEST_BAR = 3.0  # times the fastest PyTorch column; longer bars are cut
 
 
@@ -40,8 +51,14 @@ def columns(result: dict) -> dict[str, tuple[str, dict]]:
 
 
 def fastest_torch(found: dict[str, tuple[str, dict]]) -> dict | None:
-    torch = [found[column][1] for column in ("eager", "compile") if column in found]
+    torch = [found[column][1] for column in ("eager", "compile", "autotune") if column in found]
     return min(torch, key=lambda side: side["ms"], default=None)
+
+
+def columns_of(data: dict) -> dict[str, str]:
+    """Names of the columns that some row has."""
+    have = {name.split(",")[0] for result in data["rows"] for name in result["sides"]}
+    return {column: name for column, name in COLUMNS.items() if column in have}
 
 
 def machine_lines(data: dict) -> list[str]:
@@ -50,7 +67,7 @@ def machine_lines(data: dict) -> list[str]:
     return [
         f"- {machine['cpu']}, {machine['cores']} cores, {machine['threads']} threads on either side, "
         f"{machine['memory']} of memory, {machine['system']}; load {machine['load']:.1f} before the run",
-        f"- PyTorch {machine['torch']} (Python {machine['python']}), matnet {machine['matnet']} on Burn "
+        f"- PyTorch {machine['torch']}, JAX {machine['jax']} (Python {machine['python']}), matnet {machine['matnet']} on Burn "
         f"{machine['burn']} (rustc {machine['rustc']})",
         f"- sgemm 2048×2048×2048: PyTorch {machine['sgemm']['torch']:.0f} GFLOP/s, Burn "
         f"{machine['sgemm']['matnet']:.0f} GFLOP/s; shares below are of {peak:.0f} GFLOP/s",
@@ -64,14 +81,15 @@ PAGES_BESIDE = {
     "../profile.md": "where the time goes, how it grows, and which goals are missed",
     "graphs/README.md": "nets on graphs, beside PyTorch Geometric",
     "graphs-large/README.md": "the same on 10⁵ and 10⁶ nodes",
+    "sweep.md": "the ratio over side and batch",
 }
 
 
 def write_table(folder: Path, data: dict) -> None:
     """README.md, bars.svg and results.json."""
-    peak = max(data["machine"]["sgemm"].values())
+    peak, shown = max(data["machine"]["sgemm"].values()), columns_of(data)
     lines = [
-        "# Side by side with PyTorch",
+        "# Side by side with PyTorch and JAX",
         "",
         "Made by `peers/bench`. One training step is forward, loss, backward and Adam; the sides load the same",
         "weights and the same batch, must start with the same loss, and take turns,",
@@ -79,20 +97,20 @@ def write_table(folder: Path, data: dict) -> None:
         "distance between the quartiles. PyTorch's columns show the faster of two implementations: states laid out",
         "`[batch, rows, cols]` or `[rows, batch, cols]` for matrices, written out or `nn.LSTM` for vectors, PyTorch",
         "Geometric's scatter along edges or PyTorch's sparse matrices for graphs; its Adam is the faster of fused and",
-        "not. Compiling and warming up are not counted.",
+        "not. Compiling and warming up are not counted. JAX runs jitted, recurrences as `lax.scan`, in the same two layouts.",
         "",
         *machine_lines(data),
         *[f"- [{page}]({page}): {shows}" for page, shows in PAGES_BESIDE.items() if (folder / page).exists()],
         "",
         "![Bars: time of each row relative to the fastest PyTorch column](bars.svg)",
         "",
-        "| | row | " + " | ".join(COLUMNS.values()) + " | × fastest PyTorch | × best eager |",
-        "|---|---|" + "---:|" * (len(COLUMNS) + 2),
+        "| | row | " + " | ".join(shown.values()) + " | × fastest PyTorch | × best eager |",
+        "|---|---|" + "---:|" * (len(shown) + 2),
     ]
     for result in data["rows"]:
         found = columns(result)
         cells = []
-        for column in COLUMNS:
+        for column in shown:
             layout, side = found.get(column, ("", None))
             cells.append(f"{milliseconds(side)}{f' ({layout})' if layout else ''}" if side else "–")
         ours, fastest, eager = found.get("fused"), fastest_torch(found), found.get("eager")
@@ -109,17 +127,17 @@ def write_table(folder: Path, data: dict) -> None:
         "PyTorch of a program that spent time on nothing but these products, at that peak.",
         "",
         "| | GFLOP | "
-        + " | ".join(f"{name}, % of peak" for name in COLUMNS.values())
+        + " | ".join(f"{name}, % of peak" for name in shown.values())
         + " | "
-        + " | ".join(f"{name}, MiB" for name in COLUMNS.values())
+        + " | ".join(f"{name}, MiB" for name in shown.values())
         + " | × fastest PyTorch at the peak | × best eager at the peak |",
-        "|---|" + "---:|" * (3 + 2 * len(COLUMNS)),
+        "|---|" + "---:|" * (3 + 2 * len(shown)),
     ]
     for result in data["rows"]:
         found = columns(result)
         share = lambda side: f"{100 * result['flops'] / (side['ms'] * 1e6) / peak:.0f}"
-        shares = [share(found[column][1]) if column in found else "–" for column in COLUMNS]
-        memory = [f"{found[column][1]['memory']:.0f}" if column in found else "–" for column in COLUMNS]
+        shares = [share(found[column][1]) if column in found else "–" for column in shown]
+        memory = [f"{found[column][1]['memory']:.0f}" if column in found else "–" for column in shown]
         at_peak = result["flops"] / peak / 1e6
         eager = found["eager"][1] if "eager" in found else None
         bounds = [f"{side['ms'] / at_peak:.2f}" if side else "–" for side in (fastest_torch(found), eager)]
@@ -169,17 +187,18 @@ class Svg:
 
 def bars(data: dict) -> str:
     """A group of bars per row, relative to the fastest PyTorch column."""
+    shown = columns_of(data)
     bar, gap, left, wide = 14, 30, 20, 640
-    group = bar * len(COLUMNS) + gap
+    group = bar * len(shown) + gap
     svg = Svg(left + wide + 110, 90 + group * len(data["rows"]))
     machine = data["machine"]
     svg.text(left, 24, "Time relative to the fastest PyTorch column (shorter is faster)", font_size=16)
     svg.text(left, 42, f"{machine['cpu']}, {machine['threads']} threads; labels: median in ms", fill="#555")
     x = left
-    for column, name in COLUMNS.items():
+    for column, name in shown.items():
         svg.rect(x, 54, 12, 12, COLOURS[column])
         svg.text(x + 17, 64, name)
-        x += 150
+        x += 30 + 7 * len(name)
     scale = wide / LONGEST_BAR
     bottom = 80 + group * len(data["rows"])
     for tick in (0, 1, 2, 3):
@@ -190,7 +209,7 @@ def bars(data: dict) -> str:
         fastest = fastest_torch(found)
         y = 80 + index * group
         svg.text(left, y + 12, f"({result['row']['id']}) {result['row']['title']}")
-        for place, column in enumerate(COLUMNS):
+        for place, column in enumerate(shown):
             if column not in found or fastest is None:
                 continue
             side = found[column][1]

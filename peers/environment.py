@@ -22,9 +22,8 @@ def interpreter(given: str | None = None) -> str:
         print("making a virtual environment with PyTorch; this takes a while", flush=True)
         venv.create(folder, with_pip=True, clear=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run(pip + ["torch", "numpy", "safetensors"], check=True)
-        if subprocess.run(pip + ["torch_geometric"]).returncode != 0:
-            print("PyTorch Geometric could not be installed; no row needs it yet", flush=True)
+        packages = ["torch", "numpy", "safetensors", "torch_geometric", "jax", "onnx", "onnxscript", "onnxruntime"]
+        subprocess.run(pip + packages, check=True)
         done.touch()
     return str(python)
 
@@ -40,9 +39,34 @@ def need_torch() -> None:
         os.execv(python, [python, *sys.argv])
 
 
+def need_onnx() -> None:
+    """Goes on in peers/.venv-onnx if this Python has no ONNX Runtime."""
+    try:
+        import numpy, onnx, onnxruntime  # noqa: F401
+    except ImportError:
+        folder = HERE / ".venv-onnx"
+        python, done = folder / "bin" / "python", folder / "ready"
+        if not done.exists():
+            print("making a virtual environment with ONNX Runtime", flush=True)
+            venv.create(folder, with_pip=True, clear=True)
+            pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            subprocess.run(pip + ["numpy", "onnx", "onnxruntime"], check=True)
+            done.touch()
+        if Path(sys.executable).absolute() == python:
+            raise
+        os.execv(python, [str(python), *sys.argv])
+
+
 def build(binary: str = "matnet") -> Path:
     """A release binary; built without --package, so that Burn is not built again with other features."""
     command = ["cargo", "build", "--release", "--bin", binary, "--message-format", "json"]
     built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = map(json.loads, built.stdout.splitlines())
     return next(Path(m["executable"]) for m in messages if m.get("executable"))
+
+
+def library() -> Path:
+    """The shared library of the C interface; built with the whole workspace, so that Burn is not built again."""
+    subprocess.run(["cargo", "build", "--release", "--workspace"], cwd=ROOT, check=True)
+    release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+    return next(path for end in ["so", "dylib"] if (path := release / f"libmatnet_c.{end}").exists())

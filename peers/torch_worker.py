@@ -4,13 +4,9 @@ Nets and parameters are those of `matnet_torch`; only the forward pass is writte
 computed for all steps at once.
 """
 
-import json
-import os
-import resource
 import sys
-import time
+import tempfile
 import warnings
-from collections.abc import Callable
 
 import torch
 from safetensors.torch import load_file
@@ -18,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import matnet_torch as peer
+from worker import forget_peak, held, limit_memory, serve, timed
 
 # PyTorch Geometric uses what PyTorch means to drop, and says so in every process.
 warnings.filterwarnings("ignore", category=FutureWarning)
@@ -250,9 +247,9 @@ LOSSES = {
 
 
 class Task:
-    """A loaded row, in one layout, compiled or not."""
+    """A loaded row, in one layout; compiled in a mode of torch.compile, or not."""
 
-    def __init__(self, row: dict, layout: str, compiled: bool, file: str):
+    def __init__(self, row: dict, layout: str, compiled: str | None, file: str):
         stored = load_file(file)
         weights = {key.removeprefix("weight."): stored[key] for key in stored if key.startswith("weight.")}
         self.input, self.target, self.trains = stored["input"], stored["target"], row["mode"] == "train"
@@ -273,8 +270,10 @@ class Task:
             self.function = lambda x, y: loss(net(x), y)
         else:
             self.function = lambda x, y: net(x).sum()
-        if compiled:
-            self.function = torch.compile(self.function, dynamic=False)
+        if compiled and compiled != "onnx":
+            # Weights that never change may become constants of the program.
+            torch._inductor.config.freezing = not self.trains
+            self.function = torch.compile(self.function, dynamic=False, mode=compiled)
         self.fused = None
         if self.trains:
             self.optimizer = torch.optim.Adam(net.parameters(), fused=True)
@@ -308,33 +307,22 @@ class Task:
         return first
 
 
-def timed(function: Callable) -> float:
-    """Milliseconds."""
-    start = time.perf_counter()
-    function()
-    return (time.perf_counter() - start) * 1e3
+class OnnxTask(Task):
+    """The net of an inference row in ONNX Runtime, exported by PyTorch."""
 
+    def __init__(self, row: dict, layout: str, compiled: str, file: str):
+        import onnxruntime
 
-def held(field: str) -> float:
-    """What a field of /proc/self/status says, without the pages of files, such as those of libraries; in MiB."""
-    return status(field) - status("RssFile:")
-
-
-def status(field: str) -> float:
-    """A field of /proc/self/status in MiB; 0 where there is none."""
-    try:
-        with open("/proc/self/status") as lines:
-            return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
-    except (OSError, StopIteration):
-        return 0.0
-
-
-def forget_peak() -> None:
-    try:
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")
-    except OSError:
-        pass
+        super().__init__(row, layout, compiled, file)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/net.onnx"
+            torch.onnx.export(self.net.eval(), (self.input,), path, dynamo=True, input_names=["x"], verbose=False)
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = torch.get_num_threads()
+            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+            session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        inputs = {"x": self.input.numpy()}
+        self.function = lambda x, y: session.run(None, inputs)[0].sum()
 
 
 def sgemm(side: int) -> float:
@@ -344,40 +332,31 @@ def sgemm(side: int) -> float:
     return 2 * side**3 / best / 1e6
 
 
-def limit_memory() -> None:
-    """A row that takes too much memory fails by itself, instead of the machine."""
-    most = int(0.6 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-
-
 def main() -> None:
     limit_memory()
     torch.set_num_threads(int(sys.argv[1]))
     idle = held("VmRSS:")
-    task = None
-    # Other output must not mix with the responses.
-    answers, sys.stdout = sys.stdout, sys.stderr
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            match request["do"]:
-                case "info":
-                    answer = {"torch": torch.__version__, "threads": torch.get_num_threads()}
-                case "sgemm":
-                    answer = {"gflops": sgemm(request["side"])}
-                case "load":
-                    task = Task(request["row"], request["layout"], request["compiled"], request["file"])
-                    answer = {"loss": task.warm_up(), "fused_adam": task.fused}
-                    forget_peak()
-                case "run":
-                    times = [timed(task.step) for _ in range(request["repeats"])]
-                    answer = {"ms": times, "memory": held("VmHWM:") - idle}
-                case other:
-                    answer = {"error": f"no such request: {other}"}
-        except Exception as error:
-            # The lines after the first are a traceback with paths of this machine.
-            answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
-        print(json.dumps(answer), file=answers, flush=True)
+    task: list[Task] = []
+
+    def load(request: dict) -> dict:
+        kind = OnnxTask if request["compiled"] == "onnx" else Task
+        task[:] = [kind(request["row"], request["layout"], request["compiled"], request["file"])]
+        answer = {"loss": task[0].warm_up(), "fused_adam": task[0].fused}
+        forget_peak()
+        return answer
+
+    def run(request: dict) -> dict:
+        times = [timed(task[0].step) for _ in range(request["repeats"])]
+        return {"ms": times, "memory": held("VmHWM:") - idle}
+
+    serve(
+        {
+            "info": lambda _: {"torch": torch.__version__, "threads": torch.get_num_threads()},
+            "sgemm": lambda request: {"gflops": sgemm(request["side"])},
+            "load": load,
+            "run": run,
+        }
+    )
 
 
 if __name__ == "__main__":

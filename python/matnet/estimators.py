@@ -140,7 +140,9 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
             self.classes_ = np.unique(target if classes is None else as_array(classes, "classes"))
             self._target = "class"
             if len(self.classes_) < 2:
-                raise ValueError(f"y: the classes are {self.classes_.tolist()}; a classifier needs at least 2 classes")
+                raise ValueError(
+                    f"y: {len(self.classes_)} class {self.classes_.tolist()}; a classifier needs at least 2 classes"
+                )
         found = np.searchsorted(self.classes_, target)
         found = np.clip(found, 0, len(self.classes_) - 1)
         unknown = self.classes_[found] != target

@@ -27,6 +27,7 @@ struct BenchArgs {
 }
 
 fn main() -> ExitCode {
+    keep_freed_memory();
     let args = BenchArgs::parse();
     let outcome = match args.worker {
         true => matnet_bench::worker().map_err(BenchError::Io),
@@ -49,4 +50,11 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// As in the `matnet` command: memory stays at hand for ten seconds.
+fn keep_freed_memory() {
+    const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
+    // SAFETY: no other thread runs yet.
+    unsafe { libmimalloc_sys::mi_option_set_default(PURGE_DELAY, 10_000) }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use burn::tensor::Device;
 use clap::Args;
 use matnet_data::catalog::Cache;
+use matnet_train::Part;
 use matnet_train::config::FoldCount;
 
 use crate::failure::Failure;
@@ -73,5 +74,28 @@ pub fn folds(text: &str) -> Result<FoldCount, String> {
         _ if text == "groups" => Ok(FoldCount::Groups),
         Ok(number) if (2..=1000).contains(&number) => Ok(FoldCount::Number(number)),
         _ => Err("a number from 2 to 1000, or `groups`, expected".to_owned()),
+    }
+}
+
+/// Reads `--part 3/8` or `--part auto`.
+pub fn part(text: &str) -> Result<Part, String> {
+    Part::parse(text, |name| std::env::var(name).ok())
+}
+
+/// Several processes on the same runs.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct PartArgs {
+    /// Work in the same folder together with other processes: begin with share K of N, go on with whatever is unfinished; `auto`
+    /// asks Slurm, MPI or Kubernetes. The same command without it prints the results
+    #[arg(long, value_name = "K/N|auto", value_parser = part, conflicts_with = "fresh")]
+    pub part: Option<Part>,
+}
+
+/// Reads a number of seconds or milliseconds, up to a day or so.
+#[cfg(feature = "serve")]
+pub fn amount(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=86_400.0).contains(&number) => Ok(number),
+        _ => Err("a number from 0 to 86400 expected".to_owned()),
     }
 }

@@ -1,5 +1,7 @@
 //! What can be typed: every command, argument and option, declared once. Help comes from here.
 
+#[cfg(feature = "serve")]
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -7,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use matnet_train::config::FoldCount;
 use matnet_train::registry::NETS;
 
-use crate::args::{self, CacheArgs, MachineArgs};
+use crate::args::{self, CacheArgs, MachineArgs, PartArgs};
 
 /// Deep networks whose states are matrices
 #[derive(Debug, Parser)]
@@ -40,6 +42,7 @@ pub enum Command {
         after_help = "A config describes a comparison with tables [variant.NAME] that hold other values for some keys.\n\n\
                       Examples:\n  matnet compare experiments/first.toml\n  matnet compare experiments/first.toml --seeds 3\n  \
                       matnet compare digits.toml --folds 5\n  matnet compare eeg.toml --folds groups\n  \
+                      matnet compare digits.toml --seeds 20 --part auto             one of many processes on a cluster\n  \
                       matnet compare runs/mat runs/vec"
     )]
     Compare(Compare),
@@ -76,6 +79,14 @@ pub enum Command {
                       matnet predict runs/digits --input three.png --output -"
     )]
     Predict(Predict),
+    /// Write a trained net for other programs, as ONNX
+    #[command(
+        after_help = "The file takes inputs as they stand in your files and gives what `matnet predict` gives: preprocessing is part of it. \
+                      The batch is any size, and so is the time of sequences. Nets on matrices and sequences can be exported.\n\n\
+                      Examples:\n  matnet export runs/digits --onnx digits.onnx\n  \
+                      matnet export runs/vowels --onnx vowels.onnx --lengths"
+    )]
+    Export(Export),
     /// Summarize a net: layers, shapes, parameters, flops, and the parameters of a vector net
     #[command(
         after_help = "Examples:\n  matnet inspect digits.toml\n  matnet inspect digits.toml --set model.hidden=[100,100]\n  \
@@ -89,6 +100,15 @@ pub enum Command {
                       matnet report runs/mat runs/vec --out twins.html"
     )]
     Report(Report),
+    /// Serve trained nets over HTTP: the Open Inference Protocol (KServe v2), and a page
+    #[cfg(feature = "serve")]
+    #[command(
+        after_help = "A model is called as the folder of its run, or NAME in NAME=PATH. Requests of several clients share batches; a run that \
+                      changes is loaded again. Ctrl-C or SIGTERM stops the server after the requests in flight. Clients present the \
+                      token, if there is one, as `Authorization: Bearer TOKEN`.\n\nExamples:\n  matnet serve runs/digits\n  \
+                      matnet serve small=runs/a large=runs/b --listen 127.0.0.1:9000 --token-file token.txt"
+    )]
+    Serve(Serve),
     /// Write a commented config for a kind of net
     #[command(
         after_help = "Without --out it goes to standard output.\n\nExamples:\n  matnet new feedforward --out digits.toml\n  \
@@ -137,6 +157,56 @@ pub struct Report {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub cache: CacheArgs,
+}
+
+/// `matnet serve`
+#[cfg(feature = "serve")]
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The folders of runs, each with its name if that is another
+    #[arg(required = true, value_name = "[NAME=]RUN")]
+    pub runs: Vec<String>,
+    /// Where to listen; other machines reach the server only at an address of this one's network
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// A file with the token that clients must present [default: the variable MATNET_TOKEN, or none]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Samples per batch, at most
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_batch: u32,
+    /// Milliseconds that a request may wait for others to share its batch
+    #[arg(long, value_name = "MS", default_value_t = 1.0, value_parser = args::amount)]
+    pub max_delay_ms: f64,
+    /// Requests per model that may wait; further ones are answered with 429
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_queue: u32,
+    /// MiB of a request, at most
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub max_body: u32,
+    /// Open connections, at most; further ones are answered with 503
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_connections: u32,
+    /// Seconds that a body, a prediction and the writing of an answer may take, each
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = args::amount)]
+    pub timeout: f64,
+    /// Seconds that a connection may be idle, or take to send the head of a request
+    #[arg(long, value_name = "SECONDS", default_value_t = 75.0, value_parser = args::amount)]
+    pub idle_timeout: f64,
+    /// Seconds that requests in flight may take once the server is asked to stop
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = args::amount)]
+    pub grace: f64,
+    /// Seconds between two looks at the runs for changes; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = args::amount)]
+    pub reload_every: f64,
+    /// Which weights
+    #[arg(long, value_enum, default_value_t = Weights::Best)]
+    pub weights: Weights,
+    /// Say nothing about reloads and the end
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// `matnet new`
@@ -255,6 +325,8 @@ pub struct Tune {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub overrides: ConfigArgs,
+    #[command(flatten)]
+    pub parts: PartArgs,
     /// Delete the search that stands there and start again
     #[arg(long)]
     pub fresh: bool,
@@ -281,6 +353,8 @@ pub struct Compare {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub overrides: ConfigArgs,
+    #[command(flatten)]
+    pub parts: PartArgs,
     #[command(flatten)]
     pub how: TrainArgs,
 }
@@ -372,6 +446,25 @@ pub struct Predict {
     pub machine: MachineArgs,
     #[command(flatten)]
     pub cache: CacheArgs,
+}
+
+/// `matnet export`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The folder of a run
+    pub run: PathBuf,
+    /// The ONNX file to write
+    #[arg(long, value_name = "FILE")]
+    pub onnx: PathBuf,
+    /// Sequences: an input `lengths` for batches that are padded [default: if lengths differed in training]
+    #[arg(long)]
+    pub lengths: bool,
+    /// Which weights
+    #[arg(long, value_enum, default_value_t = Weights::Best)]
+    pub weights: Weights,
+    /// Print only errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// The verbs of `matnet data`.

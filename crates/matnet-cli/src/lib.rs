@@ -13,6 +13,7 @@ pub mod failure;
 pub mod interrupt;
 mod picture;
 pub mod progress;
+pub mod together;
 
 use std::process::ExitCode;
 

@@ -8,13 +8,14 @@ use matnet_data::random::SeededRng;
 const TRIES: usize = 3000;
 
 /// What command lines and overrides are made of.
-const WORDS: [&str; 44] = [
+const WORDS: [&str; 46] = [
     "train",
     "compare",
     "eval",
     "predict",
     "inspect",
     "report",
+    "serve",
     "new",
     "data",
     "fetch",
@@ -28,6 +29,7 @@ const WORDS: [&str; 44] = [
     "--out",
     "--seeds",
     "--length",
+    "--listen",
     "--variant",
     "--threads",
     "--timeout",

@@ -97,6 +97,19 @@ patience = 30
         assert_eq!((lines.len(), lines[0]), (41, "node,class,p_a,p_b"));
         assert!(lines[20].starts_with("a19,a,") && lines[40].starts_with("b19,b,"), "{out}");
     }
+    // The states of a layer, a row for each node.
+    let hidden = ["predict", "x", "-q", "--input", "mine", "--hidden"];
+    let (code, _, err) = run(folder.path(), &[&hidden[..], &["layer.0", "--output", "h.npy"]].concat());
+    assert_eq!(code, 0, "{err}");
+    let states = matnet_data::format::npy::read(folder.path().join("h.npy")).unwrap();
+    assert_eq!(states.shape(), [40, 8]);
+    let (code, _, err) = run(folder.path(), &[&hidden[..], &["layer.9", "--output", "h.npy"]].concat());
+    assert!(
+        code == 1 && err.contains("no hidden layer is called `layer.9`; there are layer.0, layer.1"),
+        "{err}"
+    );
+    let (code, _, err) = run(folder.path(), &["predict", "x", "--input", "mine", "--code", "--output", "-"]);
+    assert!(code == 1 && err.contains("gcn: only an autoencoder has codes"), "{err}");
     let (code, out, err) = run(folder.path(), &["eval", "x"]);
     assert_eq!(code, 0, "{err}");
     assert!(

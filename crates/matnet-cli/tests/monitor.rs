@@ -212,3 +212,85 @@ fn eval_says_why_a_metric_is_undefined() {
     assert_eq!(report["undefined"]["auc"], "only one class among the targets");
     assert_eq!((report["auc"].clone(), report["accuracy"].is_number()), (Value::Null, true));
 }
+
+/// The sentence below the table, and what it settles, go by the metric that the runs were selected by.
+#[test]
+fn a_comparison_ranks_by_the_monitored_metric() {
+    let folder = folder();
+    let twins =
+        format!("{DIGITS}\n[variant.small]\nmodel.hidden = [2, 2]\n[variant.large]\nmodel.hidden = [7, 7]\n");
+    std::fs::write(folder.path().join("twins.toml"), twins).unwrap();
+    for (metric, title) in [
+        ("", "test error"),
+        ("kappa", "test Cohen's kappa"),
+        ("log-loss", "test log loss"),
+        ("auc", "test ROC AUC"),
+        ("loss", "test loss"),
+    ] {
+        let set = format!("train.monitor={metric}");
+        let more = if metric.is_empty() { vec![] } else { vec!["--set", &set] };
+        let args = [&["compare", "twins.toml", "-q", "--fresh", "--out", "twins"], &more[..]].concat();
+        let (code, out, err) = run(folder.path(), &args);
+        assert_eq!(code, 0, "{err}");
+        let sentence = out.lines().find(|line| line.contains(" parameters; ")).expect("a closing sentence");
+        assert!(sentence.contains(&format!(": {title} ")), "{metric}: {sentence}");
+        let verdict =
+            out.lines().find(|line| line.contains(" not settled ")).expect("one seed settles nothing");
+        assert!(verdict.contains(&format!(", {title}")), "{metric}: {verdict}");
+        // The net that is named first has the better number.
+        let number = |name: &str| {
+            let path = folder.path().join("twins").join(name).join("result.json");
+            let result: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+            result["test"][if metric.is_empty() { "error".into() } else { metric.replace('-', "_") }].as_f64()
+        };
+        let (small, large) = (number("small").unwrap(), number("large").unwrap());
+        let higher = ["kappa", "auc"].contains(&metric);
+        let best = if (small > large) == higher { "small" } else { "large" };
+        assert!(small == large || sentence.starts_with(&format!("{best}: ")), "{small} {large} {sentence}");
+    }
+}
+
+/// Samples count in every metric as in scikit-learn's `sample_weight`: by the array `weight`.
+#[test]
+fn weights_of_samples_count_in_the_metrics() {
+    use matnet_data::format::npy::{write_f32, write_i64};
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let count = 60_usize;
+    // Two classes that overlap: one number, and noise.
+    let noisy = |at: usize| ((at * 37) % 11) as f32 / 5.5 - 1.0;
+    let x: Vec<f32> = (0..count).flat_map(|at| [(at % 2) as f32 * 0.4 + noisy(at), noisy(at + 5)]).collect();
+    let y: Vec<i64> = (0..count as i64).map(|at| at % 2).collect();
+    let weights: Vec<f32> = (0..count).map(|at| [0.0, 0.25, 1.0, 7.0][(at / 2) % 4]).collect();
+    let test: Vec<i64> = (30..count as i64).collect();
+    let mut file =
+        matnet_data::format::npz::NpzWriter::new(std::fs::File::create(folder.join("mine.npz")).unwrap());
+    file.add("x", |mut out| write_f32(&mut out, &[count, 2, 1], &x)).unwrap();
+    file.add("y", |mut out| write_i64(&mut out, &[count], &y)).unwrap();
+    file.add("weight", |mut out| write_f32(&mut out, &[count], &weights)).unwrap();
+    file.add("test", |mut out| write_i64(&mut out, &[test.len()], &test)).unwrap();
+    file.finish().unwrap();
+    let config = "[data]\nsource = 'mine.npz'\nsplit = { valid = 12 }\n[model]\nkind = 'feedforward'\nhidden = [3, 3]\n[train]\nepochs = 5\n";
+    std::fs::write(folder.join("mine.toml"), config).unwrap();
+    assert_eq!(run(folder, &["train", "mine.toml", "-q", "--out", "x"]).0, 0);
+    let (code, lines, err) = run(folder, &["predict", "x", "-q", "--input", "mine.npz", "--output", "-"]);
+    assert_eq!(code, 0, "{err}");
+    let classes: Vec<i64> =
+        lines.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse().unwrap()).collect();
+    let of_test = |weight: &dyn Fn(usize) -> f64| {
+        let sum = |all: &mut dyn Iterator<Item = usize>| all.map(weight).sum::<f64>();
+        sum(&mut (30..count).filter(|&at| classes[at] == y[at])) / sum(&mut (30..count))
+    };
+    let (code, out, err) = run(folder, &["eval", "x", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let result: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("x/result.json")).unwrap()).unwrap();
+    let weighted = of_test(&|at| f64::from(weights[at]));
+    assert!((found["accuracy"].as_f64().unwrap() - weighted).abs() < 1e-12, "{found}");
+    assert!((found["error"].as_f64().unwrap() - (1.0 - weighted)).abs() < 1e-12, "{found}");
+    assert_eq!(found["error"], result["test"]["error"]);
+    assert!((weighted - of_test(&|_| 1.0)).abs() > 1e-3, "the weights make no difference here");
+    // Counts stay counts.
+    assert_eq!(found["per_class"][0]["support"], 15);
+}

@@ -471,7 +471,7 @@ fn predict_says_what_is_wrong_and_leaves_nothing() {
         "x.doc",
         "y.npy",
         1,
-        "x.doc: is of no known kind; .npy, .npz, .ts, .wav, an image, .csv, .parquet or a folder of them expected",
+        "x.doc: is of no known kind; .npy, .npz, .ts, .wav, an image, .csv, .parquet, .arrow or a folder of them expected",
     );
     // The first batch is predicted before the NaN of the second is found.
     wrong("nan.npy", "old.npy", 1, "nan.npy: sample 3 holds NaN; finite numbers expected");

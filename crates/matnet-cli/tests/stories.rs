@@ -165,6 +165,32 @@ fn a_memory_network_learns_from_supporting_sentences() {
 }
 
 #[test]
+fn hidden_states_are_those_after_a_hop() {
+    let folder = folder();
+    let story = "Anna went to the garden.\nWhere is Anna?\tgarden\nBoris went to the kitchen.\nWhere is Boris?\tkitchen\n";
+    std::fs::write(folder.path().join("own.txt"), story).unwrap();
+    for (config, shape) in [("story.toml", &[2, 2, 15][..]), ("supervised.toml", &[2, 15])] {
+        let args = ["train", config, "-q", "--out", "x", "--fresh", "--set", "train.epochs=1"];
+        assert_eq!(run(folder.path(), &args).0, 0);
+        let hidden = |layer: &str, batch: &str| {
+            let how = ["--hidden", layer, "--batch-size", batch, "--output", "h.npy"];
+            run(folder.path(), &[&["predict", "x", "-q", "--input", "own.txt"], &how[..]].concat())
+        };
+        let mut files = Vec::new();
+        for batch in ["1", "2"] {
+            let (code, _, err) = hidden("hop.0", batch);
+            assert_eq!(code, 0, "{err}");
+            let states = matnet_data::format::npy::read(folder.path().join("h.npy")).unwrap();
+            assert_eq!(states.shape(), shape);
+            files.push(std::fs::read(folder.path().join("h.npy")).unwrap());
+        }
+        assert!(files[0] == files[1], "{config}: a question alone has the states that it has in a batch");
+        let (code, _, err) = hidden("hop.9", "2");
+        assert!(code == 1 && err.contains("no hidden layer is called `hop.9`; there are hop.0"), "{err}");
+    }
+}
+
+#[test]
 fn every_mistake_gets_one_clear_error() {
     let folder = folder();
     for (change, said) in [

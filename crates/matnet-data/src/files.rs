@@ -12,7 +12,7 @@ use crate::{Error, Result, faults};
 const UNFINISHED: &str = ".unfinished-";
 
 /// The environment variable with which the user says that no other process writes to the same folder.
-const NO_LOCKS: &str = "MATNET_NO_LOCKS";
+pub const NO_LOCKS: &str = "MATNET_NO_LOCKS";
 
 /// Writes a file atomically: beside its place, synced, then renamed. Whatever happens, either all old bytes or all new
 /// ones stand under its name.
@@ -93,6 +93,15 @@ pub fn write_some(file: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
 /// Opens a file that only one process may have open, and keeps others out until it is dropped. A new file is created; what stands in an
 /// old one stays.
 pub fn open_alone(path: &Path) -> Result<File, LockError> {
+    open_locked(path, File::try_lock)
+}
+
+/// Opens a file that others may open in the same way, but not [alone](open_alone).
+pub fn open_together(path: &Path) -> Result<File, LockError> {
+    open_locked(path, File::try_lock_shared)
+}
+
+fn open_locked(path: &Path, lock: impl FnOnce(&File) -> Result<(), TryLockError>) -> Result<File, LockError> {
     let failed = |error| LockError::Failed(Error::io(path, error));
     // Whatever a link points at may be somebody else's.
     if path.is_symlink() {
@@ -101,7 +110,7 @@ pub fn open_alone(path: &Path) -> Result<File, LockError> {
     let file = faults::file()
         .and_then(|()| File::options().read(true).write(true).create(true).truncate(false).open(path));
     let file = file.map_err(failed)?;
-    let locked = faults::file().map_err(TryLockError::Error).and_then(|()| file.try_lock());
+    let locked = faults::file().map_err(TryLockError::Error).and_then(|()| lock(&file));
     match locked {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(LockError::Taken),

@@ -23,7 +23,7 @@
 //! | [`mod@format`] | one reader per file format; memory is bounded by the size of the file |
 //!
 //! The cargo feature `research-formats` adds readers that few programs need: pickle (Planetoid's graphs), MATLAB (Frey faces) and
-//! the raw text of UCI's EEG database. The feature `parquet` adds Parquet tables.
+//! the raw text of UCI's EEG database. The feature `columnar` adds Parquet and Arrow tables.
 
 pub mod catalog;
 mod dataset;
@@ -42,7 +42,7 @@ pub mod transform;
 pub use matnet_random as random;
 
 pub use dataset::{
-    Array, ByteArray, Contents, Dataset, GraphData, QaTask, Question, Samples, SplitIndices, Story,
-    StoryData, TableData, Target, tokenize,
+    Array, ByteArray, Contents, Dataset, GraphData, QaTask, Question, Samples, SplitIndices, StoredArray,
+    Story, StoryData, TableData, Target, tokenize,
 };
 pub use error::{Error, Result, describe};

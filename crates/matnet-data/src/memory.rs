@@ -39,6 +39,26 @@ pub fn check(bytes: u64, what: impl std::fmt::Display) -> Result<()> {
     reserve(&mut Vec::<u8>::new(), count, what)
 }
 
+/// The memory that is available to this process: the machine's, or less if its control group has a limit. `None` where the
+/// system does not tell.
+pub fn available() -> Option<u64> {
+    let machine = meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?)?;
+    let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let limit = number("/sys/fs/cgroup/memory.max").or(number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+    let used =
+        number("/sys/fs/cgroup/memory.current").or(number("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+    Some(match (limit, used) {
+        (Some(limit), used) => machine.min(limit.saturating_sub(used.unwrap_or(0))),
+        (None, _) => machine,
+    })
+}
+
+/// `MemAvailable` of `/proc/meminfo`, in bytes.
+fn meminfo(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +76,12 @@ mod tests {
         assert!(check(1 << 20, "a batch").is_ok());
         assert_eq!(collect([1, 2].into_iter(), "x").unwrap(), [1, 2]);
         assert_eq!(filled(7, 2, "x").unwrap(), [7, 7]);
+    }
+
+    #[test]
+    fn available_memory_is_read_from_the_system() {
+        assert_eq!(meminfo("MemTotal: 9 kB\nMemAvailable:    7 kB\n"), Some(7 * 1024));
+        assert_eq!(meminfo("MemTotal: 9 kB"), None);
+        assert!(available().is_none_or(|bytes| bytes > 1 << 20));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
-use matnet_cli::args::{CacheArgs, MachineArgs};
+use matnet_cli::args::{CacheArgs, MachineArgs, PartArgs};
 use serde::Deserialize;
 
 /// The size of an experiment.
@@ -36,7 +36,7 @@ impl Size {
                   MATNET_DATA=data matnet-reproduce citations --size paper --threads 1 --out runs/citations"
 )]
 pub struct ReproduceArgs {
-    /// Which experiment: digits, faces, moving-mnist, eeg, citations, memory, or all of them
+    /// Which experiment: digits, faces, moving-mnist, eeg, citations, memory, all of them, or a folder with an experiment.toml
     pub experiment: String,
     /// The size of the experiment
     #[arg(long, value_enum, default_value_t = Size::Quick)]
@@ -53,6 +53,9 @@ pub struct ReproduceArgs {
     /// Train only the runs in this folder of the experiment: random, or random/cora/gcn (may be repeated)
     #[arg(long, value_name = "TABLE[/COLUMN[/NET]]")]
     pub only: Vec<PathBuf>,
+    /// Several processes on the same runs.
+    #[command(flatten)]
+    pub parts: PartArgs,
     /// Train runs again that have other settings or a damaged file
     #[arg(long)]
     pub fresh: bool,

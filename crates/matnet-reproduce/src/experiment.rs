@@ -19,6 +19,8 @@ pub struct Experiment {
     pub quick_note: Option<String>,
     pub seeds: u32,
     pub tables: Vec<TableSpec>,
+    /// What is left out, with the reason.
+    pub left_out: Vec<String>,
 }
 
 /// A table: nets (the rows) on data (the columns).
@@ -33,10 +35,14 @@ pub struct TableSpec {
     pub set: Vec<String>,
     /// The first is the main one: published numbers are numbers of this metric.
     pub metrics: Vec<Metric>,
+    /// The search that every net of the table had, if it had one.
+    pub tuning: Option<Tuning>,
     /// Where the published numbers come from.
     pub published: String,
     /// Whether the numbers of parameters are shown.
     pub parameters: bool,
+    /// Whether the best seed by the test is shown too, as in the paper.
+    pub best_seed: bool,
     /// Whether the seed with the lowest training loss is shown too.
     pub selected: bool,
     /// Whether the rows are different tasks, so that their mean is shown.
@@ -45,8 +51,47 @@ pub struct TableSpec {
     pub train_last: Vec<String>,
     pub columns: Vec<ColumnSpec>,
     pub rows: Vec<RowSpec>,
+    pub published_rows: Vec<PublishedRow>,
     pub claims: Vec<Claim>,
     pub figures: Vec<FigureSpec>,
+}
+
+/// The search of every net of a table: `[tuned]` of all its configs says the same.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tuning {
+    /// The seeds that were tuned on. They are never reported.
+    pub seeds: Vec<u64>,
+    /// Trials of each net.
+    pub trials: usize,
+}
+
+impl Tuning {
+    /// In words: `12 trials per net on the validation splits of seeds 101, 102`.
+    pub fn describe(&self) -> String {
+        let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
+        let word = if seeds.len() == 1 { "split of seed" } else { "splits of seeds" };
+        format!(
+            "{} per net on the validation {word} {}",
+            text::counted(self.trials, "trial"),
+            seeds.join(", ")
+        )
+    }
+}
+
+/// A net that others trained: a label, and its numbers by column.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedRow {
+    pub label: String,
+    numbers: BTreeMap<String, f64>,
+}
+
+impl PublishedRow {
+    /// The number for these data.
+    pub fn number(&self, column: &ColumnSpec) -> Option<f64> {
+        self.numbers.get(column.published_name()).copied()
+    }
 }
 
 /// A column: data, and the changes to the config that select them.
@@ -61,12 +106,23 @@ pub struct ColumnSpec {
     published_as: Option<String>,
     #[serde(default)]
     pub set: Vec<String>,
+    /// Its config, if not that of the table.
+    pub config: Option<String>,
+    /// The number of seeds, if not that of the experiment.
+    pub seeds: Option<u32>,
     /// Whether it is left out if its data are missing.
     #[serde(default)]
     pub optional: bool,
     /// As that of the table, for this column alone.
     #[serde(default)]
     pub train_last: Vec<String>,
+}
+
+impl ColumnSpec {
+    /// The name under which its published numbers are listed.
+    fn published_name(&self) -> &str {
+        self.published_as.as_deref().unwrap_or(&self.name)
+    }
 }
 
 /// A row: a variant of the config, and its published numbers by column.
@@ -88,7 +144,7 @@ pub struct RowSpec {
 impl RowSpec {
     /// The number published for it on these data.
     pub fn published(&self, column: &ColumnSpec) -> Option<f64> {
-        self.published.get(column.published_as.as_ref().unwrap_or(&column.name)).copied()
+        self.published.get(column.published_name()).copied()
     }
 
     /// Whether this is its own name or that of its variant.
@@ -119,10 +175,13 @@ pub(crate) struct TableFile {
     #[serde(default)]
     set: BTreeMap<Size, Vec<String>>,
     metrics: Vec<Metric>,
+    tuning: Option<Tuning>,
     #[serde(default = "paper")]
     published: String,
     #[serde(default)]
     parameters: bool,
+    #[serde(default = "yes")]
+    best_seed: bool,
     #[serde(default)]
     selected: bool,
     #[serde(default)]
@@ -131,6 +190,8 @@ pub(crate) struct TableFile {
     train_last: Vec<String>,
     column: Vec<ColumnSpec>,
     row: Vec<RowFile>,
+    #[serde(default)]
+    published_row: Vec<PublishedRow>,
     #[serde(default)]
     claim: Vec<Claim>,
     /// Claims with numbers that apply to the paper's data only.
@@ -143,6 +204,10 @@ pub(crate) struct TableFile {
 /// Where published numbers come from by default.
 fn paper() -> String {
     "paper".to_owned()
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// One row, or one for each of several hidden sizes.
@@ -167,6 +232,7 @@ impl ExperimentFile {
             quick_note: (size == Size::Quick).then_some(self.quick),
             seeds: self.seeds.get(&size).copied().unwrap_or(1),
             tables: tables.filter(|table| !table.columns.is_empty()).collect(),
+            left_out: Vec::new(),
         }
     }
 }
@@ -181,13 +247,16 @@ impl TableFile {
             config: self.config,
             set: self.set.get(&size).cloned().unwrap_or_default(),
             metrics: self.metrics,
+            tuning: self.tuning,
             published: self.published,
             parameters: self.parameters,
+            best_seed: self.best_seed,
             selected: self.selected,
             mean: self.mean,
             train_last: self.train_last,
             columns: self.column.into_iter().filter(|data| data.size.is_none_or(|of| of == size)).collect(),
             rows: self.row.into_iter().flat_map(|row| row.of_size(size)).collect(),
+            published_rows: self.published_row,
             claims: self.claim.into_iter().chain(paper_claims).collect(),
             figures: self.figures,
         }

@@ -1,32 +1,40 @@
 //! The folders under `experiments/`, and the runs that they describe.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use matnet_cli::failure::Failure;
 use matnet_train::Document;
+use matnet_train::config::Tuned;
 use matnet_train::plan::{RunSpec, run_specs};
 
 use crate::args::Size;
 use crate::claim::Claim;
-use crate::experiment::{Experiment, ExperimentFile};
+use crate::experiment::{ColumnSpec, Experiment, ExperimentFile, Tuning};
 
-/// The files of an experiment.
+/// The name of a description.
+const DESCRIPTION: &str = "experiment.toml";
+
+/// The files of an experiment: those that are part of the program, or those of a folder.
 pub struct ExperimentFiles {
     /// Its name on the command line.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// `experiment.toml`.
-    description: &'static str,
+    description: Cow<'static, str>,
     /// The configs that the description names.
-    configs: &'static [(&'static str, &'static str)],
+    configs: Cow<'static, [(Cow<'static, str>, Cow<'static, str>)]>,
 }
 
 /// An experiment's folder, its description and its configs.
 macro_rules! experiment {
     ($name:literal, $($config:literal),+) => {
         ExperimentFiles {
-            name: $name,
-            description: include_str!(concat!("../../../experiments/", $name, "/experiment.toml")),
-            configs: &[$(($config, include_str!(concat!("../../../experiments/", $name, "/", $config)))),+],
+            name: Cow::Borrowed($name),
+            description: Cow::Borrowed(include_str!(concat!("../../../experiments/", $name, "/experiment.toml"))),
+            configs: Cow::Borrowed(&[$((
+                Cow::Borrowed($config),
+                Cow::Borrowed(include_str!(concat!("../../../experiments/", $name, "/", $config))),
+            )),+]),
         }
     };
 }
@@ -60,34 +68,74 @@ pub struct CellRun {
 }
 
 impl ExperimentFiles {
-    /// Parses the description.
+    /// Those of a folder, with all its configs.
+    pub fn read(folder: &Path) -> Result<Self, Failure> {
+        let failed =
+            |path: &Path, error: std::io::Error| Failure::Failed(format!("{}: {error}", path.display()));
+        let text = |path: &Path| std::fs::read_to_string(path).map_err(|error| failed(path, error));
+        let description = Cow::Owned(text(&folder.join(DESCRIPTION))?);
+        let mut configs = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(|error| failed(folder, error))?.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".toml") && name != DESCRIPTION {
+                configs.push((Cow::Owned(name), Cow::Owned(text(&entry.path())?)));
+            }
+        }
+        let name = folder
+            .canonicalize()
+            .ok()
+            .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        Ok(Self { name: Cow::Owned(name.unwrap_or_default()), description, configs: Cow::Owned(configs) })
+    }
+
+    /// Whether a folder holds an experiment.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(DESCRIPTION).is_file()
+    }
+
+    /// Parses the description. Columns whose nets are still to be tuned, so that they have no config, are left out.
     pub fn experiment(&self, size: Size) -> Result<Experiment, Failure> {
         let failed = |what: String| Failure::Failed(format!("experiments/{}: {what}", self.name));
         let file: ExperimentFile =
-            toml::from_str(self.description).map_err(|error| failed(error.to_string()))?;
-        let experiment = file.of_size(size);
+            toml::from_str(&self.description).map_err(|error| failed(error.to_string()))?;
+        let mut experiment = file.of_size(size);
+        for table in &mut experiment.tables {
+            let has_config = |data: &ColumnSpec| {
+                let config = data.config.as_ref().unwrap_or(&table.config);
+                table.tuning.is_none() || self.configs.iter().any(|(name, _)| name == config)
+            };
+            let (kept, missing) = std::mem::take(&mut table.columns).into_iter().partition(has_config);
+            table.columns = kept;
+            let missing: Vec<ColumnSpec> = missing;
+            let note = |data: ColumnSpec| format!("Left out: {}; its nets are not tuned yet.", data.label);
+            experiment.left_out.extend(missing.into_iter().map(note));
+        }
+        experiment.tables.retain(|table| !table.columns.is_empty());
         match experiment.tables.iter().flat_map(|table| &table.claims).find_map(Claim::mistake) {
             Some(what) => Err(failed(what)),
             None => Ok(experiment),
         }
     }
 
-    /// All runs, seed after seed, so that every cell has a number early; the longest last. `changes` are made to every
-    /// config.
+    /// All runs, seed after seed, so that every cell has a number early; the longest last. `seeds` is their number, if not that of
+    /// the experiment; `changes` are made to every config. Fails if a seed was tuned on, or if a net had another search than its
+    /// table says.
     pub fn runs(
         &self,
         experiment: &Experiment,
-        seeds: u32,
+        seeds: Option<u32>,
         changes: &[String],
         folder: &Path,
     ) -> Result<Vec<CellRun>, Failure> {
         let mut runs = Vec::new();
         for (table, spec) in experiment.tables.iter().enumerate() {
-            let Some((_, text)) = self.configs.iter().find(|(name, _)| *name == spec.config) else {
-                let what = format!("experiments/{}: no config {}", self.name, spec.config);
-                return Err(Failure::Failed(what));
-            };
             for (column, data) in spec.columns.iter().enumerate() {
+                let config = data.config.as_ref().unwrap_or(&spec.config);
+                let seeds = seeds.or(data.seeds).unwrap_or(experiment.seeds);
+                let Some((_, text)) = self.configs.iter().find(|(name, _)| name == config) else {
+                    let what = format!("experiments/{}: no config {config}", self.name);
+                    return Err(Failure::Failed(what));
+                };
                 let mut document = Document::parse(text)?;
                 for change in spec.set.iter().chain(&data.set) {
                     document.set(change)?;
@@ -97,8 +145,21 @@ impl ExperimentFiles {
                     for change in net.set.iter().chain(changes) {
                         document.set(change)?;
                     }
+                    let tuned = document.tuned()?;
+                    if let Some(what) = other_search(spec.tuning.as_ref(), tuned.as_ref()) {
+                        let what = format!(
+                            "experiments/{}: table {}, {}, {}: {what}",
+                            self.name, spec.name, data.label, net.label
+                        );
+                        return Err(Failure::Failed(what));
+                    }
                     let folder = folder.join(&spec.name).join(&data.name).join(&net.name);
                     let specs = run_specs(&document, &folder, Some(seeds))?;
+                    if let Some(tuned) = tuned {
+                        for spec in &specs {
+                            tuned.check(spec.document.train()?.seed)?;
+                        }
+                    }
                     runs.extend(specs.into_iter().map(|spec| CellRun { cell: (table, column, row), spec }));
                 }
             }
@@ -114,6 +175,23 @@ impl ExperimentFiles {
     }
 }
 
+/// How the search of a net differs from the one that its table names, if it does: all nets of a table have the same.
+fn other_search(named: Option<&Tuning>, tuned: Option<&Tuned>) -> Option<String> {
+    match (named, tuned) {
+        (None, None) => None,
+        (Some(named), Some(tuned)) if named.seeds == tuned.seeds && named.trials == tuned.trials => None,
+        (Some(named), None) => {
+            Some(format!("its config has no [tuned]; the table says {}", named.describe()))
+        }
+        (named, Some(tuned)) => {
+            let found = Tuning { seeds: tuned.seeds.clone(), trials: tuned.trials };
+            let said = named
+                .map_or("names no search (tuning)".to_owned(), |named| format!("says {}", named.describe()));
+            Some(format!("tuned with {}, but the table {said}", found.describe()))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -126,16 +204,74 @@ mod tests {
         [Size::Quick, Size::Paper].map(|size| files.experiment(size).unwrap())
     }
 
+    /// An experiment of one table with one config, `c.toml`.
+    fn small(table: &str, config: &'static str) -> (ExperimentFiles, Experiment) {
+        let table = toml::from_str::<TableFile>(table).unwrap().of_size(Size::Paper);
+        let configs = vec![("c.toml".into(), config.into())].into();
+        let files = ExperimentFiles { name: "x".into(), description: "".into(), configs };
+        let (title, about) = (String::new(), String::new());
+        let (quick_note, left_out) = (None, Vec::new());
+        (files, Experiment { title, about, quick_note, seeds: 1, tables: vec![table], left_out })
+    }
+
+    #[test]
+    fn every_net_of_a_table_has_the_search_that_it_names() {
+        let table = "
+name = 't'
+title = 't'
+config = 'c.toml'
+metrics = ['error']
+column = [{ name = 'a', label = 'A', seeds = 3 }]
+row = [{ variant = 'net', label = 'net' }]
+";
+        let named = format!("{table}tuning = {{ seeds = [7, 8], trials = 12 }}");
+        let config = "[tuned]\nseeds = [7, 8]\ntrials = 12\nsearch_seed = 1\n[variant.net]";
+        let error = |table: &str, config: &'static str, seeds: Option<u32>| {
+            let (files, experiment) = small(table, config);
+            let found = files.runs(&experiment, seeds, &[], Path::new("x"));
+            found.map(|runs| runs.len()).map_err(|error| match error {
+                Failure::Failed(what) | Failure::Usage(what) => what,
+                other => panic!("{other:?}"),
+            })
+        };
+        assert_eq!(error(&named, config, None), Ok(3), "the seeds of the column");
+        assert_eq!(error(&named, config, Some(6)), Ok(6));
+        // Seed 7 was tuned on. It is refused before anything is trained.
+        let said = error(&named, config, Some(7)).unwrap_err();
+        assert!(said.contains("train.seed: 7; the config was tuned on seeds 7, 8"), "{said}");
+        for (table, config, wanted) in [
+            (
+                table,
+                config,
+                "tuned with 12 trials per net on the validation splits of seeds 7, 8, but the table names no search (tuning)",
+            ),
+            (
+                &named,
+                "[variant.net]",
+                "its config has no [tuned]; the table says 12 trials per net on the validation splits of seeds 7, 8",
+            ),
+            (
+                &named,
+                "[tuned]\nseeds = [7]\ntrials = 40\nsearch_seed = 1\n[variant.net]",
+                "tuned with 40 trials per net on the validation split of seed 7, but the table says 12 trials",
+            ),
+        ] {
+            let said = error(table, config, None).unwrap_err();
+            assert!(said.contains("experiments/x: table t, A, net: ") && said.contains(wanted), "{said}");
+        }
+    }
+
     #[test]
     fn every_description_is_valid_and_trains_all_its_cells() {
-        for files in EXPERIMENTS {
+        let time_series = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/time-series");
+        let time_series = ExperimentFiles::read(&time_series).unwrap();
+        for files in EXPERIMENTS.iter().chain([&time_series]) {
             for (experiment, quick) in both_sizes(files).into_iter().zip([true, false]) {
                 assert_eq!(experiment.quick_note.is_some(), quick);
-                let runs = files.runs(&experiment, 2, &[], Path::new("x")).unwrap();
+                let runs = files.runs(&experiment, Some(2), &[], Path::new("x")).unwrap();
                 let cells: usize =
                     experiment.tables.iter().map(|table| table.columns.len() * table.rows.len()).sum();
                 assert_eq!(runs.len(), 2 * cells, "{}", files.name);
-                assert_eq!(runs[0].spec.document.train().unwrap().seed, 1);
                 let folders: BTreeSet<_> = runs.iter().map(|run| &run.spec.folder).collect();
                 assert_eq!(folders.len(), runs.len(), "{}: two runs in one folder", files.name);
             }
@@ -143,12 +279,48 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_is_an_experiment() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!ExperimentFiles::is_in(folder.path()));
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write(
+            DESCRIPTION,
+            "title = 'T'
+about = 'A'
+quick = 'Q'
+seeds = { quick = 1, paper = 2 }
+[[table]]
+name = 't'
+title = 't'
+config = 'a.toml'
+metrics = ['error']
+tuning = { seeds = [7], trials = 3 }
+column = [{ name = 'a', label = 'A' }, { name = 'b', label = 'B', config = 'b.toml' }]
+row = [{ variant = 'net', label = 'net' }]
+",
+        );
+        write("a.toml", "[tuned]\nseeds = [7]\ntrials = 3\nsearch_seed = 1\n[variant.net]");
+        assert!(ExperimentFiles::is_in(folder.path()));
+        let files = ExperimentFiles::read(folder.path()).unwrap();
+        let experiment = files.experiment(Size::Paper).unwrap();
+        assert_eq!(experiment.tables[0].columns.len(), 1);
+        assert_eq!(experiment.left_out, ["Left out: B; its nets are not tuned yet."]);
+        assert_eq!(files.runs(&experiment, None, &[], Path::new("x")).unwrap().len(), 2);
+    }
+
+    #[test]
     fn every_config_is_used() {
         for files in EXPERIMENTS {
             let sizes = both_sizes(files);
-            for (name, _) in files.configs {
+            for (name, _) in files.configs.iter() {
                 let mut tables = sizes.iter().flat_map(|experiment| &experiment.tables);
-                assert!(tables.any(|table| table.config == *name), "{}: no table uses {name}", files.name);
+                let uses = |table: &TableSpec| {
+                    table
+                        .columns
+                        .iter()
+                        .any(|data| data.config.as_ref().unwrap_or(&table.config) == name.as_ref())
+                };
+                assert!(tables.any(uses), "{}: no table uses {name}", files.name);
             }
         }
     }
@@ -164,12 +336,8 @@ train_last = ['slow']
 column = [{ name = 'a', label = 'A' }, { name = 'b', label = 'B', train_last = ['net'] }]
 row = [{ variant = 'slow', label = 'slow' }, { variant = 'net', label = 'net' }]
 ";
-        let table = toml::from_str::<TableFile>(table).unwrap().of_size(Size::Paper);
-        let configs = &[("c.toml", "[variant.slow]\n[variant.net]")];
-        let files = ExperimentFiles { name: "x", description: "", configs };
-        let (title, about) = (String::new(), String::new());
-        let experiment = Experiment { title, about, quick_note: None, seeds: 1, tables: vec![table] };
-        let runs = files.runs(&experiment, 1, &[], Path::new("x")).unwrap();
+        let (files, experiment) = small(table, "[variant.slow]\n[variant.net]");
+        let runs = files.runs(&experiment, Some(1), &[], Path::new("x")).unwrap();
         let order: Vec<CellIndex> = runs.iter().map(|run| run.cell).collect();
         assert_eq!(
             order,

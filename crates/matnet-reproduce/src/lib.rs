@@ -2,7 +2,7 @@
 //!
 //! - [`ReproduceArgs`]: the command line.
 //! - `files` and `experiment`: the descriptions (`experiment.toml`), and the runs that they describe; `only` selects some.
-//! - `reproduction`: trains the runs; `run_state`, `progress` and `time_left` are its parts.
+//! - `reproduction`: trains the runs, `part` a share of them; `run_state`, `progress` and `time_left` are used by both.
 //! - `results`, `metric`, `claim`, `scored_net` and `verdict`: the numbers, and whether the claims held.
 //! - `section`, `figure`, `report`, `index` and `folder`: what is written.
 
@@ -17,6 +17,7 @@ mod folder;
 mod index;
 mod metric;
 mod only;
+mod part;
 mod progress;
 mod report;
 mod reproduction;
@@ -43,12 +44,21 @@ use self::time_left::TimeLeft;
 
 /// Trains whatever is not trained yet, then writes tables, figures and verdicts.
 pub fn run(args: &ReproduceArgs) -> Outcome {
-    let files: Vec<&ExperimentFiles> =
+    let mut files: Vec<&ExperimentFiles> =
         EXPERIMENTS.iter().filter(|files| args.all() || files.name == args.experiment).collect();
+    let own;
     if files.is_empty() {
-        let names: Vec<&str> = EXPERIMENTS.iter().map(|files| files.name).collect();
-        let (name, names) = (&args.experiment, names.join(", "));
-        return Err(Failure::Usage(format!("`{name}`: no such experiment; there are {names} and all")));
+        let folder = Path::new(&args.experiment);
+        if !ExperimentFiles::is_in(folder) {
+            let names: Vec<&str> = EXPERIMENTS.iter().map(|files| &*files.name).collect();
+            let (name, names) = (&args.experiment, names.join(", "));
+            let what = format!(
+                "`{name}`: no such experiment; there are {names} and all; a folder with an experiment.toml is one, too"
+            );
+            return Err(Failure::Usage(what));
+        }
+        own = ExperimentFiles::read(folder)?;
+        files.push(&own);
     }
     let index_folder = args.index_folder();
     if args.all() {
@@ -61,12 +71,15 @@ pub fn run(args: &ReproduceArgs) -> Outcome {
     // Invalid configs and missing data should be known before hours are spent on others.
     let mut all = Vec::new();
     for files in &files {
-        all.push(Reproduction::plan(files, args, args.folder(files.name), context)?);
+        all.push(Reproduction::plan(files, args, args.folder(&files.name), context)?);
     }
     if !args.only.is_empty() && all.iter().all(|one| one.wanted_runs().next().is_none()) {
         let left_out: Vec<&str> =
             all.iter().flat_map(|one| &one.results.left_out).map(String::as_str).collect();
         return Err(Failure::Failed(format!("--only: nothing is left to train. {}", left_out.join(" "))));
+    }
+    if let Some(part) = args.parts.part {
+        return part::train_part(part, &all, args.quiet, context);
     }
     let runs: Vec<PathBuf> =
         all.iter().flat_map(Reproduction::wanted_runs).map(|run| run.spec.folder.clone()).collect();
@@ -121,8 +134,7 @@ fn check_only(args: &ReproduceArgs, files: &[&ExperimentFiles]) -> Outcome {
     let mut experiments = Vec::new();
     for files in files.iter().filter(|_| !args.only.is_empty()) {
         let experiment = files.experiment(args.size)?;
-        let seeds = args.seeds.unwrap_or(experiment.seeds);
-        let runs = files.runs(&experiment, seeds, &args.set, Path::new(""))?;
+        let runs = files.runs(&experiment, args.seeds, &args.set, Path::new(""))?;
         experiments.push((experiment, runs));
     }
     only::check(&args.only, &experiments)

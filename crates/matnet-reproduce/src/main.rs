@@ -13,9 +13,17 @@ use matnet_reproduce::ReproduceArgs;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    keep_freed_memory();
     interrupt::install();
     match matnet_reproduce::run(&ReproduceArgs::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report().into(),
     }
+}
+
+/// As in the `matnet` command: memory stays at hand for ten seconds.
+fn keep_freed_memory() {
+    const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
+    // SAFETY: no other thread runs yet.
+    unsafe { libmimalloc_sys::mi_option_set_default(PURGE_DELAY, 10_000) }
 }

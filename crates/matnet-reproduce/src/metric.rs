@@ -11,6 +11,18 @@ use serde::Deserialize;
 /// The name of the largest rise of the error among the metrics of a result.
 const LARGEST_ERROR_RISE: &str = "largest_error_rise";
 
+/// The name of the training time among the metrics of a result.
+const TRAIN_SECONDS: &str = "train_seconds";
+
+/// Adds the training time: the number of epochs times the fastest of them, so that other programs on the machine hardly change it.
+pub fn add_train_seconds(run: &Run, result: &mut RunResult) -> Result<()> {
+    let times = run.times()?;
+    if let Some(fastest) = times.iter().copied().reduce(f64::min) {
+        result.metrics.insert(TRAIN_SECONDS.to_owned(), fastest * times.len() as f64);
+    }
+    Ok(())
+}
+
 /// Adds the largest rise of the test error from one epoch to the next, in percentage points, if the test split was logged.
 pub fn add_largest_error_rise(run: &Run, result: &mut RunResult) -> Result<()> {
     let rows = run.metrics()?;
@@ -43,6 +55,10 @@ pub enum Metric {
     WrongBits,
     /// Wrong bits per sequence, for sequences longer than those of the training.
     ExtrapolationWrongBits,
+    /// The number of parameters.
+    Parameters,
+    /// Epochs times the seconds of the fastest epoch.
+    TrainSeconds,
 }
 
 impl Metric {
@@ -63,6 +79,10 @@ impl Metric {
             Self::WrongBits => ("wrong-bits", "wrong bits per test sequence", "", 2),
             Self::ExtrapolationWrongBits => {
                 ("extrapolation-wrong-bits", "wrong bits per sequence longer than in training", "", 2)
+            }
+            Self::Parameters => ("parameters", "number of parameters", "", 0),
+            Self::TrainSeconds => {
+                ("train-seconds", "training time, epochs times the fastest epoch", " (s)", 1)
             }
         }
     }
@@ -116,7 +136,14 @@ impl Metric {
             Self::OccludedLoss => extra(OCCLUDED_LOSS),
             Self::WrongBits => extra(WRONG_BITS),
             Self::ExtrapolationWrongBits => extra(EXTRAPOLATION_WRONG_BITS),
+            Self::Parameters => Some(result.parameters as f64),
+            Self::TrainSeconds => extra(TRAIN_SECONDS),
         }
+    }
+
+    /// Whether it is what a net costs, and not what it scores on the test split.
+    pub fn is_cost(self) -> bool {
+        matches!(self, Self::Parameters | Self::TrainSeconds)
     }
 
     fn higher_is_better(self) -> bool {

@@ -16,7 +16,7 @@ use crate::experiment::Experiment;
 use crate::figure::{self, Cost};
 use crate::files::{CellRun, ExperimentFiles};
 use crate::folder;
-use crate::metric::{Metric, add_largest_error_rise};
+use crate::metric::{Metric, add_largest_error_rise, add_train_seconds};
 use crate::progress::RunProgress;
 use crate::report::{self, EarlierFigure};
 use crate::results::Results;
@@ -68,11 +68,11 @@ impl<'a> Reproduction<'a> {
         context: &mut Context,
     ) -> Result<Self, Failure> {
         let mut experiment = files.experiment(args.size)?;
-        let seeds = args.seeds.unwrap_or(experiment.seeds);
-        let mut runs = files.runs(&experiment, seeds, &args.set, &folder)?;
+        let mut runs = files.runs(&experiment, args.seeds, &args.set, &folder)?;
         let has_runs = runs.iter().any(|run| Run::at(&run.spec.folder).exists());
         folder::check(&folder, &experiment.title, has_runs)?;
         let (mut results, mut missing) = (Results::default(), Vec::new());
+        results.left_out.clone_from(&experiment.left_out);
         let mut operations = BTreeMap::<PathBuf, f64>::new();
         for cell_run in &runs {
             let (table, column, row) = cell_run.cell;
@@ -106,7 +106,7 @@ impl<'a> Reproduction<'a> {
         missing.sort_unstable();
         for (table, column) in missing.into_iter().rev() {
             experiment.tables[table].columns.remove(column);
-            runs = files.runs(&experiment, seeds, &args.set, &folder)?;
+            runs = files.runs(&experiment, args.seeds, &args.set, &folder)?;
         }
         for run in &runs {
             context.time.expect(&run.spec.folder, operations.get(cell_folder(run)).copied().unwrap_or(0.0));
@@ -232,9 +232,14 @@ impl<'a> Reproduction<'a> {
         let cell = self.runs[at].cell;
         match end {
             Ok(mut result) => {
-                if self.experiment.tables[cell.0].metrics.contains(&Metric::LargestErrorRise)
-                    && let Err(error) = add_largest_error_rise(&run, &mut result)
-                {
+                let metrics = &self.experiment.tables[cell.0].metrics;
+                let has = |metric| metrics.contains(&metric);
+                let (rise, seconds) = (has(Metric::LargestErrorRise), has(Metric::TrainSeconds));
+                let mut added = if rise { add_largest_error_rise(&run, &mut result) } else { Ok(()) };
+                if seconds {
+                    added = added.and(add_train_seconds(&run, &mut result));
+                }
+                if let Err(error) = added {
                     self.note_damage(&error.to_string());
                 }
                 self.results.add(cell, run, result);
@@ -259,7 +264,7 @@ impl<'a> Reproduction<'a> {
     }
 
     /// How a run ended, in a line.
-    fn describe(&self, run: &CellRun, end: &RunEnd) -> String {
+    pub fn describe(&self, run: &CellRun, end: &RunEnd) -> String {
         let Ok(result) = end else { return "diverged".to_owned() };
         let metric = self.experiment.tables[run.cell.0].metrics[0];
         let number = metric.of(result).map_or("–".to_owned(), |number| metric.format(number));

@@ -54,7 +54,8 @@ impl Results {
         let fixed = ["table", "column", "row", "net", "seed", "parameters", "epochs", "best_epoch"];
         let mut metrics: Vec<Metric> = Vec::new();
         for metric in tables.iter().flat_map(|table| &table.metrics) {
-            if !metrics.contains(metric) {
+            // The parameters have a column of their own.
+            if !metrics.contains(metric) && *metric != Metric::Parameters {
                 metrics.push(*metric);
             }
         }

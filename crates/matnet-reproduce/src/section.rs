@@ -6,7 +6,7 @@ use matnet_report::page::Page;
 use matnet_report::table::{Table, TableCell, TableColumn};
 use matnet_train::stats::Difference;
 
-use crate::experiment::{RowSpec, TableSpec};
+use crate::experiment::{PublishedRow, RowSpec, TableSpec};
 use crate::figure::Drawn;
 use crate::metric::{Metric, SeedSummary, mean};
 use crate::report::EarlierFigure;
@@ -14,10 +14,16 @@ use crate::results::Results;
 use crate::verdict::count_seeds;
 
 /// What bold numbers are.
-const BOLD: &str = "Bold: better than all other rows by the 95 % confidence interval of the difference.";
+const BOLD: &str =
+    "Bold: better than all other nets trained here by the 95 % confidence interval of the difference.";
+
+/// What is said about a table whose nets had no search with equal budgets.
+const NOT_TUNED: &str = "These nets were not tuned by searches of equal budget.";
 
 /// What the report says about a table.
 pub struct Section {
+    /// How the nets were tuned.
+    tuning: String,
     tables: Vec<Table>,
     verdicts: Vec<String>,
     /// Figures; those of a group are shown side by side.
@@ -34,7 +40,14 @@ impl Section {
             shown.table()
         });
         let verdicts = spec.claims.iter().flat_map(|claim| claim.verdicts(number, spec, results));
+        let tuning = spec.tuning.as_ref().map_or(NOT_TUNED.to_owned(), |tuning| {
+            format!(
+                "Every net was tuned by `matnet tune` with {}. These seeds are not reported.",
+                tuning.describe()
+            )
+        });
         Self {
+            tuning,
             tables: tables.collect(),
             verdicts: verdicts.collect(),
             figures: Vec::new(),
@@ -44,6 +57,8 @@ impl Section {
 
     /// Writes tables and verdicts to a page and as Markdown.
     pub fn write(&self, page: &mut Page, markdown: &mut String) {
+        page.paragraph(&self.tuning);
+        *markdown += &format!("{}\n\n", self.tuning);
         for table in &self.tables {
             page.table(table);
             *markdown += &format!("{}\n\n{}\n", table.caption(), table.markdown());
@@ -64,6 +79,7 @@ struct Shown<'a> {
     results: &'a Results,
     /// Whether there are several seeds.
     several: bool,
+    best_seed: bool,
     selected: bool,
     /// By column, whether there are published numbers.
     published: Vec<bool>,
@@ -75,8 +91,10 @@ impl<'a> Shown<'a> {
         let published = spec.columns.iter().map(|data| {
             metric == spec.metrics[0] && spec.rows.iter().any(|net| net.published(data).is_some())
         });
-        let (selected, published) = (several && spec.selected, published.collect());
-        Self { number, spec, metric, results, several, selected, published }
+        // What is the same for every seed has no best one.
+        let per_seed = several && !metric.is_cost();
+        let (best_seed, selected) = (per_seed && spec.best_seed, per_seed && spec.selected);
+        Self { number, spec, metric, results, several, best_seed, selected, published: published.collect() }
     }
 
     fn table(&self) -> Table {
@@ -92,12 +110,16 @@ impl<'a> Shown<'a> {
             for column in 0..self.spec.columns.len() {
                 let found = self.results.summary((self.number, column, row), self.metric);
                 let deviation = found.and_then(|summary| summary.spread.deviation);
+                let deviation = deviation.filter(|_| !self.metric.is_cost());
                 line.extend(self.cells(column, deviation, |number| found.as_ref().map(number), &[net]));
             }
             table.push(line);
         }
         if self.spec.mean {
             table.push(self.mean_line());
+        }
+        if self.metric == self.spec.metrics[0] {
+            self.spec.published_rows.iter().for_each(|net| table.push(self.published_line(net)));
         }
         table
     }
@@ -111,11 +133,11 @@ impl<'a> Shown<'a> {
         for (place, (data, published)) in self.spec.columns.iter().zip(&self.published).enumerate() {
             let column = TableColumn::number(&data.label);
             // The best of different tasks is only the easiest, and the best of a few seeds perhaps the luckiest.
-            columns.push(match !self.spec.mean && self.is_settled(place) {
+            columns.push(match !self.spec.mean && !self.metric.is_cost() && self.is_settled(place) {
                 true => column.with_highlight(self.metric.highlight()),
                 false => column,
             });
-            columns.extend(self.several.then(|| TableColumn::number("best seed")));
+            columns.extend(self.best_seed.then(|| TableColumn::number("best seed")));
             columns.extend(self.selected.then(|| TableColumn::number("selected")));
             columns.extend(published.then(|| TableColumn::number(&self.spec.published)));
         }
@@ -144,18 +166,24 @@ impl<'a> Shown<'a> {
     fn caption(&self) -> String {
         let counts = self.results.seeds(self.number, None);
         let (metric, seeds) = (self.metric.caption(), count_seeds(counts.iter().copied()));
-        match (counts.is_empty(), self.several, self.selected) {
-            (true, ..) => format!("{metric}; nothing is trained yet."),
-            (_, false, _) => format!("{metric}; from {seeds}."),
-            (_, _, false) => {
-                format!(
-                    "{metric}; mean ± standard deviation over {seeds}, and the best seed by the test. {BOLD}"
-                )
-            }
-            _ => format!(
-                "{metric}; mean ± standard deviation over {seeds}, the best seed by the test, and the seed selected by the lowest training loss. {BOLD}"
-            ),
+        if counts.is_empty() {
+            return format!("{metric}; nothing is trained yet.");
         }
+        if self.metric.is_cost() {
+            return format!("{metric}.");
+        }
+        if !self.several {
+            return format!("{metric}; from {seeds}.");
+        }
+        let mut shown = vec![format!("mean ± standard deviation over {seeds}")];
+        shown.extend(self.best_seed.then(|| "the best seed by the test".to_owned()));
+        shown.extend(self.selected.then(|| "the seed selected by the lowest training loss".to_owned()));
+        let shown = match &shown[..] {
+            [one] => one.clone(),
+            [first, second] => format!("{first}, and {second}"),
+            all => format!("{}, and {}", all[..all.len() - 1].join(", "), all[all.len() - 1]),
+        };
+        format!("{metric}; {shown}. {BOLD}")
     }
 
     fn parameters(&self, row: usize) -> Option<u64> {
@@ -174,20 +202,37 @@ impl<'a> Shown<'a> {
         rows: &[&RowSpec],
     ) -> Vec<TableCell> {
         let decimals = self.metric.decimals();
-        let cell = |number: Option<f64>| {
-            number.map_or(TableCell::Empty, |number| TableCell::number(number, decimals))
+        let cell = |number: Option<f64>| match (number, self.metric) {
+            (None, _) => TableCell::Empty,
+            (Some(count), Metric::Parameters) => TableCell::count(count as u64),
+            (Some(number), _) => TableCell::number(number, decimals),
         };
         let mean_number = number(|summary| summary.spread.mean);
         let mut cells = vec![match (mean_number, deviation) {
             (Some(mean), Some(deviation)) => TableCell::mean_std(mean, deviation, decimals),
             (mean, _) => cell(mean),
         }];
-        cells.extend(self.several.then(|| cell(number(|summary| summary.best))));
+        cells.extend(self.best_seed.then(|| cell(number(|summary| summary.best))));
         cells.extend(self.selected.then(|| cell(number(|summary| summary.selected))));
         let data = &self.spec.columns[column];
         let published = || cell(mean(rows.iter().map(|net| net.published(data))));
         cells.extend(self.published[column].then(published));
         cells
+    }
+
+    /// A net that others trained. Its numbers have no seeds, so they are never bold.
+    fn published_line(&self, net: &PublishedRow) -> Vec<TableCell> {
+        let mut line = vec![TableCell::from(net.label.as_str())];
+        let has_published = self.spec.rows.iter().any(|net| net.published_parameters.is_some());
+        let parameters = usize::from(self.spec.parameters) * (1 + usize::from(has_published));
+        line.extend((0..parameters).map(|_| TableCell::Empty));
+        for (data, published) in self.spec.columns.iter().zip(&self.published) {
+            let number = net.number(data).map(|number| self.metric.format(number));
+            line.push(number.map_or(TableCell::Empty, TableCell::from));
+            let others = usize::from(self.best_seed) + usize::from(self.selected) + usize::from(*published);
+            line.extend((0..others).map(|_| TableCell::Empty));
+        }
+        line
     }
 
     /// The mean over all rows, for every column where all are trained.
@@ -203,5 +248,68 @@ impl<'a> Shown<'a> {
             line.extend(self.cells(column, None, number, &rows));
         }
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use matnet_train::Run;
+
+    use super::*;
+    use crate::args::Size;
+    use crate::experiment::TableFile;
+    use crate::metric::tests::result;
+
+    const TABLE: &str = "
+name = 't'
+title = 't'
+config = 'c.toml'
+metrics = ['error', 'parameters']
+column = [{ name = 'a', label = 'A' }]
+row = [{ variant = 'one', label = 'one' }, { variant = 'two', label = 'two' }]
+published_row = [{ label = 'other', numbers = { a = 0.5 } }]
+";
+
+    /// The tables, where the two nets have these error rates in percent.
+    fn markdown(keys: &str, errors: [&[f64]; 2]) -> String {
+        let table = toml::from_str::<TableFile>(&format!("{TABLE}{keys}")).unwrap().of_size(Size::Quick);
+        let mut results = Results::default();
+        for (row, errors) in errors.into_iter().enumerate() {
+            for (error, seed) in errors.iter().zip(1..) {
+                results.add((0, 0, row), Run::at("x"), result(seed, None, 0.0, Some(error / 100.0)));
+            }
+        }
+        let mut markdown = String::new();
+        Section::new(0, &table, &results).write(&mut Page::new("t"), &mut markdown);
+        markdown
+    }
+
+    #[test]
+    fn only_a_settled_difference_is_bold() {
+        let one_seed = markdown("", [&[1.0], &[50.0]]);
+        assert!(one_seed.contains("; from 1 seed.") && !one_seed.contains("**"), "{one_seed}");
+        let luck = markdown("", [&[1.0, 9.0, 5.0], &[6.0, 4.0, 8.0]]);
+        assert!(!luck.contains("**"), "{luck}");
+        let settled = markdown("", [&[1.0, 1.2, 1.1], &[6.0, 6.1, 6.3]]);
+        assert!(settled.contains("| **1.10 ± 0.10** |"), "{settled}");
+        assert_eq!(settled.matches("**").count(), 2, "neither published numbers nor parameters: {settled}");
+    }
+
+    #[test]
+    fn published_nets_are_rows() {
+        let text = markdown("best_seed = false", [&[1.0, 2.0], &[3.0, 5.0]]);
+        assert!(text.contains("| other |        0.50 |"), "{text}");
+        assert!(!text.contains("best seed"), "{text}");
+        assert!(text.contains("Number of parameters, lower is better.\n\n| net |   A |"), "{text}");
+        assert!(markdown("", [&[1.0, 2.0], &[3.0, 5.0]]).contains("and the best seed by the test. Bold"));
+    }
+
+    #[test]
+    fn how_nets_were_tuned_is_said() {
+        let text = markdown("tuning = { seeds = [101, 102], trials = 12 }", [&[1.0], &[2.0]]);
+        let wanted =
+            "tuned by `matnet tune` with 12 trials per net on the validation splits of seeds 101, 102. These";
+        assert!(text.contains(wanted), "{text}");
+        assert!(markdown("", [&[1.0], &[2.0]]).contains(NOT_TUNED));
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use burn::tensor::Device;
-use common::{kill_at_least, run};
+use common::{kill_at_least, reproduce, run};
 use matnet_data::catalog::Cache;
 use matnet_train::task::EvalOptions;
 use matnet_train::{Run, Split};
@@ -51,6 +51,7 @@ fn all_experiments_leave_reports_tables_and_figures() {
         assert!(results.contains(said), "{name}: {results}");
         assert!(results.contains("The quick size ") && results.contains("; 1 seed)."), "{name}: {results}");
         assert!(!results.contains("not trained yet"), "{name}: {results}");
+        assert!(!results.contains("**"), "{name}: one seed settles nothing: {results}");
         let page = text(&place, &format!("{name}/report.html"));
         assert!(page.contains(title) && page.contains("<figcaption>"), "{name}");
         let figures = place.join(name).join("figures");
@@ -120,6 +121,27 @@ fn killed_again_and_again_it_ends_in_the_same_words() {
     let killed = [&FACES[..FACES.len() - 1], &["killed"]].concat();
     kill_at_least(1, folder.path(), &killed, "killed", 300);
     assert_eq!(text(folder.path(), "x/results.md"), text(folder.path(), "killed/results.md"));
+}
+
+#[test]
+fn several_processes_train_it_together() {
+    let folder = TempDir::new().unwrap();
+    assert_eq!(run(folder.path(), &FACES).0, 0);
+    let shared = [&FACES[..FACES.len() - 1], &["shared", "-q"]].concat();
+    let part = |part: &'static str| [&shared[..], &["--part", part]].concat();
+    // Two of three, one of them killed at some moment; the third takes up what is left.
+    let mut children = ["1/3", "2/3"].map(|of| reproduce(folder.path(), &part(of)).spawn().unwrap());
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let _ = children[0].kill();
+    let [first, second] = children.each_mut().map(|child| child.wait().unwrap().success());
+    let (code, out, err) = run(folder.path(), &part("3/3"));
+    assert!(second && code == 0, "{first} {err}");
+    assert!(out.starts_with("part 3/3: ") && out.contains(" trained; the same command without"), "{out}");
+    assert!(!folder.path().join("shared/results.md").exists(), "that is for the command without --part");
+    let (code, _, err) = run(folder.path(), &[&FACES[..FACES.len() - 1], &["shared"]].concat());
+    assert!(code == 0 && !err.contains("trained in"), "nothing is left to train: {err}");
+    assert_eq!(text(folder.path(), "x/results.md"), text(folder.path(), "shared/results.md"));
+    assert_eq!(text(folder.path(), "x/seeds.csv"), text(folder.path(), "shared/seeds.csv"));
 }
 
 #[test]

@@ -80,6 +80,9 @@ pub enum Error {
         /// Why.
         what: String,
     },
+    /// Another process has the run folder.
+    #[error("{}: another process is training here", .0.display())]
+    Busy(PathBuf),
     /// The user stopped the run; its checkpoint is saved.
     #[error("interrupted")]
     Interrupted,

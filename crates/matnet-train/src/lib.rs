@@ -40,6 +40,7 @@ pub mod draw;
 mod error;
 pub mod metrics;
 pub mod model;
+pub mod part;
 pub mod plan;
 pub mod registry;
 #[cfg(feature = "report")]
@@ -56,6 +57,7 @@ pub use config::Document;
 pub use error::{Error, Result};
 pub use matnet_data::files::AtomicFile;
 pub use model::{Model, Predictor};
+pub use part::Part;
 pub use plan::{Plan, Planner};
 pub use run::Run;
 pub use run::files::write as write_file;

@@ -12,7 +12,7 @@ use matnet_data::catalog::Cache;
 use matnet_report::{chart::Scatter3d, page::Page};
 
 use crate::task::{
-    Dataset, EvalOptions, Evaluation, Fitted, Loaded, OtherData, PredictRequest, PredictionStream,
+    Dataset, EvalOptions, Evaluation, Fitted, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
     Predictions, Task, Wanted, batch_of,
 };
 #[cfg(feature = "report")]
@@ -39,6 +39,8 @@ pub trait Predictor: Send + Sync {
     fn batch_size(&self, numbers_per_input: usize) -> usize {
         batch_of(numbers_per_input)
     }
+    /// What the net takes and gives; `None` for nets on graphs and stories, whose inputs are not arrays of samples.
+    fn interface(&self) -> Option<Interface>;
     /// Predictions for a file, a folder or a dataset, a batch at a time.
     fn predict_file(&self, request: &PredictRequest) -> Result<PredictionStream<'_>>;
     /// The net with the dataset of its run, loaded again.
@@ -47,6 +49,21 @@ pub trait Predictor: Send + Sync {
     fn with_data(self: Box<Self>, other: OtherData, cache: &Cache) -> Result<Box<dyn Model>>;
     /// Its parameters by name.
     fn weights(&self) -> Vec<(String, TensorData)>;
+    /// The net and what belongs to it, for programs that write it in another form.
+    fn parts(&self) -> NetParts<'_>;
+}
+
+/// The parts of a trained net, each to be downcast.
+#[derive(Clone, Copy)]
+pub struct NetParts<'a> {
+    /// The kind of net: feedforward, sequence-classifier, …
+    pub kind: &'static str,
+    /// A net of [`matnet::net`].
+    pub net: &'a dyn Any,
+    /// What is stored beside the weights, like [`SampleMetadata`](crate::tasks::samples::SampleMetadata).
+    pub metadata: &'a dyn Any,
+    /// `[data]`, like [`SampleDataConfig`](crate::tasks::samples::SampleDataConfig).
+    pub data_config: &'a dyn Any,
 }
 
 /// A trained net with a dataset, ready to be evaluated and drawn.
@@ -100,6 +117,10 @@ impl<T: Task> Predictor for Loaded<T> {
         serde_json::to_value(&self.metadata).unwrap_or_default()
     }
 
+    fn interface(&self) -> Option<Interface> {
+        T::interface(self)
+    }
+
     fn predict_file(&self, request: &PredictRequest) -> Result<PredictionStream<'_>> {
         T::predict_file(self, request)
     }
@@ -116,6 +137,11 @@ impl<T: Task> Predictor for Loaded<T> {
 
     fn weights(&self) -> Vec<(String, TensorData)> {
         weights::named(&self.net)
+    }
+
+    fn parts(&self) -> NetParts<'_> {
+        let Self { kind, net, metadata, data_config, .. } = self;
+        NetParts { kind, net, metadata, data_config }
     }
 }
 

@@ -10,7 +10,7 @@ use matnet::summary::LayerSummary;
 use matnet_data::catalog::Cache;
 
 use crate::config::{Document, FoldCount, TrainConfig};
-use crate::run::Run;
+use crate::run::{Run, RunLock};
 use crate::task::{Dataset, ExampleShape, Task};
 use crate::trainer::{self, Observer, Options, Outcome, Planned, TrialScore};
 use crate::{Error, Result, Split};
@@ -35,10 +35,12 @@ pub trait Plan {
     fn check(&self) -> Result<f64>;
     /// Trains the net in a run folder: from the start, or on from its checkpoint. Leaves a report there.
     fn train(&self, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome>;
-    /// Trains a trial of a search up to some epoch; a later call goes on from there. The test split is not evaluated.
+    /// Trains a trial of a search up to some epoch; a later call goes on from there. The test split is not evaluated. The
+    /// caller holds the lock of the run.
     fn try_out(
         &self,
         run: &Run,
+        lock: &RunLock,
         epochs: usize,
         options: &Options,
         observer: &mut dyn Observer,
@@ -103,6 +105,7 @@ impl<T: Task> Plan for Planned<T> {
     fn try_out(
         &self,
         run: &Run,
+        _lock: &RunLock,
         epochs: usize,
         options: &Options,
         observer: &mut dyn Observer,

@@ -30,7 +30,7 @@ pub enum Mode {
 pub struct LayerState {
     /// The name of the layer; one that is used several times has several states.
     pub layer: String,
-    /// `[batch, rows, cols]`, or `[batch, time, rows, cols]`.
+    /// `[batch, rows, cols]` or `[batch, time, rows, cols]`; of graphs `[nodes, width]`.
     pub shape: Vec<usize>,
     /// The numbers.
     pub values: Vec<f32>,

@@ -9,7 +9,7 @@ use matnet_train::plan::run_specs;
 use matnet_train::report::{main_metric, results_table, series_page, verdicts, write_page};
 use matnet_train::{Split, write_file};
 
-use super::train;
+use super::{parts, train};
 use crate::cli::Compare;
 use crate::failure::{Failure, Outcome};
 
@@ -23,8 +23,14 @@ pub fn run(args: Compare) -> Outcome {
             let document = train::read(config, &args.overrides)?;
             let folder = args.out.clone().unwrap_or_else(|| train::standard_folder(config));
             let specs = run_specs(&document, &folder, args.how.seeds)?;
+            if let Some(part) = args.parts.part {
+                return parts::train_part(specs, part, &args.how);
+            }
             report = Some(folder.join("report.html"));
             train::train_all(specs, &args.how, false)?
+        }
+        _ if args.parts.part.is_some() => {
+            return Err(Failure::Usage("--part: there is nothing to train; give one config".to_owned()));
         }
         folders if runs == folders.len() => {
             folders.iter().map(|folder| RunSeries::read(folder)).collect::<Result<_, _>>()?

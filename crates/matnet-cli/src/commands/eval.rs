@@ -137,7 +137,9 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     if let Some(confusion) = &evaluation.confusion {
         let predictions = confusion.counts().iter().flatten().sum::<u64>() as usize;
         let wrong = text::count(evaluation.misclassified.len());
-        write!(out, " ({wrong} of {})", text::count(predictions))?;
+        let weighted = evaluation.outcomes.as_ref().is_some_and(|outcomes| outcomes.is_weighted());
+        let how = if weighted { ", weighted" } else { "" };
+        write!(out, " ({wrong} of {}{how})", text::count(predictions))?;
     }
     writeln!(out)?;
     if let Some(breakdown) = &evaluation.breakdown {

@@ -5,11 +5,15 @@ mod compare;
 mod dashboard;
 mod data;
 mod eval;
+mod export;
 mod inspect;
 mod manual;
 mod new;
+mod parts;
 mod predict;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
 mod train;
 mod tune;
 
@@ -24,8 +28,11 @@ pub fn run(command: Command) -> Outcome {
         Command::Tune(command) => tune::run(command),
         Command::Eval(command) => eval::run(command),
         Command::Predict(command) => predict::run(command),
+        Command::Export(command) => export::run(command),
         Command::Inspect(command) => inspect::run(command),
         Command::Report(command) => report::run(command),
+        #[cfg(feature = "serve")]
+        Command::Serve(command) => serve::run(command),
         Command::New(command) => new::run(command),
         Command::Completions(command) => manual::completions(command),
         Command::Man(command) => manual::man(command),

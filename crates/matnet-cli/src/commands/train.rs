@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use matnet_data::catalog::{self, Origin};
+use matnet_data::catalog::{self, Cache, Origin};
 use matnet_report::text;
 use matnet_train::compare::{RunSeries, Spread};
 use matnet_train::metrics::Metric;
@@ -86,11 +86,7 @@ pub fn standard_folder(config: &Path) -> PathBuf {
 /// Trains all runs, or resumes them; `extend` gives those with fewer epochs more.
 pub fn train_all(specs: Vec<RunSpec>, how: &TrainArgs, extend: bool) -> Result<Vec<RunSeries>, Failure> {
     let cache = how.cache.cache()?;
-    let options = Options::default()
-        .with_device(how.machine.device()?)
-        .with_save_every(Duration::from_secs(how.save_every))
-        .with_from_previous(how.from.is_some())
-        .with_extend(extend);
+    let options = options(how)?.with_extend(extend);
     let mut planner = Planner::default();
     let specs = match how.folds {
         Some(count) => planner.fold_specs(&specs, count, &cache)?,
@@ -108,11 +104,7 @@ pub fn train_all(specs: Vec<RunSpec>, how: &TrainArgs, extend: bool) -> Result<V
             say!("loading {source}");
         }
         loading = source;
-        let plan = planner.plan(&spec.document, &cache).and_then(|plan| plan.check().map(|_| plan));
-        let plan = plan.map_err(|error| match specs.iter().any(|other| other.label != spec.label) {
-            true => error.within(format!("variant {}", spec.label)),
-            false => error,
-        })?;
+        let plan = checked_plan(&mut planner, spec, &specs, &cache)?;
         let first = plans.first().and_then(Option::as_deref);
         let keep = first.is_none_or(|first| plan.shares_data_with(first));
         plans.push(keep.then_some(plan));
@@ -138,6 +130,30 @@ pub fn train_all(specs: Vec<RunSpec>, how: &TrainArgs, extend: bool) -> Result<V
     Ok(series)
 }
 
+/// How runs are carried out.
+pub fn options(how: &TrainArgs) -> Result<Options, Failure> {
+    let options = Options::default()
+        .with_device(how.machine.device()?)
+        .with_save_every(Duration::from_secs(how.save_every))
+        .with_from_previous(how.from.is_some());
+    Ok(options)
+}
+
+/// The plan of a run whose net can be built; errors name the variant if there are several.
+pub fn checked_plan(
+    planner: &mut Planner,
+    spec: &RunSpec,
+    all: &[RunSpec],
+    cache: &Cache,
+) -> Result<Box<dyn Plan>, Failure> {
+    let plan = planner.plan(&spec.document, cache).and_then(|plan| plan.check().map(|_| plan));
+    let plan = plan.map_err(|error| match all.iter().any(|other| other.label != spec.label) {
+        true => error.within(format!("variant {}", spec.label)),
+        false => error,
+    });
+    Ok(plan?)
+}
+
 /// Whether a source takes a while to load.
 fn takes_time(source: &str) -> bool {
     match catalog::get(source) {
@@ -147,7 +163,7 @@ fn takes_time(source: &str) -> bool {
 }
 
 /// Who receives the events.
-fn observer(how: &TrainArgs) -> Result<Box<dyn Observer>, Failure> {
+pub fn observer(how: &TrainArgs) -> Result<Box<dyn Observer>, Failure> {
     if !how.dashboard {
         return Ok(Box::new(ProgressReporter::new(how.quiet)));
     }

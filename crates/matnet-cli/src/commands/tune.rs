@@ -11,6 +11,7 @@ use matnet_train::{Options, Planner};
 use super::train;
 use crate::cli::Tune;
 use crate::failure::Outcome;
+use crate::together::COLLECT;
 use crate::{interrupt, say};
 
 /// Trials that the printed table shows.
@@ -43,7 +44,13 @@ pub fn run(args: Tune) -> Outcome {
         say!("{of}{} only: there are no more combinations", text::counted(net.trials.len(), "trial"));
     }
     interrupt::watch();
-    let best = search.run(&mut planner, &cache, &options, &mut Progress { quiet: args.quiet, best: None })?;
+    let mut progress = Progress { quiet: args.quiet, best: None };
+    if let Some(part) = args.parts.part {
+        search.work(part, &mut planner, &cache, &options, &mut progress)?;
+        let what = format!("part {part}: all trials are trained; {}", COLLECT);
+        return Ok(writeln!(io::stdout(), "{what}")?);
+    }
+    let best = search.run(&mut planner, &cache, &options, &mut progress)?;
     print(&search, &best, &folder)
 }
 

@@ -3,6 +3,7 @@
 mod array;
 mod byte_array;
 mod samples;
+mod stored;
 mod stories;
 mod table;
 
@@ -10,6 +11,7 @@ pub use array::Array;
 pub use byte_array::ByteArray;
 pub(crate) use byte_array::grey_to_f32;
 pub use samples::{Samples, Target};
+pub use stored::StoredArray;
 pub use stories::{QaTask, Question, Story, StoryData, tokenize};
 pub use table::TableData;
 

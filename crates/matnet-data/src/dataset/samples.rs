@@ -70,10 +70,11 @@ impl Target {
 }
 
 /// Independent samples: matrices `[n, rows, cols]` or sequences of matrices `[n, time, rows, cols]`, with their targets.
+/// The inputs are in memory, or [stay in their file](super::StoredArray).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Samples {
+pub struct Samples<I = Array> {
     /// The inputs. Sequences that are shorter than the longest are followed by zeros.
-    pub inputs: Array,
+    pub inputs: I,
     /// The number of steps of each sequence; empty where all have the same.
     pub lengths: Vec<usize>,
     /// The targets.
@@ -88,9 +89,9 @@ pub struct Samples {
     pub split: Option<SplitIndices>,
 }
 
-impl Samples {
+impl<I> Samples<I> {
     /// Samples of one length, without groups, weights or a split of their own.
-    pub fn new(inputs: Array, target: Target) -> Self {
+    pub fn new(inputs: I, target: Target) -> Self {
         Self {
             inputs,
             lengths: Vec::new(),
@@ -101,7 +102,9 @@ impl Samples {
             split: None,
         }
     }
+}
 
+impl Samples {
     /// The same with an official test set; all other samples are for training and validation.
     pub(crate) fn with_official_test(mut self, test: Range<usize>) -> Self {
         let train = (0..self.inputs.len()).filter(|at| !test.contains(at)).collect();

@@ -1,7 +1,11 @@
 //! One reader per file format. Each checks every size before it allocates: see [`bounded`].
 
 pub mod archive;
+#[cfg(feature = "columnar")]
+mod arrow;
 pub mod bounded;
+#[cfg(feature = "columnar")]
+pub mod columnar;
 pub mod csv;
 pub mod edgelist;
 pub(crate) mod fields;
@@ -11,8 +15,8 @@ pub mod images;
 pub mod matlab;
 pub mod npy;
 pub mod npz;
-#[cfg(feature = "parquet")]
-pub mod parquet;
+#[cfg(feature = "columnar")]
+mod parquet;
 #[cfg(feature = "research-formats")]
 pub mod pickle;
 pub mod raw;

@@ -26,6 +26,16 @@ pub fn read(path: impl AsRef<Path>) -> Result<Npz> {
     Ok(npz)
 }
 
+/// Reads a folder of `.npy` files as if they were the members of an `.npz`, all but those called `but`.
+pub fn read_folder(folder: impl AsRef<Path>, names: &[String], but: &str) -> Result<Npz> {
+    let path = folder.as_ref();
+    let mut npz = Npz { path: path.to_owned(), arrays: Vec::new() };
+    for key in names.iter().filter(|name| *name != but) {
+        npz.arrays.push((key.clone(), npy::read(path.join(format!("{key}.npy")))?));
+    }
+    Ok(npz)
+}
+
 /// Reads all arrays of an `.npz` in memory.
 pub fn parse(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Npz> {
     let name = name.as_ref();

@@ -299,6 +299,25 @@ fn decode_stream(input: &mut Input, bytes: u64, dtype: DType, big: bool) -> Resu
     ))
 }
 
+/// Appends the numbers in `bytes` as `f32`, converted as [`RawArray::into_array`] does; strings give nothing.
+#[allow(clippy::unnecessary_cast)] // in code for all types, some casts are from a type to itself
+pub(crate) fn decode_into(bytes: &[u8], dtype: DType, big: bool, into: &mut Vec<f32>) {
+    macro_rules! typed {
+        ($variant:ident, $type:ty) => {{
+            let (chunks, _) = bytes.as_chunks::<{ size_of::<$type>() }>();
+            match big {
+                true => into.extend(chunks.iter().map(|&b| <$type>::from_be_bytes(b) as f32)),
+                false => into.extend(chunks.iter().map(|&b| <$type>::from_le_bytes(b) as f32)),
+            }
+        }};
+    }
+    by_dtype!(
+        dtype, typed,
+        DType::Bool | DType::U8 => into.extend(bytes.iter().map(|&b| f32::from(b))),
+        DType::Bytes(_) | DType::Text(_) => {}
+    );
+}
+
 /// Converts elements of the file `name` from Fortran order to C order.
 fn decode_fortran(flat: &[u8], shape: &[usize], dtype: DType, big: bool, name: &Path) -> Result<RawValues> {
     let mut steps = Vec::with_capacity(shape.len());

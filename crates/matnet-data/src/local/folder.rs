@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::files::{SampleFile, SampleFiles};
-use super::{ReadOptions, graph_tables, ts};
+use super::{ReadOptions, arrays, graph_tables, ts};
 use crate::format::edgelist::natural;
 use crate::{Dataset, Error, Result, Samples, Target};
 
@@ -25,6 +25,9 @@ fn list(dir: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 
 /// Loads the graph, the series, or the matrices by class, of a folder.
 pub(super) fn load(dir: &Path, options: &ReadOptions) -> Result<Dataset> {
+    if let Some(names) = arrays::names(dir)? {
+        return arrays::load(dir, &names, options);
+    }
     let (files, _) = list(dir)?;
     if let Some((edges, nodes)) = graph_files(&files) {
         options.allow(dir, "a graph", &[])?;

@@ -1,46 +1,46 @@
-//! A graph from a table of nodes and a list of edges, each as text or as Parquet.
+//! A graph from a table of nodes and a list of edges, each as text, Parquet or Arrow.
 
 use std::path::Path;
 
-use super::table::is_parquet;
+use super::table::is_columnar;
 use crate::format::bounded::Input;
 use crate::format::edgelist::{self, EdgeList, Names, NodeTable};
 use crate::{GraphData, Result};
 
 /// Reads a graph; the two files may be of different formats.
 pub(super) fn read(edges: &Path, nodes: &Path) -> Result<GraphData> {
-    let table = match is_parquet(nodes) {
+    let table = match is_columnar(nodes) {
         true => node_table(nodes)?,
         false => edgelist::node_table(Input::open(nodes)?)?,
     };
-    let list = match is_parquet(edges) {
+    let list = match is_columnar(edges) {
         true => edge_list(edges, &table.names)?,
         false => edgelist::edge_list(Input::open(edges)?, &table.names)?,
     };
     Ok(edgelist::assemble(table, list))
 }
 
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "columnar"))]
 fn node_table(path: &Path) -> Result<NodeTable> {
-    Err(super::table::no_parquet(path))
+    Err(super::table::no_columnar(path))
 }
 
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "columnar"))]
 fn edge_list(path: &Path, _: &Names) -> Result<EdgeList> {
-    Err(super::table::no_parquet(path))
+    Err(super::table::no_columnar(path))
 }
 
-#[cfg(feature = "parquet")]
-use with_parquet::{edge_list, node_table};
+#[cfg(feature = "columnar")]
+use columnar::{edge_list, node_table};
 
-#[cfg(feature = "parquet")]
-mod with_parquet {
+#[cfg(feature = "columnar")]
+mod columnar {
     use std::collections::HashMap;
 
     use super::*;
     use crate::Error;
+    use crate::format::columnar::{ColumnarTable, word};
     use crate::format::edgelist::{class_of, is_class_column, sort_classes};
-    use crate::format::parquet::{ParquetTable, word};
     use crate::format::table::ColumnKind;
 
     /// The names of columns that name the nodes; without one of them, it is the first column.
@@ -49,7 +49,7 @@ mod with_parquet {
     /// Nodes: a column of names, columns of features, and perhaps a class, which is the last column if it holds no numbers or is called
     /// `class`, `label` or `y`.
     pub fn node_table(path: &Path) -> Result<NodeTable> {
-        let table = ParquetTable::open(path)?;
+        let table = ColumnarTable::open(path)?;
         let head = table.head();
         let id = head.names.iter().position(|name| IDS.iter().any(|id| id.eq_ignore_ascii_case(name)));
         let id = id.unwrap_or(0);
@@ -91,7 +91,7 @@ mod with_parquet {
 
     /// Edges: two columns of names, and perhaps one of relations.
     pub fn edge_list(path: &Path, names: &Names) -> Result<EdgeList> {
-        let table = ParquetTable::open(path)?;
+        let table = ColumnarTable::open(path)?;
         let head = table.head();
         let columns: Vec<usize> =
             (0..head.names.len()).filter(|&column| !head.names[column].is_empty()).collect();

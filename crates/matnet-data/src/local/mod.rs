@@ -6,12 +6,13 @@
 //! | `data.npz` | `x` as above, and optionally targets, lengths, weights, groups and a split: see below |
 //! | `graph.npz` | `features` `[nodes, k]`; `edges` `[m, 2]` or `[2, m]` (2×2 counts as `[m, 2]`), node indices from 0; optional `labels` `[nodes]`, −1 for unknown (or strings, empty for unknown); optional `relations` `[m]`, an integer or string per edge; optional `directed`: a boolean; optional `train`, `valid`, `test`: node indices, or a boolean per node |
 //! | `.ts` | series with classes or values ([`format::ts`](crate::format::ts)); of `NAME_TRAIN.ts` and `NAME_TEST.ts` both, as the official split, unless [`ReadOptions::single_file`] |
-//! | `.csv`, `.tsv`, `.txt` with [`target_columns`](ReadOptions::target_columns), [`columns`](ReadOptions::columns) or [`shape`](ReadOptions::shape); `.parquet` (cargo feature `parquet`) | a sample per row |
+//! | `.csv`, `.tsv`, `.txt` with [`target_columns`](ReadOptions::target_columns), [`columns`](ReadOptions::columns) or [`shape`](ReadOptions::shape); `.parquet`, `.arrow`, `.feather` (cargo feature `columnar`) | a sample per row |
 //! | the same with a column of times, or with [`long_table`](ReadOptions::long_table) | one long table ([`load_table`]) |
 //! | any other picture, table or `.wav` | one sample |
+//! | folder with `x.npy` and any of `y.npy`, `length.npy`, … | the arrays of an `.npz`, each in a file of its own: see below |
 //! | folder of folders | a class per folder, a sample per file: pictures, `.wav`, `.npy`, or one matrix per `.csv`/`.tsv`/`.txt`; [`layout`](ReadOptions::layout) says whether rows are steps |
 //! | folder of files | the same without classes; or the two halves of a `.ts` dataset |
-//! | folder with two tables | `edges.*` and `nodes.*` (or `features.*`), or LINQS's `.cites` and `.content`: a graph ([`edgelist`](crate::format::edgelist)), as text or Parquet |
+//! | folder with two tables | `edges.*` and `nodes.*` (or `features.*`), or LINQS's `.cites` and `.content`: a graph ([`edgelist`](crate::format::edgelist)), as text, Parquet or Arrow |
 //!
 //! The arrays of samples in an `.npz`, of which only `x` is required:
 //!
@@ -33,6 +34,7 @@
 //!
 //! [`SampleReader`] reads the samples of a file a chunk at a time, and [`load_stories`] reads stories.
 
+mod arrays;
 mod files;
 mod folder;
 mod graph;
@@ -48,6 +50,7 @@ mod ts;
 
 use std::path::Path;
 
+pub use arrays::open_stored;
 pub use options::{Layout, ReadOptions, TargetKind};
 pub use reader::{SampleChunk, SampleReader};
 pub use table::load_table;
@@ -149,7 +152,7 @@ impl FileKind {
             _ if table::has_rows(path, options) => Ok(Self::Rows),
             _ if SampleFile::of(path).is_some() => Ok(Self::Sample),
             _ => {
-                let what = "is of no known kind; .npy, .npz, .ts, .wav, an image, .csv, .parquet or a folder of them expected";
+                let what = "is of no known kind; .npy, .npz, .ts, .wav, an image, .csv, .parquet, .arrow or a folder of them expected";
                 Err(Error::format(path, what))
             }
         }

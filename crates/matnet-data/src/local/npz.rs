@@ -12,8 +12,22 @@ use crate::{Array, Dataset, Error, Result, Samples, SplitIndices, Target};
 pub(super) fn samples(mut npz: Npz, path: &Path, options: &ReadOptions) -> Result<Dataset> {
     options.allow(path, "an .npz", &["target"])?;
     let (x, lengths) = inputs_and_lengths(&mut npz, path)?;
-    let target = target(&mut npz, path, &x, &lengths, options)?;
-    let count = x.len();
+    let shape = x.shape().to_vec();
+    let (samples, notes) = described(npz, path, options, x, &shape, lengths)?;
+    Ok(Dataset { notes, ..Dataset::from(samples) })
+}
+
+/// Samples with these inputs, and the arrays beside `x`; also remarks for the user.
+pub(super) fn described<I>(
+    mut npz: Npz,
+    path: &Path,
+    options: &ReadOptions,
+    x: I,
+    shape: &[usize],
+    lengths: Vec<usize>,
+) -> Result<(Samples<I>, Vec<String>)> {
+    let target = target(&mut npz, path, shape, &lengths, options)?;
+    let count = shape[0];
     let mut found = Samples { lengths, ..Samples::new(x, target) };
     if let Some((raw, name)) = optional(&mut npz, path, "group")? {
         require_one_each(&raw, &name, "group", count)?;
@@ -28,22 +42,30 @@ pub(super) fn samples(mut npz: Npz, path: &Path, options: &ReadOptions) -> Resul
     let trained = npz.get("train").is_some();
     found.split = split(&mut npz, path, count, "sample")?;
     refuse_leftovers(&npz, path)?;
-    let unused = found.split.as_mut().map_or(0, |split| complete(split, trained, count));
-    let dataset = Dataset::from(found);
-    Ok(match unused {
-        0 => dataset,
-        _ => dataset.with_note(format!(
-            "{unused} of {count} samples are in none of train, valid and test, and are not used"
-        )),
-    })
+    let notes = match found.split.as_mut().map_or(0, |split| complete(split, trained, count)) {
+        0 => Vec::new(),
+        unused => {
+            vec![format!(
+                "{unused} of {count} samples are in none of train, valid and test, and are not used"
+            )]
+        }
+    };
+    Ok((found, notes))
 }
 
 /// `x`, and the lengths in `length`; whatever stands after the last step of a sequence is set to zero.
 pub(super) fn inputs_and_lengths(npz: &mut Npz, path: &Path) -> Result<(Array, Vec<usize>)> {
     let mut x = inputs(npz.take("x")?, &path.join("x"))?;
-    let Some((raw, name)) = optional(npz, path, "length")? else { return Ok((x, Vec::new())) };
-    let &[count, time, _, _] = x.shape() else {
-        let what = format!("x has shape {:?}; only sequences [n, time, rows, cols] have lengths", x.shape());
+    let lengths = lengths(npz, path, x.shape())?;
+    clear_padding(&mut x, &lengths);
+    Ok((x, lengths))
+}
+
+/// The lengths in `length` of inputs of this shape; none if all sequences have the same.
+pub(super) fn lengths(npz: &mut Npz, path: &Path, shape: &[usize]) -> Result<Vec<usize>> {
+    let Some((raw, name)) = optional(npz, path, "length")? else { return Ok(Vec::new()) };
+    let &[count, time, _, _] = shape else {
+        let what = format!("x has shape {shape:?}; only sequences [n, time, rows, cols] have lengths");
         return Err(Error::format(name, what));
     };
     require_one_each(&raw, &name, "length", count)?;
@@ -55,12 +77,17 @@ pub(super) fn inputs_and_lengths(npz: &mut Npz, path: &Path) -> Result<(Array, V
     if lengths.iter().all(|&length| length == time) {
         lengths.clear();
     }
-    clear_padding(&mut x, &lengths);
-    Ok((x, lengths))
+    Ok(lengths)
 }
 
 /// The targets in `y`.
-fn target(npz: &mut Npz, path: &Path, x: &Array, lengths: &[usize], options: &ReadOptions) -> Result<Target> {
+fn target(
+    npz: &mut Npz,
+    path: &Path,
+    shape: &[usize],
+    lengths: &[usize],
+    options: &ReadOptions,
+) -> Result<Target> {
     let Some((raw, name)) = optional(npz, path, "y")? else {
         return match options.target {
             None => Ok(Target::None),
@@ -78,7 +105,7 @@ fn target(npz: &mut Npz, path: &Path, x: &Array, lengths: &[usize], options: &Re
     };
     let (class_names, names) = (texts("classes")?, texts("target_names")?);
     let context =
-        TargetContext { name: &name, inputs: x.shape(), lengths, kind: options.target, class_names, names };
+        TargetContext { name: &name, inputs: shape, lengths, kind: options.target, class_names, names };
     context.read(raw)
 }
 

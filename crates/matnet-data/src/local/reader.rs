@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::files::SampleFiles;
 use super::npz::inputs_and_lengths;
-use super::{FileKind, ReadOptions, check_shape, folder, table, ts};
+use super::target::clear_padding;
+use super::{FileKind, ReadOptions, arrays, check_shape, folder, table, ts};
 use crate::format::bounded::Input;
 use crate::format::npy::{self, NpyHeader};
 use crate::format::npz;
@@ -16,9 +17,11 @@ use crate::{Array, Error, Result, memory};
 /// | path | contents |
 /// |---|---|
 /// | `x.npy` | `[n, rows, cols]` or `[n, time, rows, cols]`; read in chunks (in Fortran order: as a whole) |
+/// | folder with `x.npy`, `length.npy`, … | the same with lengths; read in chunks |
 /// | `data.npz` | the same as array `x`, perhaps with `length`; read as a whole |
 /// | `.ts` | series, whose classes or values are ignored; read as a whole |
-/// | `.csv`, `.tsv` or `.txt`, with `target_columns`, `columns` or `shape` | a sample per row; targets are ignored, and may be absent; read as a whole, as is `.parquet` |
+/// | `.csv`, `.tsv` or `.txt`, with `target_columns`, `columns` or `shape` | a sample per row; targets are ignored, and may be absent; read as a whole, as are `.parquet`, `.arrow` and `.feather` |
+/// | a table, with `long_table` | one sample `[rows, columns]`: see [`load_table`](super::load_table) |
 /// | an image, a `.wav`, or a `.csv`, `.tsv` or `.txt` | one sample |
 /// | a folder of these or of `.npy`, or of folders of these | a sample per file, sorted by path; read in chunks |
 ///
@@ -48,7 +51,7 @@ pub struct SampleChunk {
 
 enum ChunkSource<'a> {
     /// An `.npy` in C order.
-    Stream { input: Input<'a>, head: NpyHeader },
+    Stream { input: Input<'a>, head: NpyHeader, lengths: Vec<usize> },
     /// Samples that had to be read as a whole.
     Whole(SampleChunk),
     /// One sample per file; the names are relative to the folder.
@@ -65,7 +68,23 @@ impl SampleReader<'static> {
     pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
         let path = path.as_ref();
         let options = &ReadOptions { target: None, ..options.clone() };
+        if options.long_table && table::is_one_table(path)? {
+            let values = table::load_table(path)?.into_table()?.values;
+            let shape = [&[1], values.shape()].concat();
+            return Ok(Self::whole(path, (values.reshaped(shape)?, Vec::new())));
+        }
         match FileKind::of(path, options)? {
+            FileKind::Folder if let Some(names) = arrays::names(path)? => {
+                options.allow(path, "a folder of arrays", &[])?;
+                let mut reader = Self::from_npy(Input::open(path.join("x.npy"))?)?;
+                if let ChunkSource::Stream { head, lengths, .. } = &mut reader.source {
+                    *lengths = arrays::beside(path, &names, &head.shape)?.1;
+                } else if names.iter().any(|name| name == "length") {
+                    let all = npz::read_folder(path, &names, "")?;
+                    return Ok(Self::whole(path, inputs_and_lengths(&mut { all }, path)?));
+                }
+                Ok(reader)
+            }
             FileKind::Folder => Self::files(path, folder::sample_files(path)?, options),
             FileKind::Npy => {
                 options.allow(path, "an .npy", &[])?;
@@ -116,7 +135,13 @@ impl<'a> SampleReader<'a> {
             return Ok(Self::whole(&path, (array, Vec::new())));
         }
         let len = head.shape[0];
-        Ok(Self { path, source: ChunkSource::Stream { input, head }, len, at: 0, missing: false })
+        Ok(Self {
+            path,
+            source: ChunkSource::Stream { input, head, lengths: Vec::new() },
+            len,
+            at: 0,
+            missing: false,
+        })
     }
 
     fn whole(path: &Path, (inputs, lengths): (Array, Vec<usize>)) -> Self {
@@ -170,14 +195,17 @@ impl<'a> SampleReader<'a> {
         }
         let (range, last) = (self.at..self.at + count, count == self.remaining());
         let (inputs, lengths) = match &mut self.source {
-            ChunkSource::Stream { input, head } => {
+            ChunkSource::Stream { input, head, lengths } => {
                 let mut shape = head.shape.clone();
                 shape[0] = count;
                 let raw = RawArray::read(input, shape, head.dtype, head.big_endian, false)?;
                 if last {
                     input.expect_end()?;
                 }
-                (raw.into_array(&self.path)?, Vec::new())
+                let mut inputs = raw.into_array(&self.path)?;
+                let lengths = lengths.get(range).map(<[usize]>::to_vec).unwrap_or_default();
+                clear_padding(&mut inputs, &lengths);
+                (inputs, lengths)
             }
             ChunkSource::Whole(all) => {
                 let mut shape = all.inputs.shape().to_vec();

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::files::SampleFile;
 use super::labels::require_finite;
 use super::{ReadOptions, TargetKind};
+use crate::format::bounded::Input;
 use crate::format::edgelist::sort_classes;
 use crate::format::npy;
 use crate::format::table::{self, ColumnKind, Columns, TableHead, TableNames, TextColumn};
@@ -15,7 +16,7 @@ use crate::{Array, Dataset, Error, Result, Samples, TableData, Target};
 const TIMES: [&str; 5] = ["date", "time", "datetime", "timestamp", "ds"];
 
 /// Loads one long table, a row per time step and a column per channel, for forecasting: `.csv`, `.tsv` or `.txt`, gzipped or not,
-/// `.parquet`, or an `.npy` `[rows, columns]`.
+/// `.parquet`, `.arrow`, `.feather`, or an `.npy` `[rows, columns]`.
 ///
 /// A column of times is left out, with a note: one that is called `date`, `time`, `datetime`, `timestamp` or `ds`, or else the first
 /// one that does not hold numbers. Any other column must hold numbers; missing ones are NaN.
@@ -66,27 +67,39 @@ pub(super) fn is_long(path: &Path, options: &ReadOptions) -> bool {
         return false;
     }
     if options.long_table {
-        return text || is_parquet(path) || SampleFile::of(path) == Some(SampleFile::Npy);
+        return text || is_columnar(path) || SampleFile::of(path) == Some(SampleFile::Npy);
     }
     let has_text = |head: TableHead| head.kinds.contains(&ColumnKind::Text);
     text && options.layout.is_none() && table::scan(path, TableNames::Detect).is_ok_and(has_text)
 }
 
-/// Whether a file name is that of a Parquet table.
-pub(super) fn is_parquet(path: &Path) -> bool {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    ["parquet", "pq"].contains(&ending.as_str())
+/// Whether a path is a table of rows and columns, and nothing more.
+pub(super) fn is_one_table(path: &Path) -> Result<bool> {
+    Ok(match SampleFile::of(path) {
+        _ if path.is_dir() => false,
+        Some(SampleFile::Table) => true,
+        Some(SampleFile::Npy) => npy::header(&mut Input::open(path)?)?.shape.len() == 2,
+        _ => is_columnar(path),
+    })
 }
 
-/// The error for Parquet where it cannot be read.
-#[cfg(not(feature = "parquet"))]
-pub(super) fn no_parquet(path: &Path) -> Error {
-    Error::format(path, "is Parquet, which this build cannot read; build it with the cargo feature `parquet`")
+/// Whether a file name is that of a Parquet or Arrow table.
+pub(super) fn is_columnar(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    ["parquet", "pq", "arrow", "feather"].contains(&ending.as_str())
+}
+
+/// The error for Parquet and Arrow where they cannot be read.
+#[cfg(not(feature = "columnar"))]
+pub(super) fn no_columnar(path: &Path) -> Error {
+    let what =
+        "is Parquet or Arrow, which this build cannot read; build it with the cargo feature `columnar`";
+    Error::format(path, what)
 }
 
 /// Whether a path is read as a table with a sample per row.
 pub(super) fn has_rows(path: &Path, options: &ReadOptions) -> bool {
-    is_parquet(path) || SampleFile::of(path) == Some(SampleFile::Table) && options.ask_for_rows()
+    is_columnar(path) || SampleFile::of(path) == Some(SampleFile::Table) && options.ask_for_rows()
 }
 
 /// A table with a sample per row.
@@ -202,41 +215,41 @@ struct Features {
 struct Source {
     path: std::path::PathBuf,
     head: TableHead,
-    #[cfg(feature = "parquet")]
-    parquet: Option<crate::format::parquet::ParquetTable>,
+    #[cfg(feature = "columnar")]
+    columnar: Option<crate::format::columnar::ColumnarTable>,
 }
 
 impl Source {
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "columnar")]
     fn open(path: &Path, names: TableNames) -> Result<Self> {
-        let parquet = match is_parquet(path) {
-            true => Some(crate::format::parquet::ParquetTable::open(path)?),
+        let columnar = match is_columnar(path) {
+            true => Some(crate::format::columnar::ColumnarTable::open(path)?),
             false => None,
         };
-        let head = match &parquet {
+        let head = match &columnar {
             Some(table) => table.head().clone(),
             None => table::scan(path, names)?,
         };
-        Ok(Self { path: path.to_owned(), head, parquet })
+        Ok(Self { path: path.to_owned(), head, columnar })
     }
 
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "columnar")]
     fn read(&self, numbers: &[usize], texts: &[usize]) -> Result<Columns> {
-        match &self.parquet {
-            Some(parquet) => parquet.read(numbers, texts),
+        match &self.columnar {
+            Some(columnar) => columnar.read(numbers, texts),
             None => table::read(&self.path, &self.head, numbers, texts),
         }
     }
 
-    #[cfg(not(feature = "parquet"))]
+    #[cfg(not(feature = "columnar"))]
     fn open(path: &Path, names: TableNames) -> Result<Self> {
-        if is_parquet(path) {
-            return Err(no_parquet(path));
+        if is_columnar(path) {
+            return Err(no_columnar(path));
         }
         Ok(Self { path: path.to_owned(), head: table::scan(path, names)? })
     }
 
-    #[cfg(not(feature = "parquet"))]
+    #[cfg(not(feature = "columnar"))]
     fn read(&self, numbers: &[usize], texts: &[usize]) -> Result<Columns> {
         table::read(&self.path, &self.head, numbers, texts)
     }

@@ -102,14 +102,29 @@ impl LogMel {
     /// shorter than a frame is followed by zeros and gives one. What follows the last frame of a signal is 0.
     pub fn apply(&self, signals: &Array, lengths: &[usize]) -> Result<(Array, Vec<usize>)> {
         let filters = self.filters()?;
-        let turn = std::f64::consts::TAU / self.fft_size as f64;
-        let window = (0..self.fft_size).map(|i| 0.5 - 0.5 * (turn * i as f64).cos()).collect();
         let offset = self.offset;
-        Spectra::new(window, self.hop, None).apply(signals, lengths, self.n_mels, |bins, out| {
+        Spectra::new(self.window(), self.hop, None).apply(signals, lengths, self.n_mels, |bins, out| {
             for (out, filter) in out.iter_mut().zip(&filters) {
                 *out = (filter.sum(bins) + offset).ln() as f32;
             }
         })
+    }
+
+    /// The window that each frame is weighed with.
+    pub fn window(&self) -> Vec<f64> {
+        let turn = std::f64::consts::TAU / self.fft_size as f64;
+        (0..self.fft_size).map(|i| 0.5 - 0.5 * (turn * i as f64).cos()).collect()
+    }
+
+    /// The weight of each frequency, from zero on, in each band: a matrix of `fft_size / 2 + 1` rows and `n_mels` columns.
+    pub fn filter_matrix(&self) -> Result<Vec<f64>> {
+        let mut matrix = vec![0.0; (self.fft_size / 2 + 1) * self.n_mels];
+        for (band, filter) in self.filters()?.into_iter().enumerate() {
+            for (bin, weight) in filter.weights.into_iter().enumerate() {
+                matrix[(filter.first + bin) * self.n_mels + band] = weight;
+            }
+        }
+        Ok(matrix)
     }
 
     fn filters(&self) -> Result<Vec<Filter>> {

@@ -28,6 +28,11 @@ pub struct Fill {
 }
 
 impl Fill {
+    /// How values are filled in, and the mean of each channel.
+    pub fn parts(&self) -> (FillMethod, &[f32]) {
+        (self.method, &self.means)
+    }
+
     /// Fits to the samples `train` of `data`. For sequences with `lengths`, what follows them is padding and does not count.
     pub fn fit(method: FillMethod, data: &Array, lengths: &[usize], train: &[usize]) -> Result<Self> {
         let channels = Channels::of(data)?;

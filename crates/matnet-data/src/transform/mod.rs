@@ -1,6 +1,7 @@
 //! Preprocessing and augmentation: each transform is fitted or seeded, and can be stored with a run.
 
 pub mod augment;
+pub mod join;
 pub mod log;
 pub mod mel;
 pub mod missing;

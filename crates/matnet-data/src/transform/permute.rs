@@ -46,6 +46,11 @@ impl Permutation {
         Ok(Self { rows, cols })
     }
 
+    /// Where each row, and where each column, comes from.
+    pub fn orders(&self) -> (&[usize], &[usize]) {
+        (&self.rows, &self.cols)
+    }
+
     /// A random permutation of `rows` rows and `cols` columns.
     pub fn random(rows: usize, cols: usize, rng: &mut impl Rng) -> Self {
         let mut order = |count: usize| {

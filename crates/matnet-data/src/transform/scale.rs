@@ -54,24 +54,14 @@ impl Scaler {
     ) -> Result<Self> {
         let (rows, cols) = matrix_sides(data)?;
         let padding = Padding::of(data, lengths)?;
+        let mut fit = ScalerFit::new(method, per, rows, cols);
         if let Some(position) = train.iter().find(|&&position| position >= data.len()) {
             return Err(Error::Invalid(format!("sample {position} to fit on, the data have {}", data.len())));
         }
-        let mut stats = vec![Stats::default(); per.count(rows, cols)];
         for &position in train {
-            let outside = padding.of_sample(position);
-            for (place, &x) in data.sample(position).iter().enumerate() {
-                if outside(place) {
-                    continue;
-                }
-                stats[per.slot(place, rows, cols)].add(x.into());
-            }
+            fit.add_sample(data.sample(position), padding.of_sample(position));
         }
-        if stats.iter().any(|stats| stats.count == 0.0) {
-            return Err(Error::Invalid("no training samples to fit a scale to".into()));
-        }
-        let (shift, scale) = stats.iter().map(|stats| stats.shift_and_scale(method)).unzip();
-        Ok(Self { per, rows, cols, shift, scale })
+        fit.finish()
     }
 
     /// Scales `data` in place.
@@ -87,6 +77,16 @@ impl Scaler {
     /// Turns scaled values back into the original ones.
     pub fn apply_inverse(&self, data: &mut Array) -> Result<()> {
         self.each(data, &[], |x, shift, scale| x * scale + shift)
+    }
+
+    /// Rows and columns of the matrices it was fitted to.
+    pub fn sides(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+
+    /// What has a shift and a scale of its own, the shifts and the scales.
+    pub fn parts(&self) -> (ScalePer, &[f32], &[f32]) {
+        (self.per, &self.shift, &self.scale)
     }
 
     fn each(&self, data: &mut Array, lengths: &[usize], change: impl Fn(f32, f32, f32) -> f32) -> Result<()> {
@@ -115,6 +115,50 @@ impl Scaler {
             }
         }
         Ok(())
+    }
+}
+
+/// A scaling that is fitted to samples as they come, for those that are not in memory together.
+pub struct ScalerFit {
+    method: ScaleMethod,
+    per: ScalePer,
+    rows: usize,
+    cols: usize,
+    stats: Vec<Stats>,
+}
+
+impl ScalerFit {
+    /// For matrices of this size.
+    pub fn new(method: ScaleMethod, per: ScalePer, rows: usize, cols: usize) -> Self {
+        Self { method, per, rows, cols, stats: vec![Stats::default(); per.count(rows, cols)] }
+    }
+
+    /// Adds samples; `lengths` as in [`Scaler::fit_padded`].
+    pub fn add(&mut self, data: &Array, lengths: &[usize]) -> Result<()> {
+        let sides = matrix_sides(data)?;
+        if sides != (self.rows, self.cols) {
+            let what = format!("a scale for {}×{} matrices, these are {sides:?}", self.rows, self.cols);
+            return Err(Error::Invalid(what));
+        }
+        let padding = Padding::of(data, lengths)?;
+        (0..data.len()).for_each(|at| self.add_sample(data.sample(at), padding.of_sample(at)));
+        Ok(())
+    }
+
+    fn add_sample(&mut self, sample: &[f32], outside: impl Fn(usize) -> bool) {
+        for (place, &x) in sample.iter().enumerate().filter(|(place, _)| !outside(*place)) {
+            self.stats[self.per.slot(place, self.rows, self.cols)].add(x.into());
+        }
+    }
+
+    /// The scaling; fails without samples.
+    pub fn finish(self) -> Result<Scaler> {
+        let Self { method, per, rows, cols, stats } = self;
+        if stats.iter().any(|stats| stats.count == 0.0) {
+            return Err(Error::Invalid("no training samples to fit a scale to".into()));
+        }
+        let (shift, scale) = stats.iter().map(|stats| stats.shift_and_scale(method)).unzip();
+        Ok(Scaler { per, rows, cols, shift, scale })
     }
 }
 

@@ -100,27 +100,39 @@ impl Stft {
     pub fn apply_padded(&self, signals: &Array, lengths: &[usize]) -> Result<(Array, Vec<usize>)> {
         let channels = Channels::of(signals)?;
         let (_, width) = self.shape(channels.steps)?;
-        let turn = std::f64::consts::TAU / self.window as f64;
-        let window: Vec<f64> = (0..self.window).map(|i| 0.54 - 0.46 * (turn * i as f64).cos()).collect();
-        let (value, length) = (self.value, self.window);
-        let scale = match value {
-            StftValue::Magnitude => 1.0 / window.iter().sum::<f64>(),
-            StftValue::Density => 1.0 / (self.sample_rate * window.iter().map(|w| w * w).sum::<f64>()),
-        };
-        let spectra = Spectra::new(window, self.window - self.overlap, Some(self.mean));
+        let (value, factors) = (self.value, self.factors());
+        let spectra = Spectra::new(self.weights(), self.window - self.overlap, Some(self.mean));
         spectra.apply(signals, lengths, width, |bins, out| {
             // Zero frequency is left out.
-            for (index, (bin, out)) in bins.iter().skip(1).zip(out).enumerate() {
+            for ((bin, factor), out) in bins.iter().skip(1).zip(&factors).zip(out) {
                 let value = match value {
                     // `norm` guards against overflow that microvolts never reach, at twice the time.
-                    StftValue::Magnitude => bin.norm_sqr().sqrt() * scale,
-                    // A one-sided spectrum counts each frequency twice, except the highest of an even window.
-                    StftValue::Density if 2 * (index + 1) == length => bin.norm_sqr() * scale,
-                    StftValue::Density => 2.0 * bin.norm_sqr() * scale,
+                    StftValue::Magnitude => bin.norm_sqr().sqrt() * factor,
+                    StftValue::Density => bin.norm_sqr() * factor,
                 };
                 *out = value as f32;
             }
         })
+    }
+
+    /// What each sample of a window is weighed with.
+    pub fn weights(&self) -> Vec<f64> {
+        let turn = std::f64::consts::TAU / self.window as f64;
+        (0..self.window).map(|i| 0.54 - 0.46 * (turn * i as f64).cos()).collect()
+    }
+
+    /// What the magnitude, or the squared magnitude, of each frequency is multiplied with; from the lowest above zero on.
+    pub fn factors(&self) -> Vec<f64> {
+        let weights = self.weights();
+        let bins = 1..=self.window / 2;
+        match self.value {
+            StftValue::Magnitude => bins.map(|_| 1.0 / weights.iter().sum::<f64>()).collect(),
+            StftValue::Density => {
+                let scale = 1.0 / (self.sample_rate * weights.iter().map(|w| w * w).sum::<f64>());
+                // A one-sided spectrum counts each frequency twice, except the highest of an even window.
+                bins.map(|bin| if 2 * bin == self.window { scale } else { 2.0 * scale }).collect()
+            }
+        }
     }
 }
 

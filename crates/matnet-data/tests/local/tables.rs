@@ -5,8 +5,8 @@ use std::path::Path;
 use matnet_data::local::{ReadOptions, SampleReader, TargetKind, load, load_table, load_with};
 use matnet_data::{Samples, TableData, Target};
 
-#[cfg(feature = "parquet")]
-use super::seeds::parquet_file;
+#[cfg(feature = "columnar")]
+use super::seeds::{ARROW_CODECS, arrow_file, parquet_codecs, parquet_file};
 use super::seeds::{gzip, npy_file};
 use super::{classes, f4};
 
@@ -156,13 +156,13 @@ fn long_tables() {
     assert!(load(&array).unwrap_err().to_string().contains("shape [2, 2]"));
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "columnar")]
 #[test]
 fn parquet_tables() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.parquet");
-    for packed in [false, true] {
-        std::fs::write(&path, parquet_file(packed)).unwrap();
+    for (_, codec) in parquet_codecs() {
+        std::fs::write(&path, parquet_file(codec)).unwrap();
         let found = load_with(&path, &options(&["n"])).unwrap();
         assert_eq!(found.notes, ["columns left out, because they do not hold numbers: id"]);
         let found = found.into_samples().unwrap();
@@ -183,13 +183,18 @@ fn parquet_tables() {
     std::fs::write(&path, b"PAR1").unwrap();
     assert!(load(&path).unwrap_err().to_string().contains("is not a valid Parquet file"));
 
+    // Floats of 16 bits are numbers, too.
+    std::fs::write(&path, half_file()).unwrap();
+    let found = load_with(&path, &options(&["y"])).unwrap().into_samples().unwrap();
+    assert_eq!((found.inputs.shape(), found.inputs.data()), (&[2, 1, 1][..], &[1.5, -2.][..]));
+
     // A graph: nodes as Parquet, whose last column is not called a class and is a feature; edges as text, or as Parquet.
     let graph = dir.path().join("graph");
     std::fs::create_dir(&graph).unwrap();
     std::fs::write(graph.join("nodes.parquet"), edge_file(&["a", "b"], &["x", "y"])).unwrap();
     std::fs::write(graph.join("edges.csv"), "a,b\n").unwrap();
     assert!(load(&graph).unwrap_err().to_string().contains("no column of numbers is left"));
-    std::fs::write(graph.join("nodes.parquet"), parquet_file(true)).unwrap();
+    std::fs::write(graph.join("nodes.parquet"), parquet_file(parquet_codecs()[1].1)).unwrap();
     let found = load(&graph).unwrap().into_graph().unwrap();
     assert_eq!((found.features.shape(), &found.edges[..]), (&[3, 3][..], &[(0, 1)][..]));
     assert_eq!(
@@ -204,8 +209,73 @@ fn parquet_tables() {
     assert!(error.ends_with("column \"to\" names node \"z\", which is not in the node table"), "{error}");
 }
 
+#[cfg(feature = "columnar")]
+#[test]
+fn arrow_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    for (ending, (_, codec)) in ["arrow", "feather", "FEATHER"].into_iter().zip(ARROW_CODECS) {
+        let path = dir.path().join(format!("t.{ending}"));
+        std::fs::write(&path, arrow_file(codec)).unwrap();
+        let found = load_with(&path, &options(&["kind"])).unwrap();
+        assert_eq!(found.notes, ["columns left out, because they do not hold numbers: id"]);
+        let found = found.into_samples().unwrap();
+        assert_eq!((found.inputs.shape(), found.inputs.sample(2)), (&[3, 3, 1][..], &[7., 1.5, 1.][..]));
+        assert!(found.inputs.sample(1)[1].is_nan());
+        assert_eq!(classes(&found.target), (&[1, 0, 1][..], vec!["down", "up"]));
+        let found = load_with(&path, &options(&["n"])).unwrap().into_samples().unwrap();
+        assert_eq!(classes(&found.target), (&[1, 0, 1][..], vec!["-1", "7"]));
+        let mut reader = SampleReader::open_with(&path, &options(&["kind"])).unwrap().keep_missing();
+        assert_eq!(reader.next_chunk(2).unwrap().unwrap().inputs.shape(), [2, 3, 1]);
+    }
+    let path = dir.path().join("t.arrow");
+    for (bytes, expected) in [
+        (&b"ARROW1 and no more"[..], "is not a valid Arrow file: it has no footer"),
+        (b"FEA1....", "is a Feather file of version 1; save it with version 2"),
+        (b"\xff\xff\xff\xff....", "is an Arrow stream; save it as an Arrow file"),
+    ] {
+        std::fs::write(&path, bytes).unwrap();
+        let error = load(&path).unwrap_err().to_string();
+        assert!(error.ends_with(expected), "{error}");
+    }
+
+    // A graph: nodes as Arrow, edges as text.
+    let graph = dir.path().join("graph");
+    std::fs::create_dir(&graph).unwrap();
+    std::fs::write(graph.join("nodes.arrow"), arrow_file(None)).unwrap();
+    std::fs::write(graph.join("edges.csv"), "a,b\n").unwrap();
+    let found = load(&graph).unwrap().into_graph().unwrap();
+    assert_eq!((found.features.shape(), &found.edges[..]), (&[3, 3][..], &[(0, 1)][..]));
+    assert_eq!(
+        (found.class_names, found.labels),
+        (vec!["down".to_owned(), "up".into()], vec![Some(1), Some(0), Some(1)])
+    );
+}
+
+/// A Parquet table of two rows: `h`, floats of 16 bits, and `y`.
+#[cfg(feature = "columnar")]
+fn half_file() -> Vec<u8> {
+    use parquet::data_type::{ByteArray, FixedLenByteArray, FixedLenByteArrayType, Int32Type};
+    let schema = "message t { required fixed_len_byte_array(2) h (FLOAT16); required int32 y; }";
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut out = Vec::new();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(&mut out, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let halves = [0x3e00_u16, 0xc000]
+        .map(|bits| FixedLenByteArray::from(ByteArray::from(bits.to_le_bytes().to_vec())));
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<FixedLenByteArrayType>().write_batch(&halves, None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int32Type>().write_batch(&[0, 1], None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    out
+}
+
 /// A Parquet table of two columns of texts, `from` and `to`.
-#[cfg(feature = "parquet")]
+#[cfg(feature = "columnar")]
 fn edge_file(from: &[&str], to: &[&str]) -> Vec<u8> {
     use parquet::data_type::{ByteArray, ByteArrayType};
     let schema = "message t { required binary from (UTF8); required binary to (UTF8); }";
@@ -225,17 +295,16 @@ fn edge_file(from: &[&str], to: &[&str]) -> Vec<u8> {
     out
 }
 
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "columnar"))]
 #[test]
-fn parquet_is_named_where_it_cannot_be_read() {
+fn columnar_tables_are_named_where_they_cannot_be_read() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.parquet");
     std::fs::write(&path, b"PAR1").unwrap();
     let error = load(&path).unwrap_err().to_string();
-    assert!(
-        error
-            .ends_with("is Parquet, which this build cannot read; build it with the cargo feature `parquet`")
-    );
+    assert!(error.ends_with(
+        "is Parquet or Arrow, which this build cannot read; build it with the cargo feature `columnar`"
+    ));
 }
 
 /// The tables that forecasts are published for, where they are at hand.

@@ -65,9 +65,13 @@ pub fn all() -> Vec<Seed> {
     add("eeg", "gz", gzip(trial("co2a0000364", "S1 obj ,", 0, 1).as_bytes()));
     add("ts", "unequal", b"# made\n@equalLength false\n@data\n1,2.5:3,4:a\n-5:6e1:b\n".to_vec());
     add("ts", "values", b"@targetlabel true\n@data\n1,?,3:0.5\n2:7\n".to_vec());
-    #[cfg(feature = "parquet")]
-    for (name, packed) in [("plain", false), ("snappy", true)] {
-        add("parquet", name, parquet_file(packed));
+    #[cfg(feature = "columnar")]
+    for (name, codec) in parquet_codecs() {
+        add("parquet", name, parquet_file(codec));
+    }
+    #[cfg(feature = "columnar")]
+    for (name, codec) in ARROW_CODECS {
+        add("arrow", name, arrow_file(codec));
     }
     add("table", "texts", b"when,a,b\n2016-07-01 00:00,1,\"x, y\"\n2016-07-02 00:00,?,z\n".to_vec());
     add("table", "semicolons", b"a;b;c\r\n1,5;true;7\r\n2;False;8\r\n".to_vec());
@@ -112,9 +116,9 @@ pub fn run(target: &str, bytes: &[u8]) -> Result<()> {
         }
         "stories" => stories::parse("seed", bytes).map(drop),
         "ts" => ts::parse(Input::bytes("seed", bytes)?).map(drop),
-        #[cfg(feature = "parquet")]
-        "parquet" => {
-            let found = matnet_data::format::parquet::ParquetTable::parse("seed", bytes)?;
+        #[cfg(feature = "columnar")]
+        "parquet" | "arrow" => {
+            let found = matnet_data::format::columnar::ColumnarTable::parse("seed", bytes)?;
             let is_text = |column: &usize| found.head().kinds[*column] == table::ColumnKind::Text;
             let (texts, numbers): (Vec<usize>, Vec<usize>) = (0..found.head().names.len()).partition(is_text);
             found.read(&numbers, &texts).map(drop)
@@ -153,17 +157,71 @@ pub fn idx_file(code: u8, sides: &[u32], body: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A Parquet table of three rows: `id` (texts), `n` (integers), `x` (floats, one missing), `ok` (booleans).
-#[cfg(feature = "parquet")]
-pub fn parquet_file(packed: bool) -> Vec<u8> {
+/// How Parquet files may be compressed, by name.
+#[cfg(feature = "columnar")]
+pub fn parquet_codecs() -> [(&'static str, ::parquet::basic::Compression); 4] {
     use ::parquet::basic::Compression;
+    [
+        ("plain", Compression::UNCOMPRESSED),
+        ("snappy", Compression::SNAPPY),
+        ("zstd", Compression::ZSTD(Default::default())),
+        ("lz4", Compression::LZ4_RAW),
+    ]
+}
+
+/// How Arrow files may be compressed, by name.
+#[cfg(feature = "columnar")]
+pub const ARROW_CODECS: [(&str, Option<arrow_ipc::CompressionType>); 3] = [
+    ("plain", None),
+    ("lz4", Some(arrow_ipc::CompressionType::LZ4_FRAME)),
+    ("zstd", Some(arrow_ipc::CompressionType::ZSTD)),
+];
+
+/// An Arrow file of the same three rows, and a column `kind` of categories; in two batches.
+#[cfg(feature = "columnar")]
+pub fn arrow_file(codec: Option<arrow_ipc::CompressionType>) -> Vec<u8> {
+    use std::sync::Arc;
+
+    use arrow_array::types::Int8Type;
+    use arrow_array::{
+        ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
+    };
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+    let batch = |ids: &[&str], n: &[i64], x: &[Option<f64>], ok: &[bool]| {
+        let kinds: DictionaryArray<Int8Type> = n.iter().map(|&n| if n > 0 { "up" } else { "down" }).collect();
+        let columns: [(&str, ArrayRef); 5] = [
+            ("id", Arc::new(StringArray::from(ids.to_vec()))),
+            ("n", Arc::new(Int64Array::from(n.to_vec()))),
+            ("x", Arc::new(Float64Array::from(x.to_vec()))),
+            ("ok", Arc::new(BooleanArray::from(ok.to_vec()))),
+            ("kind", Arc::new(kinds)),
+        ];
+        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true))).unwrap()
+    };
+    let batches = [
+        batch(&["a", "b"], &[7, -1], &[Some(0.5), None], &[true, false]),
+        batch(&["c"], &[7], &[Some(1.5)], &[true]),
+    ];
+    let options = IpcWriteOptions::default().try_with_compression(codec).unwrap();
+    let mut writer = FileWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options).unwrap();
+    writer.write(&batches[0]).unwrap();
+    // A file cannot replace a dictionary, so the second batch uses that of the first.
+    let kinds = batches[0].column(4).clone();
+    let mut columns = batches[1].columns().to_vec();
+    columns[4] = kinds.slice(0, 1);
+    writer.write(&RecordBatch::try_new(batches[0].schema(), columns).unwrap()).unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// A Parquet table of three rows: `id` (texts), `n` (integers), `x` (floats, one missing), `ok` (booleans).
+#[cfg(feature = "columnar")]
+pub fn parquet_file(codec: ::parquet::basic::Compression) -> Vec<u8> {
     use ::parquet::data_type::{BoolType, ByteArrayType, DoubleType, Int64Type};
     use ::parquet::file::properties::WriterProperties;
     use ::parquet::file::writer::SerializedFileWriter;
     let schema =
         "message t { required binary id (UTF8); required int64 n; optional double x; required boolean ok; }";
     let schema = std::sync::Arc::new(::parquet::schema::parser::parse_message_type(schema).unwrap());
-    let codec = if packed { Compression::SNAPPY } else { Compression::UNCOMPRESSED };
     let properties = std::sync::Arc::new(WriterProperties::builder().set_compression(codec).build());
     let mut out = Vec::new();
     let mut writer = SerializedFileWriter::new(&mut out, schema, properties).unwrap();

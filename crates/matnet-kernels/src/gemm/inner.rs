@@ -3,7 +3,7 @@
 // Tile positions are clearer as indices.
 #![allow(clippy::needless_range_loop)]
 
-use super::{View, even, tile};
+use super::{View, even};
 use crate::simd::{Element, Kernel, Level, Simd};
 
 /// D\[m, n\] += Σₖ Σ_lanes P\[m, k\] · Q\[n, k\] for vectors P, Q and scalar D, stored row by row.
@@ -55,67 +55,78 @@ pub struct InnerArgs<E> {
 /// Bytes of Q that [`inner`] holds near: most of a second-level cache.
 const Q_NEAR: usize = 512 << 10;
 
-/// [`inner`] with a register tile of `MR`×`NR`, `SUMS` sums in all.
+/// [`inner`] with register tiles of at most `MR`×`NR`.
 ///
 /// # Safety
 /// All that the arguments point at is there, and D overlaps neither P nor Q.
 #[inline(always)]
-pub unsafe fn inner_tiles<S: Simd, const MR: usize, const NR: usize, const SUMS: usize>(
-    s: S,
-    args: &InnerArgs<S::Elem>,
-) {
-    const { assert!(MR * NR == SUMS) }
+pub unsafe fn inner_tiles<S: Simd, const MR: usize, const NR: usize>(s: S, args: &InnerArgs<S::Elem>) {
     let (m_count, n_count, depth) = args.sizes;
     // Q passes by once for every few rows of P, so a piece of the depth is taken that lets all of Q stay near.
     let slice = n_count * S::LANES * size_of::<S::Elem>();
-    for k in even((depth * slice).div_ceil(Q_NEAR), depth) {
-        for m in (0..m_count).step_by(MR) {
-            for n in (0..n_count).step_by(NR) {
-                let (rows, cols) = ((m_count - m).min(MR), (n_count - n).min(NR));
+    for [k, k_end] in even((depth * slice).div_ceil(Q_NEAR), depth) {
+        for [m, m_end] in even(m_count.div_ceil(MR), m_count) {
+            for [n, n_end] in even(n_count.div_ceil(NR), n_count) {
+                let tile = InnerTile {
+                    k: k_end - k,
+                    p: args.p.wrapping_add(m * args.p_strides.0 + k * args.p_strides.1),
+                    p_strides: args.p_strides,
+                    q: args.q.wrapping_add(n * args.q_strides.0 + k * args.q_strides.1),
+                    q_strides: args.q_strides,
+                    d: args.d.wrapping_add(m * n_count + n),
+                    d_stride: n_count,
+                };
                 // SAFETY: the tile lies within D, as the caller vouches.
-                unsafe { tile!(rows, cols, inner_tile::<S>(s, args, m, n, k)) }
+                unsafe { s.inner_tile([m_end - m, n_end - n], &tile) }
             }
         }
     }
 }
 
-/// One register tile of [`inner`], `M`×`N` at (m0, n0), over a piece of the depth.
+/// What a register tile reads and adds to.
+pub struct InnerTile<E> {
+    k: usize,
+    p: *const E,
+    p_strides: (usize, usize),
+    q: *const E,
+    q_strides: (usize, usize),
+    d: *mut E,
+    d_stride: usize,
+}
+
+/// One register tile of [`inner`], `M`×`N`; a function of its own, as [`outer_tile`](super::outer_tile) is, where it matters.
 ///
 /// # Safety
 /// As for [`inner`].
 #[inline(always)]
-unsafe fn inner_tile<S: Simd, const M: usize, const N: usize>(
-    s: S,
-    args: &InnerArgs<S::Elem>,
-    m0: usize,
-    n0: usize,
-    [k0, end]: [usize; 2],
-) {
+pub unsafe fn inner_tile<S: Simd, const M: usize, const N: usize>(s: S, tile: &InnerTile<S::Elem>) {
     let zero = s.splat(S::Elem::ZERO);
     let mut sums = [[zero; N]; M];
-    let (_, n_count, _) = args.sizes;
-    // SAFETY: all offsets are of entries that the caller vouches for.
-    unsafe {
-        let mut p = args.p.add(m0 * args.p_strides.0 + k0 * args.p_strides.1);
-        let mut q = args.q.add(n0 * args.q_strides.0 + k0 * args.q_strides.1);
-        for _ in k0..end {
-            let mut column = [zero; N];
+    let (mut p, mut q) = (tile.p, tile.q);
+    for _ in 0..tile.k {
+        let mut column = [zero; N];
+        // SAFETY: all offsets are of entries that the caller vouches for.
+        unsafe {
             for j in 0..N {
-                column[j] = s.load(q.add(j * args.q_strides.0));
+                column[j] = s.load(q.add(j * tile.q_strides.0));
             }
             for i in 0..M {
-                let row = s.load(p.add(i * args.p_strides.0));
+                let row = s.load(p.add(i * tile.p_strides.0));
                 for j in 0..N {
                     sums[i][j] = s.mul_add(row, column[j], sums[i][j]);
                 }
             }
-            p = p.wrapping_add(args.p_strides.1);
-            q = q.wrapping_add(args.q_strides.1);
         }
-        for i in 0..M {
-            for j in 0..N {
-                *args.d.add((m0 + i) * n_count + n0 + j) += s.sum(sums[i][j]);
-            }
+        p = p.wrapping_add(tile.p_strides.1);
+        q = q.wrapping_add(tile.q_strides.1);
+    }
+    for i in 0..M {
+        let mut four = [zero; 4];
+        four[..N].copy_from_slice(&sums[i]);
+        let four = s.sum_four(four);
+        for j in 0..N {
+            // SAFETY: the entry lies within D, as the caller vouches.
+            unsafe { *tile.d.add(i * tile.d_stride + j) += four[j] };
         }
     }
 }

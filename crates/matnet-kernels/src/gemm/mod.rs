@@ -13,7 +13,7 @@ mod outer;
 mod turn;
 
 pub(crate) use inner::inner;
-pub use inner::{InnerArgs, inner_tiles};
+pub use inner::{InnerArgs, InnerTile, inner_tile, inner_tiles};
 pub(crate) use operands::{Packed, Scalars, View};
 pub(crate) use outer::{Bias, Finish, Stack, load, outer, outer_stack, store};
 pub use outer::{OuterArgs, Tile, outer_tile, outer_tiles};

@@ -182,20 +182,30 @@ impl<E: Element> Recurrent<'_, E> {
                 let after = &hidden[(t + 1) * h..(t + 2) * h];
                 let gates = &gates[t * shelf.step_gates()..(t + 1) * shelf.step_gates()];
                 let d_gates = slot(d_steps, t % kept_steps, gate_count * h);
+                // What is kept lies far away: each map asks for the middle product that the next one will read.
+                let h_middle_at = |at: usize| h_middle.get(at * h_mid..(at + 1) * h_mid).unwrap_or_default();
+                let x_middle_at = |at: usize| x_middle.get(at * x_mid..(at + 1) * x_mid).unwrap_or_default();
+                let step_before = t.checked_sub(1).map_or(&[][..], |t| h_middle_at(t * gate_count));
                 // Through the state's half of one gate: weights, and the gradient of what it read.
                 let mut through_state =
                     |gate: usize, read: &[E], d_gate: &[E], s: &mut [E], d_read: &mut [E], add: bool| {
                         let at = t * gate_count + gate;
+                        let last = gate + 1 == gate_count;
+                        let next = match self.reads {
+                            _ if !last => h_middle_at(at + 1),
+                            Reads::Steps => x_middle_at(t * gate_count),
+                            _ => step_before,
+                        };
                         plan.state[gate].backward(
                             read,
-                            &h_middle[at * h_mid..(at + 1) * h_mid],
+                            h_middle_at(at),
                             d_gate,
                             s,
                             (!columns).then(|| slot(state_row_map, gate, uh)),
                             slot(state_col_map, gate, vh),
                             false,
                             Some((d_read, add)),
-                            &[],
+                            next,
                         );
                     };
                 match self.cell {
@@ -261,16 +271,17 @@ impl<E: Element> Recurrent<'_, E> {
                     };
                     for (gate, d_gate) in from.chunks(h).enumerate() {
                         let middle = at * gate_count + gate;
+                        let last = gate + 1 == gate_count;
                         plan.input[gate].backward(
                             &x[at * x_len..(at + 1) * x_len],
-                            &x_middle[middle * x_mid..(middle + 1) * x_mid],
+                            x_middle_at(middle),
                             d_gate,
                             s,
                             Some(slot(input_row_map, gate, ux)),
                             slot(input_col_map, gate, vx),
                             false,
                             need_input.then_some((&mut *d_x, gate > 0)),
-                            &[],
+                            if last { step_before } else { x_middle_at(middle + 1) },
                         );
                     }
                     if need_input {

@@ -88,16 +88,16 @@ impl<E: Element> Recurrent<'_, E> {
         // Where the input never changes, its share of the gates is computed once.
         let constant = if self.reads == Reads::Constant { gate_count * h } else { 0 };
         with_scratch([constant], |[fixed]| {
-            let from_input = |t: usize, gate: usize, x: &[E], middle: &mut [E], to: &mut [E]| {
+            let from_input = |t: usize, gate: usize, x: &[E], middle: &mut [E], to: &mut [E], next: &[E]| {
                 let at = shelf.input_slot(t);
                 let x = &x[at * x_block..(at + 1) * x_block];
-                plan.input[gate].forward(x, middle, to, false, None, Activation::Identity, &[]);
+                plan.input[gate].forward(x, middle, to, false, None, Activation::Identity, next);
             };
             if self.reads == Reads::Constant {
                 let starts = members.starts(all.clone(), |sample| sample * x_size);
                 plan.input[0].input.gather_lanes(level, self.input, 0, &starts, slot(x, 0, x_block));
                 for gate in 0..gate_count {
-                    from_input(0, gate, x, slot(x_middle, gate, x_mid), slot(fixed, gate, h));
+                    from_input(0, gate, x, slot(x_middle, gate, x_mid), slot(fixed, gate, h), &[]);
                 }
             }
             for t in 0..members.steps() {
@@ -115,7 +115,7 @@ impl<E: Element> Recurrent<'_, E> {
                 let h_middle = slot(h_middle, step, gate_count * h_mid);
                 let run = |gate: usize, [x_middle, h_middle]: [&mut [E]; 2], state: &[E], to: &mut [E]| {
                     match self.reads {
-                        Reads::Steps => from_input(t, gate, x, x_middle, to),
+                        Reads::Steps => from_input(t, gate, x, x_middle, to, h_middle),
                         Reads::Constant => to.copy_from_slice(&fixed[gate * h..(gate + 1) * h]),
                         Reads::Mapped => {
                             let starts = members.starts(0..alive, |sample| plan.mapped(gate, sample, t));

@@ -4,7 +4,7 @@ use std::array;
 use std::marker::PhantomData;
 
 use super::{Element, Simd};
-use crate::gemm::{self, InnerArgs, OuterArgs, Tile, outer_tile, tile};
+use crate::gemm::{self, InnerArgs, InnerTile, OuterArgs, Tile, inner_tile, outer_tile, tile};
 use crate::math;
 use crate::product::{self, BlockArgs};
 
@@ -142,7 +142,14 @@ unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
     #[inline(always)]
     unsafe fn inner(self, args: &InnerArgs<E>) {
         // SAFETY: the caller's promises are those of the callee.
-        unsafe { gemm::inner_tiles::<Self, 4, 3, 12>(self, args) }
+        unsafe { gemm::inner_tiles::<Self, 4, 3>(self, args) }
+    }
+
+    #[inline(always)]
+    unsafe fn inner_tile(self, [rows, cols]: [usize; 2], tile: &InnerTile<E>) {
+        const SUMS: usize = 12;
+        // SAFETY: the caller's promises are those of the callee.
+        unsafe { tile!(rows, cols, inner_tile::<Self>(self, tile)) }
     }
 }
 

@@ -136,6 +136,12 @@ pub unsafe trait Simd: Copy {
     /// The sum of all lanes, always in the same order.
     fn sum(self, a: Self::V) -> Self::Elem;
 
+    /// The sums of all lanes of four vectors, each in the same order.
+    #[inline(always)]
+    fn sum_four(self, four: [Self::V; 4]) -> [Self::Elem; 4] {
+        four.map(|a| self.sum(a))
+    }
+
     /// Asks for the memory at `at` to be brought near; it need not be there at all.
     #[inline(always)]
     fn prefetch(self, _at: *const Self::Elem) {}
@@ -176,6 +182,12 @@ pub unsafe trait Simd: Copy {
     /// # Safety
     /// As for [`gemm::inner`](crate::gemm).
     unsafe fn inner(self, args: &crate::gemm::InnerArgs<Self::Elem>);
+
+    /// One tile of the inner-product kernel, of so many rows and columns.
+    ///
+    /// # Safety
+    /// As for [`gemm::inner`](crate::gemm).
+    unsafe fn inner_tile(self, sizes: [usize; 2], tile: &crate::gemm::InnerTile<Self::Elem>);
 }
 
 /// Work to be done with the vectors of some CPU.
@@ -270,10 +282,10 @@ impl Level {
 
     /// The level for `batch` samples, one a lane, whose matrices have at most `largest` entries: 16 lanes
     /// only where that leaves enough blocks to share among threads, and where the half dozen blocks of a
-    /// backward pass still fit into half a megabyte of cache. It depends on the CPU and the shapes alone, so
+    /// backward pass still fit into half a second-level cache. It depends on the CPU and the shapes alone, so
     /// that results never depend on the number of threads.
     pub(crate) fn for_blocks(self, batch: usize, largest: usize) -> Self {
-        let wide = batch >= 64 && 6 * largest * 16 * size_of::<f32>() <= 512 << 10;
+        let wide = batch >= 64 && 6 * largest * 16 * size_of::<f32>() <= second_level_cache() / 2;
         if wide { self } else { self.half() }
     }
 
@@ -318,6 +330,18 @@ impl Level {
     pub(crate) fn run<E: Element, K: Kernel<E>>(self, kernel: K) -> K::Output {
         E::dispatch(self, kernel)
     }
+}
+
+/// Bytes of second-level cache that a core has, found once; a megabyte where the CPU does not say.
+fn second_level_cache() -> usize {
+    static SIZE: OnceLock<usize> = OnceLock::new();
+    *SIZE.get_or_init(|| {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(size) = x86::cache_size(2) {
+            return size;
+        }
+        1 << 20
+    })
 }
 
 impl Element for f32 {

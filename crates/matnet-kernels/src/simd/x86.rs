@@ -3,16 +3,36 @@
 use std::arch::x86_64::*;
 
 use super::{Kernel, Lanes, Simd};
-use crate::gemm::{self, InnerArgs, OuterArgs, Tile};
+use crate::gemm::{self, InnerArgs, InnerTile, OuterArgs, Tile};
 use crate::math;
 use crate::product::{self, BlockArgs};
 
 /// Whether a CPU with AVX-512 works on 512 bits in one piece. AMD's of family 19h, Zen 4, take two steps of 256.
 pub(super) fn whole_512() -> bool {
-    let (vendor, version) = (__cpuid(0), __cpuid(1));
-    let amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
+    let version = __cpuid(1);
     let family = (version.eax >> 8 & 0xf) + (version.eax >> 20 & 0xff);
-    !(amd && family <= 0x19)
+    !(is_amd() && family <= 0x19)
+}
+
+fn is_amd() -> bool {
+    let vendor = __cpuid(0);
+    [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD"
+}
+
+/// Bytes of the data cache of this level, as the CPU itself says.
+pub(super) fn cache_size(level: u32) -> Option<usize> {
+    const INSTRUCTIONS: u32 = 2;
+    let (most, leaf) = if is_amd() { (0x8000_0000, 0x8000_001d) } else { (0, 4) };
+    if __cpuid(most).eax < leaf {
+        return None;
+    }
+    // The list of caches ends with one of no kind.
+    let caches = (0..16).map(|at| __cpuid_count(leaf, at)).take_while(|cache| cache.eax & 31 != 0);
+    let mut data = caches.filter(|cache| cache.eax & 31 != INSTRUCTIONS);
+    let cache = data.find(|cache| cache.eax >> 5 & 7 == level)?;
+    let part = |bits: u32, mask: u32| (bits & mask) as usize + 1;
+    let line = part(cache.ebx, 0xfff) * part(cache.ebx >> 12, 0x3ff);
+    Some(line * part(cache.ebx >> 22, 0x3ff) * part(cache.ecx, u32::MAX))
 }
 
 /// Runs a kernel with AVX-512. Reached only through [`Level`](super::Level), which has asked the CPU.
@@ -66,19 +86,19 @@ pub(super) struct Avx512(());
 
 /// Functions for tiles of 1 to 8 rows and 1 to 4 vectors. They are called through a table because the compiler, which would
 /// otherwise put all of them into one function, runs out of registers there.
-type Tiles = [[unsafe fn(&Tile<f32>); 4]; 8];
+type Tiles<T> = [[unsafe fn(&T); 4]; 8];
 
 /// A table of tiles of at most `$sums` sums.
 macro_rules! tiles {
-    ($name:ident, $features:literal, $sums:literal, $simd:expr) => {
-        static $name: Tiles = {
+    ($name:ident, $kernel:ident($tile:ty), $features:literal, $sums:literal, $simd:expr) => {
+        static $name: Tiles<$tile> = {
             /// # Safety
-            /// As for `gemm::outer_tile`, and the CPU has the features.
+            /// As for the kernel, and the CPU has the features.
             #[target_feature(enable = $features)]
-            unsafe fn one<const M: usize, const N: usize>(tile: &Tile<f32>) {
+            unsafe fn one<const M: usize, const N: usize>(tile: &$tile) {
                 if M * N <= $sums {
                     // SAFETY: the caller's promises are those of the callee.
-                    unsafe { gemm::outer_tile::<_, M, N>($simd, tile) }
+                    unsafe { gemm::$kernel::<_, M, N>($simd, tile) }
                 } else {
                     unreachable!("no tile of {M} rows and {N} vectors");
                 }
@@ -97,9 +117,12 @@ macro_rules! tiles {
     };
 }
 
-tiles!(TILES_AVX2, "avx2,fma", 12, Avx2::<false>(()));
-tiles!(TILES_HALF, "avx512f,avx512vl,avx2,fma", 24, Avx2::<true>(()));
-tiles!(TILES_AVX512, "avx512f,avx2,fma", 24, Avx512(()));
+tiles!(OUTER_AVX2, outer_tile(Tile<f32>), "avx2,fma", 12, Avx2::<false>(()));
+tiles!(OUTER_HALF, outer_tile(Tile<f32>), "avx512f,avx512vl,avx2,fma", 24, Avx2::<true>(()));
+tiles!(OUTER_AVX512, outer_tile(Tile<f32>), "avx512f,avx2,fma", 24, Avx512(()));
+tiles!(INNER_AVX2, inner_tile(InnerTile<f32>), "avx2,fma", 12, Avx2::<false>(()));
+tiles!(INNER_HALF, inner_tile(InnerTile<f32>), "avx512f,avx512vl,avx2,fma", 24, Avx2::<true>(()));
+tiles!(INNER_AVX512, inner_tile(InnerTile<f32>), "avx512f,avx2,fma", 24, Avx512(()));
 
 // SAFETY: values are made only inside the feature-checked `run_avx2` and `run_avx512_half`.
 unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
@@ -216,6 +239,18 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
     }
 
     #[inline(always)]
+    fn sum_four(self, [a, b, c, d]: [__m256; 4]) -> [f32; 4] {
+        let mut sums = [0.0; 4];
+        // SAFETY: `self` proves AVX2, and there is room for four numbers.
+        unsafe {
+            let all = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+            let all = _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all));
+            _mm_storeu_ps(sums.as_mut_ptr(), all);
+        }
+        sums
+    }
+
+    #[inline(always)]
     fn prefetch(self, at: *const f32) {
         // SAFETY: a prefetch touches nothing and never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
@@ -242,7 +277,7 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
 
     #[inline(always)]
     unsafe fn outer_tile(self, [rows, cols]: [usize; 2], tile: &Tile<f32>) {
-        let table = if MANY { &TILES_HALF } else { &TILES_AVX2 };
+        let table = if MANY { &OUTER_HALF } else { &OUTER_AVX2 };
         // SAFETY: the caller's promises are those of the callee, `self` proves the features.
         unsafe { table[rows - 1][cols - 1](tile) }
     }
@@ -264,11 +299,18 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
         // SAFETY: the caller's promises are those of the callee.
         unsafe {
             if MANY {
-                gemm::inner_tiles::<Self, 6, 4, 24>(self, args)
+                gemm::inner_tiles::<Self, 6, 4>(self, args)
             } else {
-                gemm::inner_tiles::<Self, 4, 2, 8>(self, args)
+                gemm::inner_tiles::<Self, 6, 2>(self, args)
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn inner_tile(self, [rows, cols]: [usize; 2], tile: &InnerTile<f32>) {
+        let table = if MANY { &INNER_HALF } else { &INNER_AVX2 };
+        // SAFETY: the caller's promises are those of the callee, `self` proves the features.
+        unsafe { table[rows - 1][cols - 1](tile) }
     }
 }
 
@@ -409,6 +451,27 @@ unsafe impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn sum_four(self, [a, b, c, d]: [__m512; 4]) -> [f32; 4] {
+        let mut sums = [0.0; 4];
+        // SAFETY: `self` proves AVX-512F, and there is room for four numbers.
+        unsafe {
+            // Halves of two vectors in one, then quarters of four, then the numbers of each quarter.
+            let halves = |a, b| {
+                _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(a, b), _mm512_shuffle_f32x4::<0xee>(a, b))
+            };
+            let (ab, cd) = (halves(a, b), halves(c, d));
+            let all =
+                _mm512_add_ps(_mm512_shuffle_f32x4::<0x88>(ab, cd), _mm512_shuffle_f32x4::<0xdd>(ab, cd));
+            let all = _mm512_add_ps(all, _mm512_permute_ps::<0b01_00_11_10>(all));
+            let all = _mm512_add_ps(all, _mm512_permute_ps::<0b10_11_00_01>(all));
+            let one_each = _mm512_setr_epi32(0, 5, 10, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            let all = _mm512_castps512_ps128(_mm512_permutexvar_ps(one_each, all));
+            _mm_storeu_ps(sums.as_mut_ptr(), all);
+        }
+        sums
+    }
+
+    #[inline(always)]
     fn prefetch(self, at: *const f32) {
         // SAFETY: a prefetch touches nothing and never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
@@ -434,7 +497,7 @@ unsafe impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn outer_tile(self, [rows, cols]: [usize; 2], tile: &Tile<f32>) {
         // SAFETY: the caller's promises are those of the callee, `self` proves the features.
-        unsafe { TILES_AVX512[rows - 1][cols - 1](tile) }
+        unsafe { OUTER_AVX512[rows - 1][cols - 1](tile) }
     }
 
     #[inline(always)]
@@ -446,7 +509,13 @@ unsafe impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn inner(self, args: &InnerArgs<f32>) {
         // SAFETY: the caller's promises are those of the callee.
-        unsafe { gemm::inner_tiles::<Self, 6, 4, 24>(self, args) }
+        unsafe { gemm::inner_tiles::<Self, 6, 4>(self, args) }
+    }
+
+    #[inline(always)]
+    unsafe fn inner_tile(self, [rows, cols]: [usize; 2], tile: &InnerTile<f32>) {
+        // SAFETY: the caller's promises are those of the callee, `self` proves the features.
+        unsafe { INNER_AVX512[rows - 1][cols - 1](tile) }
     }
 }
 

@@ -13,7 +13,8 @@ pub fn draw(canvas: &Canvas) -> Groups {
         columns.clone().filter(|&column| rows.clone().any(|row| has_run(column, row))).collect();
     let shown_rows: Vec<usize> =
         rows.filter(|&row| columns.clone().any(|column| has_run(column, row))).collect();
-    let charts = table.metrics.iter().map(|metric| {
+    let scores = table.metrics.iter().filter(|metric| !metric.is_cost());
+    let charts = scores.map(|metric| {
         let labels = shown_columns.iter().map(|&column| table.columns[column].label.as_str());
         let mut chart = BarChart::new(&table.title, labels)
             .with_axes("", metric.axis())

@@ -5,6 +5,7 @@ mod curves;
 mod frames;
 mod maps;
 mod reconstructions;
+mod size;
 mod spectrogram;
 mod task;
 mod units;
@@ -48,6 +49,8 @@ enum PlotKind {
     Curves,
     /// A metric against the number of hidden units.
     Units,
+    /// A metric against the number of parameters.
+    Parameters,
     /// U, V and their products in the first layer.
     Maps,
     /// Inputs, targets and outputs.
@@ -156,6 +159,7 @@ pub fn draw(
             PlotKind::Bars => bars::draw(&canvas),
             PlotKind::Curves => curves::draw(&canvas, figure)?,
             PlotKind::Units => units::draw(&canvas, figure),
+            PlotKind::Parameters => size::draw(&canvas, figure),
             _ if cost == Cost::Low => Vec::new(),
             PlotKind::Maps => maps::draw(&mut canvas, figure)?,
             PlotKind::Reconstructions => reconstructions::draw(&mut canvas, figure)?,

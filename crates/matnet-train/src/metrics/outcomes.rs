@@ -207,6 +207,11 @@ impl Outcomes {
         &self.probabilities
     }
 
+    /// Whether rows have weights of their own.
+    pub fn is_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+
     fn weights(&self) -> Option<&[f32]> {
         self.weights.as_deref()
     }

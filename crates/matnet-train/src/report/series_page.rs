@@ -9,6 +9,7 @@ use matnet_report::text;
 
 use super::{curves, metric_title};
 use crate::compare::{RunSeries, Spread};
+use crate::config::Loss;
 use crate::metrics::Metric;
 use crate::run::{Run, RunResult};
 use crate::{Result, Split};
@@ -69,15 +70,20 @@ pub fn series_page(series: &[RunSeries]) -> Result<Page> {
 
 /// What runs are compared by: the metric that all of them monitor; else the error rate where all have one, else the loss.
 pub fn main_metric(series: &[RunSeries]) -> Metric {
-    let runs = || series.iter().flat_map(|series| &series.runs);
-    let scores = |result: &RunResult| [result.test, result.valid, result.train];
+    let judged = |result: &RunResult| result.test.or(result.valid).or(result.train);
     let all_have = |metric: Metric| {
-        runs().flat_map(|(_, result)| scores(result)).flatten().all(|score| score.metric(metric).is_some())
+        let mut scores =
+            series.iter().flat_map(|series| &series.runs).filter_map(|(_, result)| judged(result));
+        scores.all(|score| score.metric(metric).is_some())
     };
-    let monitored = |run: &Run| run.document().ok()?.train().ok()?.monitor;
+    let monitored = |run: &Run| {
+        let train = run.document().ok()?.train().ok()?;
+        // Most nets monitor the loss unless told otherwise; those that learn classes do so only if told.
+        let chosen = |metric: &Metric| *metric != Metric::Loss || train.loss == Some(Loss::CrossEntropy);
+        train.monitor.filter(chosen)
+    };
     let mut monitored = series.iter().map(|series| monitored(&series.runs.first()?.0));
-    // By the loss go only runs that have nothing better.
-    let first = monitored.next().flatten().filter(|metric| *metric != Metric::Loss);
+    let first = monitored.next().flatten();
     match first {
         Some(metric) if monitored.all(|other| other == first) && all_have(metric) => metric,
         _ if all_have(Metric::Error) => Metric::Error,

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use burn::tensor::{Device, TensorData};
 use matnet::net::NetConfig;
 use matnet::weights;
-use matnet_data::files::{LockError, create_folder, open_alone, sweep};
+use matnet_data::files::{LockError, create_folder, open_alone, open_together, sweep};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -106,6 +106,12 @@ pub struct Run {
     folder: PathBuf,
 }
 
+/// Keeps other processes out of a run folder until it is dropped.
+#[derive(Debug)]
+pub struct RunLock {
+    _file: File,
+}
+
 impl Run {
     /// The folder, which need not exist yet.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
@@ -168,20 +174,30 @@ impl Run {
         files::write(&self.path("result.json"), text.as_bytes())
     }
 
-    /// The checksum of a file; `None` if it cannot be read.
-    fn sha256(&self, name: &str) -> Option<String> {
+    /// The checksum of a file of the run; `None` if it cannot be read.
+    pub fn sha256(&self, name: &str) -> Option<String> {
         fs::read(self.path(name)).ok().map(|bytes| hex(&Sha256::digest(bytes)))
     }
 
     /// Creates the folder, if need be, and keeps other processes out until the lock is dropped.
-    pub(crate) fn lock(&self) -> Result<File> {
-        create_folder(&self.folder)?;
-        let lock = open_alone(&self.path(".lock")).map_err(|error| match error {
-            LockError::Taken => Error::run(&self.folder, "another process is training here"),
-            LockError::Failed(error) => error.into(),
-        })?;
+    pub fn lock(&self) -> Result<RunLock> {
+        let lock = self.locked_by(open_alone)?;
         sweep(&self.folder);
         Ok(lock)
+    }
+
+    /// The same for one of several processes that work here together; keeps out those that want the folder alone.
+    pub fn lock_together(&self) -> Result<RunLock> {
+        self.locked_by(open_together)
+    }
+
+    fn locked_by(&self, open: impl FnOnce(&Path) -> Result<File, LockError>) -> Result<RunLock> {
+        create_folder(&self.folder)?;
+        match open(&self.path(".lock")) {
+            Ok(file) => Ok(RunLock { _file: file }),
+            Err(LockError::Taken) => Err(Error::Busy(self.folder.clone())),
+            Err(LockError::Failed(error)) => Err(error.into()),
+        }
     }
 
     /// Removes the files of a run, and nothing else; fails if another process is training it. The result goes first and the

@@ -22,8 +22,10 @@ pub struct Sums {
     loss: f64,
     #[serde(with = "bits")]
     weight: f64,
-    wrong: u64,
-    predictions: u64,
+    #[serde(with = "bits")]
+    wrong: f64,
+    #[serde(with = "bits")]
+    predictions: f64,
     examples: u64,
 }
 
@@ -38,17 +40,17 @@ impl Sums {
     pub(crate) fn count(&mut self, loss: f64, score: &BatchScore, examples: usize) {
         self.loss += loss * score.weight;
         self.weight += score.weight;
-        self.wrong += score.wrong.unwrap_or(0);
+        self.wrong += score.wrong.unwrap_or(0.0);
         self.predictions += score.predictions;
         self.examples += examples as u64;
     }
 
     /// The means.
     pub(crate) fn score(self, has_errors: bool) -> Score {
-        let error = has_errors.then(|| self.wrong as f64 / self.predictions.max(1) as f64);
+        let mean = |sum: f64, weight: f64| if weight > 0.0 { sum / weight } else { 0.0 };
+        let error = has_errors.then(|| mean(self.wrong, self.predictions));
         let examples = self.examples as usize;
-        let loss = if self.weight > 0.0 { self.loss / self.weight } else { 0.0 };
-        Score { loss, error, examples, metrics: MetricValues::default() }
+        Score { loss: mean(self.loss, self.weight), error, examples, metrics: MetricValues::default() }
     }
 }
 

@@ -202,6 +202,15 @@ pub(crate) fn weighted_mean<const D: usize>(losses: Tensor<D>, rows: Option<&[f3
     WeightedMean { mean: (per_row * weights).sum() / divisor(total), weight: total }
 }
 
+/// The mean of losses `[rows, …]`, each entry with its weight. A row weighs as much as its entries do in the mean.
+pub(crate) fn entry_weighted_mean<const D: usize>(losses: Tensor<D>, weights: Vec<f32>) -> WeightedMean {
+    let dims = losses.dims();
+    let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
+    let size = weights.len() as f64 / dims[0].max(1) as f64;
+    let weights = numbers(weights, dims, &losses);
+    WeightedMean { mean: (losses * weights).sum() / divisor(total), weight: total / size.max(1.0) }
+}
+
 /// max(x, 0) − x·y + log(1 + e^−|x|): the binary cross-entropy of σ(x), without its overflow.
 pub(crate) fn binary_cross_entropy<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> Tensor<D> {
     let tail = (-logits.clone().abs()).exp().log1p();
@@ -341,6 +350,13 @@ mod tests {
         near(of(Loss::Mae, None), REFERENCE[9], 4.0);
         near(of(Loss::Huber, None), REFERENCE[10], 4.0);
         near(of(Loss::Huber, Some(&[1.0, 3.0, 0.0, 0.5])), REFERENCE[11], 4.5);
+        // Entries with the weights of their rows make the same mean.
+        let entries: Vec<f32> = [1.0, 3.0, 0.0, 0.5].into_iter().flat_map(|weight| [weight; 3]).collect();
+        let by_entry = checked(&SCORES, [4, 3], |output| {
+            let losses = entry_losses(Loss::Huber, 0.75, output, f64_tensor(&targets, [4, 3]));
+            entry_weighted_mean(losses, entries.clone())
+        });
+        near(by_entry, REFERENCE[11], 4.5);
     }
 
     #[test]

@@ -7,8 +7,10 @@
 mod evaluation;
 #[cfg(feature = "report")]
 mod figure;
+mod interface;
 mod loss;
 mod prediction;
+mod read_ahead;
 mod trained;
 
 use std::collections::BTreeMap;
@@ -21,6 +23,7 @@ use matnet::net::NetConfig;
 use matnet::random::SeededRng;
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
+use rand::seq::SliceRandom;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::Table;
@@ -29,11 +32,14 @@ pub use self::evaluation::{Breakdown, ClassCounts, Confusion, Evaluation, Miscla
 pub(crate) use self::evaluation::{Sums, available_metrics, bits, evaluate, evaluate_batch, no_outcomes};
 #[cfg(feature = "report")]
 pub use self::figure::{ExampleMatrices, FigureKind, TaskFigure};
+pub use self::interface::{Interface, OutputKind};
 pub(crate) use self::loss::{
-    ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, label_cross_entropy, weighted_mean,
+    ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, entry_weighted_mean, label_cross_entropy,
+    weighted_mean,
 };
-pub(crate) use self::prediction::{FILES, Reading, batch_of, for_samples};
+pub(crate) use self::prediction::{FILES, Reading, batch_of, for_samples, recorded, recorded_states};
 pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions, Wanted};
+pub use self::read_ahead::ReadAhead;
 pub(crate) use self::trained::{Fitted, Loaded};
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
@@ -55,6 +61,10 @@ pub trait Dataset {
     fn split(&self, split: Split) -> &[usize];
     /// How many folds the split rule has, if one of several folds is the test split.
     fn fold_count(&self) -> Option<usize> {
+        None
+    }
+    /// Where examples stay in their file: the first read that failed since this was asked. What was computed since is void.
+    fn take_read_error(&self) -> Option<Error> {
         None
     }
 }
@@ -103,7 +113,7 @@ pub trait Task: Sized + 'static {
     /// `[model]`.
     type NetConfig: NetConfig;
     /// What is stored beside the weights: all that a prediction needs.
-    type Metadata: Serialize + DeserializeOwned + Send + Sync;
+    type Metadata: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// What the net gives for a batch.
     type Output;
 
@@ -178,6 +188,16 @@ pub trait Task: Sized + 'static {
     /// Whether examples are sequences of different lengths.
     fn lengths_differ(&self) -> bool {
         false
+    }
+
+    /// Puts the examples of an epoch into random order.
+    fn shuffle(&self, order: &mut [usize], rng: &mut SeededRng) {
+        order.shuffle(rng);
+    }
+
+    /// Starts to read the batches of an epoch from step `from` on before their turn, where examples stay in their file.
+    fn read_ahead(&self, _batches: &Arc<Vec<Vec<usize>>>, _from: usize) -> Option<ReadAhead> {
+        None
     }
 
     /// The batches of an epoch, from its examples in random order.
@@ -307,6 +327,11 @@ pub trait Task: Sized + 'static {
     /// Predictions for a file or folder, a batch at a time.
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>>;
 
+    /// What the net takes and gives; `None` for nets whose inputs are not arrays of samples.
+    fn interface(_loaded: &Loaded<Self>) -> Option<Interface> {
+        None
+    }
+
     /// Evaluates a split; `options` may ask for more.
     fn evaluate(
         &self,
@@ -317,7 +342,8 @@ pub trait Task: Sized + 'static {
         device: &Device,
     ) -> Result<Evaluation> {
         options.check_none()?;
-        Ok(evaluate(self, net, self.data().split(split), train, device))
+        let evaluation = evaluate(self, net, self.data().split(split), train, device);
+        self.data().take_read_error().map_or(Ok(evaluation), Err)
     }
 
     // ---- Reports ----
@@ -414,10 +440,10 @@ pub struct BatchScore {
     pub loss: Tensor<1>,
     /// How much it counts among the losses of other batches: the examples, or the sum of their weights.
     pub weight: f64,
-    /// Wrong predictions, where predictions are right or wrong.
-    pub wrong: Option<u64>,
-    /// Predictions in all.
-    pub predictions: u64,
+    /// The weight of the wrong predictions, where predictions are right or wrong: how many, unless samples have weights.
+    pub wrong: Option<f64>,
+    /// The weight of all predictions.
+    pub predictions: f64,
 }
 
 impl BatchScore {
@@ -430,9 +456,11 @@ impl BatchScore {
     ) -> Self {
         let count = scores.dims()[1];
         let predicted = predicted_classes(&to_vec(scores.clone()), count);
-        let wrong = predicted.iter().zip(classes).filter(|(predicted, target)| predicted != target).count();
+        let of_row = |row: usize| rows.map_or(1.0, |rows| f64::from(rows[row]));
+        let wrong = (0..classes.len()).filter(|&row| predicted[row] != classes[row]).map(of_row).sum();
+        let predictions = (0..classes.len()).map(of_row).sum();
         let WeightedMean { mean, weight } = loss::cross_entropy(scores, classes, loss, rows);
-        Self { loss: mean, weight, wrong: Some(wrong as u64), predictions: classes.len() as u64 }
+        Self { loss: mean, weight, wrong: Some(wrong), predictions }
     }
 }
 

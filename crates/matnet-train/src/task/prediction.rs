@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use burn::tensor::Tensor;
+use matnet::{LayerState, Mode};
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
 use matnet_data::local::{ReadOptions, SampleChunk, SampleReader};
@@ -73,6 +74,31 @@ pub enum Wanted<'a> {
     Score,
 }
 
+/// The states of a layer, by its name in the summary of the net, from a forward pass that recorded all of them. Of a layer that is used
+/// several times these are the last.
+pub(crate) fn recorded<'a>(mode: &'a Mode, layer: &str) -> Result<&'a LayerState> {
+    // The layers of recurrent nets are counted within their part of the net; an encoder comes before its decoder.
+    let is_it = |state: &&LayerState| {
+        state.layer == layer || layer.strip_suffix(&state.layer).is_some_and(|part| part.ends_with('.'))
+    };
+    let found = match layer.starts_with("encoder.") {
+        true => mode.recorded().iter().find(is_it),
+        false => mode.recorded().iter().rev().find(is_it),
+    };
+    found.ok_or_else(|| {
+        let mut names: Vec<&str> = mode.recorded().iter().map(|state| state.layer.as_str()).collect();
+        names.dedup();
+        let what = format!("no hidden layer is called `{layer}`; there are {}", names.join(", "));
+        Error::Mismatch(what)
+    })
+}
+
+/// The same as predictions, for a layer with a state per example.
+pub(crate) fn recorded_states(mode: &Mode, layer: &str) -> Result<Predictions> {
+    let LayerState { shape, values, .. } = recorded(mode, layer)?;
+    Ok(Predictions::of_values(Array::new(shape.clone(), values.clone())?))
+}
+
 /// What to predict for.
 #[derive(Clone, Copy, Debug)]
 pub struct PredictRequest<'a> {
@@ -97,11 +123,15 @@ impl PredictRequest<'_> {
         }
     }
 
-    /// Fails if hidden states, codes or scores are asked for, which only nets on samples have.
-    pub(crate) fn refuse_states(&self) -> Result<()> {
+    /// The hidden layer that is asked for; fails if codes or scores are, which only auto-encoders have.
+    pub(crate) fn hidden_layer(&self, kind: &str) -> Result<Option<String>> {
         match self.wanted {
-            Wanted::Predictions => Ok(()),
-            _ => Err(no_states()),
+            Wanted::Predictions => Ok(None),
+            Wanted::Hidden(layer) => Ok(Some(layer.to_owned())),
+            Wanted::Code | Wanted::Score => {
+                let what = format!("{kind}: only an autoencoder has codes and reconstruction errors");
+                Err(Error::Mismatch(what))
+            }
         }
     }
 

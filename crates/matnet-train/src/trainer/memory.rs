@@ -1,6 +1,4 @@
-//! How much memory a training needs, at least, and how much there is.
-
-use std::fs;
+//! How much memory a training needs, at least.
 
 use matnet::summary::LayerSummary;
 
@@ -44,26 +42,6 @@ impl MemoryNeed {
     }
 }
 
-/// The memory that is available to this process: the machine's, or less if its control group has a limit. `None` where the
-/// system does not tell.
-pub fn available() -> Option<u64> {
-    let machine = meminfo(&fs::read_to_string("/proc/meminfo").ok()?)?;
-    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let limit = number("/sys/fs/cgroup/memory.max").or(number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
-    let used =
-        number("/sys/fs/cgroup/memory.current").or(number("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
-    Some(match (limit, used) {
-        (Some(limit), used) => machine.min(limit.saturating_sub(used.unwrap_or(0))),
-        (None, _) => machine,
-    })
-}
-
-/// `MemAvailable` of `/proc/meminfo`, in bytes.
-fn meminfo(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
 #[cfg(test)]
 mod tests {
     use burn::tensor::Device;
@@ -82,12 +60,5 @@ mod tests {
         assert_eq!(need.activations, 4 * 64 * (3 * 400 + 10));
         let train = TrainConfig { ema_decay: Some(0.9), optimizer: OptimizerKind::Sgd, ..train };
         assert_eq!(MemoryNeed::new(&net.summary(1), &train, 64).optimizer, 4 * parameters);
-    }
-
-    #[test]
-    fn available_memory_is_read_from_the_system() {
-        assert_eq!(meminfo("MemTotal: 9 kB\nMemAvailable:    7 kB\n"), Some(7 * 1024));
-        assert_eq!(meminfo("MemTotal: 9 kB"), None);
-        assert!(available().is_none_or(|bytes| bytes > 1 << 20));
     }
 }

@@ -15,6 +15,7 @@ mod save;
 mod source;
 mod start;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use burn::module::Module;
@@ -23,7 +24,6 @@ use burn::tensor::Device;
 use matnet::random::SeededRng;
 use matnet::{Mode, Regularizer, weights};
 use matnet_data::SplitIndices;
-use rand::seq::SliceRandom;
 
 use self::checkpoint::{BestEpoch, Checkpoint, Progress};
 use self::ema::WeightAverage;
@@ -307,9 +307,13 @@ impl<'a, T: Task> Trainer<'a, T> {
         let mut order = self.task.data().split(Split::Train).to_vec();
         let (seed, epoch) = (self.config.seed, self.state.progress.epoch);
         let mut rng = SeededRng::new(seed, &format!("order of epoch {epoch}"));
-        order.shuffle(&mut rng);
-        let batches = self.task.batches(&order, self.batch_size, &mut rng);
+        self.task.shuffle(&mut order, &mut rng);
+        let batches = Arc::new(self.task.batches(&order, self.batch_size, &mut rng));
+        let ahead = self.task.read_ahead(&batches, self.state.progress.step);
         for (step, batch) in batches.iter().enumerate().skip(self.state.progress.step) {
+            if let Some(ahead) = &ahead {
+                ahead.reached(step);
+            }
             let number = epoch as u64 * self.steps as u64 + step as u64;
             let learning_rate = self.learning_rate(epoch, step);
             let mode = Mode::train(SeededRng::new(seed, &format!("step {number}")));
@@ -332,6 +336,7 @@ impl<'a, T: Task> Trainer<'a, T> {
     fn train_step(&mut self, batch: &[usize], learning_rate: f64, mut mode: Mode) -> Result<()> {
         let replay = mode.clone();
         let score = self.task.forward_loss(&self.state.net, batch, &mut mode, &self.device);
+        self.check_reads()?;
         let loss = f64::from(score.loss.clone().into_scalar::<f32>());
         if !loss.is_finite() {
             return Err(self.diverged(batch, replay, &format!("the loss is {loss}")));
@@ -423,6 +428,7 @@ impl<'a, T: Task> Trainer<'a, T> {
         let (mut sums, mut outcomes) = (Sums::default(), no_outcomes(self.task));
         for batch in examples.chunks(self.task.eval_batch_size(self.config.batch_size)) {
             evaluate_batch(self.task, net, batch, &self.options.device, &mut sums, outcomes.as_mut());
+            self.check_reads()?;
             self.stop_if_asked()?;
         }
         let mut score = sums.score(self.task.has_errors());
@@ -430,6 +436,11 @@ impl<'a, T: Task> Trainer<'a, T> {
             (score.metrics, _) = outcomes.metrics(metrics);
         }
         Ok(Some(score))
+    }
+
+    /// Fails if examples that stay in their file could not be read.
+    fn check_reads(&self) -> Result<()> {
+        self.task.data().take_read_error().map_or(Ok(()), Err)
     }
 
     fn stop_if_asked(&mut self) -> Result<()> {
@@ -456,6 +467,7 @@ impl<'a, T: Task> Trainer<'a, T> {
         let batch = self.task.eval_batch_size(self.config.batch_size);
         let test = self.task.data().split(Split::Test);
         let metrics = self.task.extra_metrics(&best, test, scores[2], batch, &self.options.device);
+        self.check_reads()?;
         let progress = &self.state.progress;
         let result = RunResult {
             kind: self.kind.to_owned(),

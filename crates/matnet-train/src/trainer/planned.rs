@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::Options;
 use super::checkpoint;
-use super::memory::{self, MemoryNeed};
+use super::memory::MemoryNeed;
 use super::source::{SourceWeights, is_among};
 use crate::config::{Loss, TrainConfig, Tuned};
 use crate::metrics::Metric;
@@ -157,7 +157,8 @@ impl<T: Task> Planned<T> {
     /// Fails unless the memory suffices for the net, its optimizer and the activations of a batch.
     pub fn check_memory(&self, layers: &[LayerSummary]) -> Result<()> {
         let need = self.memory_need(layers);
-        let Some(available) = memory::available().filter(|&available| need.total() > available) else {
+        let Some(available) = matnet_data::memory::available().filter(|&available| need.total() > available)
+        else {
             return Ok(());
         };
         let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));

@@ -26,7 +26,7 @@ pub struct TrialScore {
 }
 
 /// Trains a trial of a search up to some epoch and leaves a checkpoint there, from which a later call goes on. The test split
-/// is not evaluated, and no result or report is written.
+/// is not evaluated, and no result or report is written. The caller holds the lock.
 pub(crate) fn try_out<T: Task>(
     planned: &Planned<T>,
     run: &Run,
@@ -35,7 +35,6 @@ pub(crate) fn try_out<T: Task>(
     observer: &mut dyn Observer,
 ) -> Result<TrialScore> {
     let (planned, source) = &planned.with_source(run)?;
-    let _lock = run.lock()?;
     let Opened { config, newest, state, transfer } = open(planned, source.as_ref(), run, options)?;
     files::write(&run.path("config.toml"), config.as_bytes())?;
     if let Some(transfer) = &transfer {

@@ -6,13 +6,14 @@
 //! [`Plan::try_out`](crate::Plan::try_out), which does not evaluate it.
 //!
 //! A search is exact as a run is. Every trial leaves a record after every rung, so that a killed search goes on with
-//! the same trials to the same end.
+//! the same trials to the same end, and several processes can work on it together.
 
 mod halving;
 mod output;
 #[cfg(feature = "report")]
 mod page;
 mod record;
+mod rungs;
 mod space;
 
 use std::path::{Path, PathBuf};
@@ -24,13 +25,14 @@ use self::halving::Standing;
 pub use self::output::{Best, TRIALS};
 #[cfg(feature = "report")]
 pub use self::page::{trials_table, tune_page};
-use self::record::Record;
+use self::rungs::{Worker, climb};
 pub use self::space::{Domain, SearchSpace};
 use crate::config::Document;
 use crate::metrics::Metric;
+use crate::part::Part;
 use crate::plan::Planner;
 use crate::run::{Run, files, text_difference};
-use crate::trainer::{Event, Observer, Options, TrialScore};
+use crate::trainer::{Options, TrialScore};
 use crate::{Error, Result, Split};
 
 /// The file that says what a folder searches.
@@ -170,6 +172,10 @@ impl Search {
 
     /// Removes what an earlier search left in a folder, and nothing else.
     pub fn clear(&self) -> Result<()> {
+        if !self.folder.exists() {
+            return Ok(());
+        }
+        let _lock = Run::at(&self.folder).lock()?;
         let mut folders = vec![self.folder.clone()];
         folders.extend(self.nets.iter().filter_map(|net| Some(self.folder.join(net.name.as_ref()?))));
         for folder in folders {
@@ -199,27 +205,50 @@ impl Search {
         observer: &mut dyn TuneObserver,
     ) -> Result<Vec<Best>> {
         let _lock = Run::at(&self.folder).lock()?;
-        let (path, text) = (self.folder.join(SEARCH), self.text());
-        if let Ok(before) = std::fs::read_to_string(&path)
-            && let Some(difference) = text_difference(&before, &text)
-        {
-            let what = format!(
-                "another search stands here ({difference}); --out chooses another folder, --fresh overwrites it"
-            );
-            return Err(Error::run(&self.folder, what));
-        }
-        files::write(&path, text.as_bytes())?;
-        let mut winners = Vec::new();
-        for net in &mut self.nets {
-            let folder = net.name.as_ref().map_or(self.folder.clone(), |name| self.folder.join(name));
-            let best = net.run(&folder, planner, cache, options, observer)?;
-            winners.push(best.ok_or_else(|| {
-                let of = net.name.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
-                let trials = net.trials.len();
-                Error::NotFinite(format!("all {trials} trials{of} diverged; a search over smaller values of train.learning_rate would help"))
-            })?);
-        }
+        self.claim()?;
+        let mut worker = Worker { planner, cache, options, observer, part: None };
+        let winners = climb(&mut self.nets, &self.folder, &mut worker)?;
+        let missing = |net: &NetSearch| {
+            let of = net.name.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
+            let trials = net.trials.len();
+            Error::NotFinite(format!(
+                "all {trials} trials{of} diverged; a search over smaller values of train.learning_rate would help"
+            ))
+        };
+        let winners = self.nets.iter().zip(winners).map(|(net, winner)| winner.ok_or_else(|| missing(net)));
+        let winners = winners.collect::<Result<Vec<_>>>()?;
         self.write(&winners)
+    }
+
+    /// Trains the trials together with other processes that do the same, until all are trained. [`run`](Self::run) then only
+    /// collects the results.
+    pub fn work(
+        &mut self,
+        part: Part,
+        planner: &mut Planner,
+        cache: &Cache,
+        options: &Options,
+        observer: &mut dyn TuneObserver,
+    ) -> Result<()> {
+        let _lock = Run::at(&self.folder).lock_together()?;
+        self.claim()?;
+        let mut worker = Worker { planner, cache, options, observer, part: Some(part) };
+        climb(&mut self.nets, &self.folder, &mut worker).map(drop)
+    }
+
+    /// Makes the folder that of this search, unless it is that of another.
+    fn claim(&self) -> Result<()> {
+        let (path, text) = (self.folder.join(SEARCH), self.text());
+        let before = std::fs::read_to_string(&path).ok();
+        match before.and_then(|before| text_difference(&before, &text)) {
+            Some(difference) => {
+                let what = format!(
+                    "another search stands here ({difference}); --out chooses another folder, --fresh overwrites it"
+                );
+                Err(Error::run(&self.folder, what))
+            }
+            None => files::write(&path, text.as_bytes()),
+        }
     }
 
     /// What is searched, for the record.
@@ -295,97 +324,6 @@ impl NetSearch {
         document.put(&["train", "seed"], Value::Integer(seed as i64))?;
         Ok(document)
     }
-
-    /// Rung after rung; gives the place of the best trial.
-    fn run(
-        &mut self,
-        folder: &Path,
-        planner: &mut Planner,
-        cache: &Cache,
-        options: &Options,
-        observer: &mut dyn TuneObserver,
-    ) -> Result<Option<usize>> {
-        let mut left: Vec<usize> = (0..self.trials.len()).collect();
-        for (rung, epochs) in self.rungs.clone().into_iter().enumerate() {
-            let net = self.name.clone();
-            let net = net.as_deref();
-            let (number, rungs) = (rung + 1, self.rungs.len());
-            observer.event(TuneEvent::Rung { net, rung: number, rungs, epochs, trials: left.len() });
-            let total = left.len() * self.seeds.len();
-            let mut done = 0;
-            // One seed after another: where each has its own split, the data are loaded once for all trials.
-            for seed in self.seeds.clone() {
-                for &at in &left {
-                    done += 1;
-                    if self.trials[at].diverged.is_some() {
-                        continue;
-                    }
-                    let run = Run::at(folder.join(self.trials[at].folder()).join(format!("seed-{seed}")));
-                    let mut record = Record::read(&run)?;
-                    if record.diverged.is_none() && record.rungs.len() <= rung {
-                        let document = self.trial_document(&self.trials[at], seed)?;
-                        let plan = planner.plan(&document, cache)?;
-                        match plan.try_out(&run, epochs, options, &mut Training(observer)) {
-                            Ok(score) => record.rungs.push(score.into()),
-                            Err(Error::NotFinite(what)) => record.diverged = Some(what),
-                            Err(error) => return Err(error),
-                        }
-                        record.write(&run)?;
-                        let (trial, metric) = (self.trials[at].number, self.metric);
-                        let score = record.rungs.get(rung).copied().map(TrialScore::from);
-                        let place = (done, total);
-                        observer.event(TuneEvent::Trial { net, trial, seed, place, score, metric });
-                    }
-                    self.trials[at].diverged = record.diverged;
-                }
-            }
-            for &at in &left {
-                self.judge(at, rung, folder)?;
-            }
-            let standings: Vec<(usize, Standing)> =
-                left.iter().map(|&at| (at, self.trials[at].standing)).collect();
-            let last = rung + 1 == self.rungs.len();
-            let next = if last { Vec::new() } else { halving::promoted(&standings) };
-            for at in left.iter().filter(|at| !next.contains(at)) {
-                self.tidy(*at, folder)?;
-            }
-            if last || next.is_empty() {
-                return Ok(halving::best(&standings));
-            }
-            left = next;
-        }
-        Ok(None)
-    }
-
-    /// The standing of a trial after a rung: the means over its seeds.
-    fn judge(&mut self, at: usize, rung: usize, folder: &Path) -> Result<()> {
-        let (mut value, mut loss, mut epochs) = (0.0, 0.0, 0);
-        let count = self.seeds.len() as f64;
-        let trial = &mut self.trials[at];
-        for seed in &self.seeds {
-            let run = Run::at(folder.join(trial.folder()).join(format!("seed-{seed}")));
-            if let Some(score) = Record::read(&run)?.rungs.get(rung) {
-                value += score.value / count;
-                loss += score.loss / count;
-                epochs = epochs.max(score.epochs);
-            }
-        }
-        trial.rungs = rung + 1;
-        trial.epochs = trial.epochs.max(epochs);
-        trial.standing = trial.diverged.is_none().then_some((value, loss));
-        Ok(())
-    }
-
-    /// Removes the weights of a trial that does not go on: many trials would fill the disk.
-    fn tidy(&self, at: usize, folder: &Path) -> Result<()> {
-        for seed in &self.seeds {
-            let run = Run::at(folder.join(self.trials[at].folder()).join(format!("seed-{seed}")));
-            if run.folder().exists() {
-                run.remove_weights()?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Draws trials that differ from each other, as long as there are any.
@@ -404,17 +342,6 @@ fn draw(space: &SearchSpace, options: TuneOptions) -> Vec<Trial> {
         trials.push(Trial { number, values, rungs: 0, epochs: 0, standing: None, diverged: None });
     }
     trials
-}
-
-/// Passes on only whether to stop.
-struct Training<'a>(&'a mut dyn TuneObserver);
-
-impl Observer for Training<'_> {
-    fn event(&mut self, _event: Event) {}
-
-    fn stop(&mut self) -> bool {
-        self.0.stop()
-    }
 }
 
 #[cfg(test)]

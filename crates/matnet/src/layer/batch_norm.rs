@@ -72,7 +72,8 @@ pub struct MatBatchNorm {
     pub running_mean: RunningState<Tensor<2>>,
     /// S in evaluation: `[rows, cols]`
     pub running_variance: RunningState<Tensor<2>>,
-    epsilon: f64,
+    /// ε
+    pub epsilon: f64,
     momentum: f64,
 }
 

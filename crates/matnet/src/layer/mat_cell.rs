@@ -70,8 +70,9 @@ pub struct MatCell {
     pub state_col_map: Param<Tensor<3>>,
     /// B: `[gates, rows, cols]`
     pub bias: Param<Tensor<3>>,
+    /// The recurrence.
     #[module(skip)]
-    cell: Cell,
+    pub cell: Cell,
 }
 
 impl MatCell {

@@ -72,8 +72,9 @@ pub struct Unit {
     pub map: Map,
     /// Batch norm.
     pub norm: Option<MatBatchNorm>,
+    /// σ
     #[module(skip)]
-    activation: Activation,
+    pub activation: Activation,
     #[module(skip)]
     dropout: Dropout,
 }

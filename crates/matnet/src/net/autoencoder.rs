@@ -133,12 +133,15 @@ pub struct AutoEncoder {
     pub decoder: Vec<Decoder>,
     #[module(skip)]
     form: Form,
+    /// Rows and columns of X.
     #[module(skip)]
-    input: [usize; 2],
+    pub input: [usize; 2],
+    /// σ of all layers but the last.
     #[module(skip)]
-    activation: Activation,
+    pub activation: Activation,
+    /// σ of the last layer.
     #[module(skip)]
-    output_activation: Activation,
+    pub output_activation: Activation,
     #[module(skip)]
     noise: Noise,
     noise_ratio: f64,

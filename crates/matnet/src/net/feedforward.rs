@@ -149,11 +149,13 @@ pub struct FeedForward<T: Module> {
     pub layer: Vec<StackLayer>,
     /// From the last hidden state to the output.
     pub head: T,
-    depth: usize,
+    /// How many hidden layers there are, tied ones counted as often as they are used.
+    pub depth: usize,
     #[module(skip)]
     form: Form,
+    /// Rows and columns of an input matrix.
     #[module(skip)]
-    input: [usize; 2],
+    pub input: [usize; 2],
     #[module(skip)]
     input_dropout: Dropout,
 }

@@ -157,8 +157,9 @@ pub struct ManyToOne<T: Module> {
     pub head: T,
     #[module(skip)]
     form: Form,
+    /// Rows and columns of an input matrix.
     #[module(skip)]
-    input: [usize; 2],
+    pub input: [usize; 2],
     #[module(skip)]
     input_dropout: Dropout,
     #[module(skip)]

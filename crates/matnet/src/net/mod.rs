@@ -64,7 +64,7 @@ pub use crate::ops::Sequences;
 pub use crate::output::{NetOutput, SampleTarget};
 
 /// A net, whether its states are matrices or vectors.
-pub trait Net: Module + ModuleDisplay + Sync {
+pub trait Net: Module + ModuleDisplay + Sync + 'static {
     /// What the net takes.
     type Input;
     /// What the net returns.
@@ -97,7 +97,9 @@ pub trait Net: Module + ModuleDisplay + Sync {
 }
 
 /// The config of a net, with all its sizes.
-pub trait NetConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
+pub trait NetConfig:
+    Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
     /// The net it describes.
     type Net: Net;
 

@@ -148,11 +148,14 @@ pub struct Seq2Seq {
     pub head: MatrixHead,
     #[module(skip)]
     form: Form,
+    /// Rows and columns of an input matrix.
     #[module(skip)]
-    input: [usize; 2],
-    steps: usize,
+    pub input: [usize; 2],
+    /// How many matrices are predicted.
+    pub steps: usize,
+    /// The initial state of the decoder.
     #[module(skip)]
-    decoder_state: DecoderState,
+    pub decoder_state: DecoderState,
     #[module(skip)]
     input_dropout: Dropout,
     #[module(skip)]

@@ -59,8 +59,9 @@ pub struct VecCell {
     pub state_map: Param<Tensor<3>>,
     /// b: `[gates, hidden]`
     pub bias: Param<Tensor<2>>,
+    /// The recurrence.
     #[module(skip)]
-    cell: Cell,
+    pub cell: Cell,
 }
 
 impl VecCell {

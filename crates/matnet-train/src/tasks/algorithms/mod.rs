@@ -136,12 +136,12 @@ impl AlgorithmTask {
             .zip(&targets)
             .filter(|(logit, target)| (**logit > 0.0) != (**target > 0.5))
             .count();
-        let predictions = targets.len() as u64;
+        let predictions = targets.len() as f64;
         let targets = Tensor::<2>::from_data(TensorData::new(targets, logits.dims()), &logits.device());
         BatchScore {
             loss: binary_cross_entropy(logits, targets).mean(),
             weight: sequences.len() as f64,
-            wrong: Some(wrong as u64),
+            wrong: Some(wrong as f64),
             predictions,
         }
     }
@@ -169,9 +169,9 @@ impl AlgorithmTask {
             let sequences = self.sequences(examples);
             let logits = self.logits(net, &sequences, &mut Mode::Eval, device);
             let batch = self.score_bits(logits.clone(), &sequences);
-            score.loss += f64::from(batch.loss.into_scalar::<f32>()) * batch.predictions as f64;
-            score.bits += batch.predictions;
-            score.wrong += batch.wrong.unwrap_or(0);
+            score.loss += f64::from(batch.loss.into_scalar::<f32>()) * batch.predictions;
+            score.bits += batch.predictions as u64;
+            score.wrong += batch.wrong.unwrap_or(0.0) as u64;
             let logits = to_vec(logits);
             let mut rest = logits.as_slice();
             for sequence in &sequences {
@@ -366,7 +366,11 @@ impl Task for AlgorithmTask {
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
-        request.refuse_states()?;
+        if let Some(layer) = request.hidden_layer(&loaded.kind)? {
+            let what =
+                format!("no hidden layer is called `{layer}`; a Turing machine has a state at every step");
+            return Err(Error::Mismatch(what));
+        }
         for_samples(request, &[], Reading::default(), |inputs, lengths| {
             Self::predict(loaded, inputs, lengths)
         })

@@ -21,7 +21,7 @@ pub use self::data::NodeData;
 use crate::config::{Loss, TrainConfig, from_table, keys_of};
 use crate::task::{
     BatchScore, ClassLoss, Dataset, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch,
-    PredictionStream, Predictions, Task,
+    PredictionStream, Predictions, Task, recorded_states,
 };
 use crate::{Error, Result, Split};
 
@@ -285,7 +285,7 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
-        request.refuse_states()?;
+        let layer = request.hidden_layer(&loaded.kind)?;
         if request.batch_size.is_some() {
             return Err(Error::Mismatch(
                 "a batch size was given; a graph is predicted as a whole".to_owned(),
@@ -300,12 +300,16 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         let nodes: Vec<usize> = (0..task.data.graph.nodes()).collect();
         let names = Some(task.data.node_names.clone()).filter(|names| !names.is_empty());
         let total = nodes.len();
+        let classes = if layer.is_some() { Vec::new() } else { loaded.metadata.classes.clone() };
         let batch = std::iter::once_with(move || {
-            let scores = task.forward(&loaded.net, &nodes, &mut Mode::Eval, &loaded.device);
-            let predictions = Predictions::of_scores(scores, |classes| vec![total, classes])?;
+            let mut mode = if layer.is_some() { Mode::Eval.record() } else { Mode::Eval };
+            let scores = task.forward(&loaded.net, &nodes, &mut mode, &loaded.device);
+            let predictions = match &layer {
+                Some(layer) => recorded_states(&mode, layer)?,
+                None => Predictions::of_scores(scores, |classes| vec![total, classes])?,
+            };
             Ok(PredictedBatch { predictions, names: names.clone() })
         });
-        let classes = loaded.metadata.classes.clone();
         let columns = Vec::new();
         Ok(PredictionStream { unit: "node", total, classes, columns, batches: Box::new(batch) })
     }

@@ -216,6 +216,22 @@ pub fn gather_matrices(
     Tensor::from_data(TensorData::new(values, [rows, sides[0], sides[1]]), device)
 }
 
+/// Blocks whose samples are mixed with each other.
+const MIXED_BLOCKS: usize = 16;
+
+/// Puts samples into random order, so that those near each other in the data stay near in time: blocks of so many samples come in
+/// random order, and the samples of each 16 blocks in a row are mixed.
+pub fn shuffle_blocks(order: &mut [usize], block: usize, rng: &mut SeededRng) {
+    order.sort_unstable();
+    let mut blocks: Vec<&[usize]> = order.chunks(block).collect();
+    blocks.shuffle(rng);
+    let mut mixed = blocks.concat();
+    for pool in mixed.chunks_mut(block.saturating_mul(MIXED_BLOCKS)) {
+        pool.shuffle(rng);
+    }
+    order.copy_from_slice(&mixed);
+}
+
 /// Batches that are sorted by length together: few enough that an epoch stays random, enough that lengths in a batch are alike.
 const POOL: usize = 16;
 
@@ -239,6 +255,25 @@ pub fn by_length(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_are_mixed_and_hold_everything_once() {
+        let mut order: Vec<usize> = (0..1003).map(|at| at * 577 % 1003).collect();
+        shuffle_blocks(&mut order, 5, &mut SeededRng::new(1, "order"));
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..1003).collect::<Vec<_>>());
+        // The first pool holds 16 whole blocks, from all over the data, and not in their order.
+        let blocks = |pool: &[usize]| pool.iter().map(|at| at / 5).collect::<std::collections::BTreeSet<_>>();
+        assert!(blocks(&order[..80]).len() <= 17, "{order:?}");
+        assert!(order[..80].iter().max() > Some(&500) && !order[..5].is_sorted());
+        let mut other = sorted.clone();
+        shuffle_blocks(&mut other, 5, &mut SeededRng::new(1, "order"));
+        assert_eq!(order, other, "the order before does not matter");
+        let mut whole = sorted;
+        shuffle_blocks(&mut whole, usize::MAX, &mut SeededRng::new(1, "order"));
+        assert!(blocks(&whole[..80]).len() > 40);
+    }
 
     #[test]
     fn batches_are_of_similar_length_and_hold_everything_once() {

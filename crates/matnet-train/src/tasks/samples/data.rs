@@ -8,7 +8,7 @@ use matnet_data::transform::windows::{WindowLevels, Windows};
 use matnet_data::{Array, SplitIndices, Target, split};
 
 use super::divide::divide;
-use super::forecast::Series;
+use super::forecast::{Forecast, Series};
 use super::preprocess::sides;
 use super::raw::Raw;
 use super::{Inputs, Occlusions, Preprocess, SampleDataConfig, SplitRule, target};
@@ -30,6 +30,8 @@ pub struct SampleData {
     pub(super) scaled_target: Option<Array>,
     /// What was taken out of each window of a forecast.
     pub(super) levels: Option<WindowLevels>,
+    /// Which entries of the target matrices are known, where some are missing.
+    known_targets: Option<Arc<[bool]>>,
     /// The weight of each sample in the loss; empty where all count the same.
     pub weights: Vec<f32>,
     /// The splits.
@@ -57,7 +59,7 @@ impl SampleData {
         let raw = Raw::load(config, cache)?;
         let checksum = raw.checksum();
         let (indices, mut config) = divide(&raw, config, seed)?;
-        raw.check_weights(&indices.train)?;
+        raw.check_weights(&indices)?;
         let (mut preprocess, inputs, lengths) =
             Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train)?;
         let raw = Raw { inputs, lengths, ..raw };
@@ -109,7 +111,7 @@ impl SampleData {
         let config = config.for_source(source);
         if let Some(windows) = config.windows() {
             let (dataset, notes) = Raw::table(&config, cache).map_err(Error::without_key)?;
-            let series = Series::whole(dataset, windows)?;
+            let series = Series::whole(dataset, windows, &config)?;
             return Self::forecast(series, notes, config, preprocess.clone()).map_err(Error::without_key);
         }
         let raw = Raw::load(&config, cache).map_err(Error::without_key)?;
@@ -149,6 +151,7 @@ impl SampleData {
             occlusions,
             scaled_target: None,
             levels: None,
+            known_targets: None,
             target,
             weights,
             indices,
@@ -168,9 +171,10 @@ impl SampleData {
         preprocess: Preprocess,
     ) -> Result<Self> {
         let (checksum, indices) = (series.checksum(), series.indices()?);
-        let (inputs, target, levels) = series.samples(&preprocess)?;
+        let Forecast { inputs, target, levels, known } = series.samples(&preprocess)?;
         let raw = Raw::new(inputs, target, notes);
-        Ok(Self { checksum, levels, ..Self::assemble(raw, indices, config, preprocess)? })
+        let known_targets = known.map(Arc::from);
+        Ok(Self { checksum, levels, known_targets, ..Self::assemble(raw, indices, config, preprocess)? })
     }
 
     /// Scales the targets, whose names are those of the net by now.
@@ -213,12 +217,19 @@ impl SampleData {
         Ok(array)
     }
 
-    /// The columns of the table that windows are made of.
+    /// The columns of the table that windows are made of; inputs may have more, for a mask of missing values.
     fn table_columns(&self) -> usize {
-        match *self.inputs.shape() {
-            [_, _, columns, _] | [_, _, columns] => columns,
+        match &self.target {
+            Target::Matrices(targets) if targets.shape().len() > 2 => targets.shape()[2],
             _ => 1,
         }
+    }
+
+    /// Which entries of the target matrices of some examples are known; `None` if all are.
+    pub(super) fn known_of(&self, examples: &[usize]) -> Option<Vec<bool>> {
+        let known = self.known_targets.as_ref()?;
+        let size = known.len() / self.inputs.len().max(1);
+        Some(examples.iter().flat_map(|&at| &known[at * size..(at + 1) * size]).copied().collect())
     }
 
     /// The target classes of some examples, step after step where every step has one.
@@ -275,9 +286,16 @@ impl SampleData {
     }
 }
 
-impl_dataset!(
+impl_dataset! {
     SampleData,
     fn fold_count(&self) -> Option<usize> {
         self.fold_count
     }
-);
+
+    fn take_read_error(&self) -> Option<Error> {
+        match &self.inputs {
+            Inputs::Stored(stored) => stored.take_error(),
+            _ => None,
+        }
+    }
+}

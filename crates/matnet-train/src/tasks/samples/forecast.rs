@@ -1,11 +1,12 @@
 //! Forecasting: windows over one long table, split in the order of time.
 
 use matnet_data::split::{self, RowCounts, SplitFractions};
+use matnet_data::transform::missing::Fill;
 use matnet_data::transform::windows::{WindowForm, WindowLevels, Windows};
 use matnet_data::{Array, Dataset as Loaded, SplitIndices, TableData, Target};
 use sha2::{Digest, Sha256};
 
-use super::{Inputs, Preprocess, SampleData, SampleDataConfig, SplitRule};
+use super::{Inputs, Missing, Preprocess, SampleData, SampleDataConfig, SplitRule};
 use crate::run::checksummed::hex;
 use crate::{Error, Result};
 
@@ -16,15 +17,33 @@ pub(super) struct Series {
     windows: Windows,
 }
 
+/// Windows over a table, and what follows them.
+pub(super) struct Forecast {
+    /// `[n, window, columns, 1]`, with as many further columns for a mask of missing values.
+    pub inputs: Inputs,
+    /// `[n, horizon, columns, 1]`; 0 where a value is missing.
+    pub target: Target,
+    /// What was taken out of each window.
+    pub levels: Option<WindowLevels>,
+    /// Which target values are known, where some are missing.
+    pub known: Option<Vec<bool>>,
+}
+
+/// Fails if a table holds a number that is not finite, unless it is missing and filled.
+fn check_finite(table: &TableData, config: &SampleDataConfig) -> Result<()> {
+    let filled = config.missing != Missing::Error;
+    let odd = |x: &f32| !(x.is_finite() || filled && x.is_nan());
+    let Some(at) = table.values.data().iter().position(odd) else { return Ok(()) };
+    let (row, value) = (at / table.columns(), table.values.data()[at]);
+    let what = format!("{}: row {row} holds {value}; finite numbers expected", config.source);
+    Err(Error::data_key("data.source", what))
+}
+
 impl Series {
     /// The table of a dataset; fails if it holds something else. The config gets its defaults.
     pub fn new(dataset: Loaded, windows: Windows, config: &mut SampleDataConfig) -> Result<Self> {
         let table = dataset.into_table().map_err(|error| Error::DataKey { key: "data.window", error })?;
-        if let Some(at) = table.values.data().iter().position(|x| !x.is_finite()) {
-            let (row, value) = (at / table.columns(), table.values.data()[at]);
-            let what = format!("{}: row {row} holds {value}; finite numbers expected", config.source);
-            return Err(Error::data_key("data.source", what));
-        }
+        check_finite(&table, config)?;
         let rule = config.split.rule.unwrap_or(match table.split {
             Some(_) => SplitRule::Official,
             None => SplitRule::Chronological,
@@ -60,8 +79,9 @@ impl Series {
     }
 
     /// All rows of a table, for a trained net.
-    pub fn whole(dataset: Loaded, windows: Windows) -> Result<Self> {
+    pub fn whole(dataset: Loaded, windows: Windows, config: &SampleDataConfig) -> Result<Self> {
         let table = dataset.into_table()?;
+        check_finite(&table, config)?;
         let rows = RowCounts { train: 0, valid: 0, test: table.rows() };
         Ok(Self { table, rows, windows })
     }
@@ -75,11 +95,24 @@ impl Series {
 
     /// Transforms fitted to the training rows.
     pub fn fit(&self, config: &SampleDataConfig) -> Result<Preprocess> {
+        let (rows, columns) = (self.rows.train, self.table.columns());
+        let known = self.table.values.data()[..rows * columns].to_vec();
+        let mut series = Array::new([1, rows, columns, 1], known)?;
+        let fill = match config.missing.method() {
+            Some(method) => Some(Fill::fit(method, &series, &[], &[0])?),
+            None => None,
+        };
+        if let Some(fill) = &fill {
+            fill.apply(&mut series, &[])?;
+        }
+        let table = TableData::new(Array::new([rows, columns], series.into_data())?)?;
         let scaler = match config.scale.method() {
-            Some(method) => Some(Windows::fit_scaler(method, &self.table, 0..self.rows.train)?),
+            Some(method) => Some(Windows::fit_scaler(method, &table, 0..rows)?),
             None => None,
         };
         Ok(Preprocess {
+            fill,
+            missing_mask: config.missing_mask,
             target_scaler: scaler.clone(),
             scaler,
             windows: Some(self.windows),
@@ -88,21 +121,27 @@ impl Series {
         })
     }
 
-    /// Inputs `[n, window, columns, 1]`, targets `[n, horizon, columns, 1]`, and what was taken out of each window.
-    pub fn samples(mut self, preprocess: &Preprocess) -> Result<(Inputs, Target, Option<WindowLevels>)> {
-        if let Some(scaler) = &preprocess.scaler {
-            Windows::scale(scaler, &mut self.table)?;
-        }
+    /// The windows of all splits.
+    pub fn samples(self, preprocess: &Preprocess) -> Result<Forecast> {
         let rows = self.rows.check(self.table.rows())?;
         let samples = self.windows.samples(&self.table, WindowForm::Sequence, rows)?;
-        let (mut inputs, Target::Matrices(mut targets)) = (samples.inputs, samples.target) else {
+        let (inputs, Target::Matrices(mut targets)) = (samples.inputs, samples.target) else {
             unreachable!("windows have matrices as targets");
         };
-        let levels = preprocess.normalize_window.map(|how| how.normalize(&mut inputs)).transpose()?;
+        let (inputs, levels) = preprocess.apply_to_windows(inputs)?;
+        if let Some(scaler) = &preprocess.scaler {
+            scaler.apply(&mut targets)?;
+        }
         if let Some(levels) = &levels {
             levels.apply(&mut targets)?;
         }
-        Ok((Inputs::Floats(inputs), Target::Matrices(targets), levels))
+        let missing = targets.data().iter().any(|x| x.is_nan());
+        let known = missing.then(|| targets.data().iter().map(|x| !x.is_nan()).collect::<Vec<bool>>());
+        if known.as_ref().is_some_and(|known| !known.contains(&true)) {
+            return Err(Error::data_key("data.source", "all values that are to be predicted are missing"));
+        }
+        targets.data_mut().iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = 0.0);
+        Ok(Forecast { inputs: Inputs::Floats(inputs), target: Target::Matrices(targets), levels, known })
     }
 
     /// Over the table.

@@ -7,7 +7,7 @@ use matnet::random::SeededRng;
 use matnet_data::transform::occlusion::Occlusion;
 use matnet_data::{Array, ByteArray, SplitIndices};
 
-use super::{Preprocess, SampleDataConfig};
+use super::{Preprocess, SampleDataConfig, StoredInputs};
 use crate::{Error, Result};
 
 /// The inputs of all samples: `[n, rows, cols]` or `[n, time, rows, cols]`.
@@ -17,6 +17,8 @@ pub enum Inputs {
     Floats(Array),
     /// As grey levels, a byte each: thousands of image sequences would not fit into memory as floats.
     Bytes(ByteArray),
+    /// In their file: all of them would not fit into memory.
+    Stored(StoredInputs),
 }
 
 impl Inputs {
@@ -25,6 +27,7 @@ impl Inputs {
         match self {
             Self::Floats(array) => array.shape(),
             Self::Bytes(bytes) => bytes.shape(),
+            Self::Stored(stored) => stored.shape(),
         }
     }
 
@@ -48,14 +51,16 @@ impl Inputs {
         match self {
             Self::Floats(array) => Cow::Borrowed(&array.sample(index)[range]),
             Self::Bytes(bytes) => Cow::Owned(bytes.sample_range(index, range)),
+            Self::Stored(stored) => Cow::Owned(stored.sample_range(index, range)),
         }
     }
 
-    /// All of them as floats.
+    /// All of them as floats; those in a file before any transform.
     pub(crate) fn into_array(self) -> Result<Array> {
         match self {
             Self::Floats(array) => Ok(array),
             Self::Bytes(bytes) => Ok(bytes.to_array()?),
+            Self::Stored(stored) => stored.raw(0..stored.shape()[0]),
         }
     }
 
@@ -64,6 +69,7 @@ impl Inputs {
         match self {
             Self::Floats(array) => range(array.data()),
             Self::Bytes(_) => (0.0, 1.0),
+            Self::Stored(stored) => stored.range(),
         }
     }
 }
@@ -190,5 +196,38 @@ mod tests {
         config.seed = 5;
         let other = SampleData::load(&config, &cache(), 1).unwrap().occlusions.unwrap();
         assert_ne!(other.places.iter().flatten().next(), occlusions.places.iter().flatten().next());
+    }
+
+    #[test]
+    fn series_of_a_dataset_become_matrices() {
+        let load = |text: &str| SampleData::load(&config(text), &cache(), 1);
+        let sequences = load("source = 'vowels'").unwrap();
+        assert_eq!(sequences.inputs.shape(), [640, 29, 12, 1]);
+        let matrices = load("source = 'vowels'\nlayout = 'matrix'").unwrap();
+        assert_eq!((matrices.inputs.shape(), matrices.lengths.len()), (&[640, 12, 29][..], 0));
+        let (series, matrix) = (sequences.inputs.sample(3), matrices.inputs.sample(3));
+        assert!((0..29 * 12).all(|at| series[at] == matrix[at % 12 * 29 + at / 12]));
+        // Spectrograms: two windows of 8 frequencies, scaled before they are put beside each other.
+        let text = "source = 'vowels'\nscale = 'standardize'\nscale_per = 'entry'\nspectrogram = { window = 16, overlap = 8 }";
+        let spectra = load(text).unwrap();
+        assert_eq!(spectra.inputs.shape(), [640, 2, 12, 8]);
+        let joined = load(&format!("{text}\nlayout = 'matrix'")).unwrap();
+        assert_eq!((joined.inputs.shape(), joined.lengths.len()), (&[640, 12, 16][..], 0));
+        assert_eq!(joined.inputs.sample(5)[8..16], spectra.inputs.sample(5)[96..104]);
+        // A trained net does the same with raw inputs.
+        let raw = sequences.inputs.sample(5).to_vec();
+        let raw = Array::new([1, 29, 12, 1], raw).unwrap();
+        let (again, lengths) = joined.preprocess.apply(raw, &[sequences.length(5)]).unwrap();
+        assert_eq!((again.data(), lengths.len()), (&joined.inputs.sample(5)[..], 0));
+        for (text, said) in [
+            ("source = 'faces'\nlayout = 'matrix'", "`faces` holds no sequences; `layout` is for those"),
+            (
+                "source = 'moving-digits'\nlayout = 'matrix'",
+                "data.layout: for moving-digits; frames are matrices",
+            ),
+        ] {
+            let error = load(text).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
     }
 }

@@ -5,6 +5,7 @@ mod config;
 mod data;
 mod divide;
 mod forecast;
+mod gather;
 mod inputs;
 mod net;
 mod predict;
@@ -12,36 +13,39 @@ mod preprocess;
 mod raw;
 #[cfg(feature = "report")]
 mod report;
+mod score;
+mod stored;
 mod target;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 use matnet::Mode;
 use matnet::net::{Net, SampleTarget};
 use matnet::random::SeededRng;
 use matnet_data::catalog::Cache;
-use matnet_data::transform::augment::{Augment, Mixup};
+use matnet_data::transform::augment::Mixup;
 use matnet_data::{Array, Target};
-use rand::Rng;
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 pub use self::batch::{SampleConfig, SampleInput, SampleOutput};
 pub use self::config::{Columns, Missing, SampleDataConfig, SampleSplitConfig, Scale, SplitRule};
 pub use self::data::SampleData;
+use self::gather::Changes;
 pub use self::inputs::{Inputs, Occlusions};
 pub(crate) use self::net::{describe, fits};
 pub use self::preprocess::Preprocess;
+pub use self::stored::StoredInputs;
 pub use self::target::TargetKind;
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
-    BatchScore, ClassLoss, ExampleShape, Loaded, OtherData, PredictRequest, PredictionStream, Predictions,
-    Task, Wanted, WeightedMean, entry_losses, label_cross_entropy, to_vec, weighted_mean,
+    BatchScore, ClassLoss, ExampleShape, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
+    Predictions, ReadAhead, Task, Wanted,
 };
 use crate::{Error, Result};
 
@@ -64,12 +68,6 @@ pub struct SampleTask<C: SampleConfig> {
     buckets: bool,
 }
 
-/// The random changes of a training step.
-struct Changes {
-    seed: u64,
-    mixup: Option<Mixup>,
-}
-
 /// What is stored beside the weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,6 +82,9 @@ pub struct SampleMetadata {
     pub context_length: Option<usize>,
     /// Whether the net gives logits of matrices.
     pub logits: bool,
+    /// Whether it was trained on sequences of different lengths.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lengths_differ: bool,
     /// A name per value or label; empty for other targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
@@ -104,127 +105,6 @@ impl<C: SampleConfig> SampleTask<C> {
         self.data.config.context_length.filter(|_| own)
     }
 
-    /// The steps of some examples that the net reads, and how many of them count where lengths differ.
-    fn steps_of(&self, examples: &[usize]) -> (Range<usize>, Option<Arc<[usize]>>) {
-        let lengths = self.data.lengths_of(examples);
-        let longest = lengths.as_ref().and_then(|lengths| lengths.iter().copied().max());
-        (0..longest.or(self.steps()).unwrap_or(usize::MAX), lengths)
-    }
-
-    /// The inputs of some examples, with random changes in training.
-    fn input(
-        &self,
-        examples: &[usize],
-        changes: Option<&Changes>,
-        device: &Device,
-    ) -> <C::Net as Net>::Input {
-        let (inputs, (steps, lengths)) = (&self.data.inputs, self.steps_of(examples));
-        let read = |at: usize, range: Range<usize>, into: &mut Vec<f32>| {
-            let start = into.len();
-            into.extend_from_slice(&inputs.sample_range(at, range));
-            if let Some(occlusions) = &self.data.occlusions {
-                occlusions.apply(at, &mut into[start..]);
-            }
-        };
-        match &self.data.config.augment {
-            None => batch::gather(inputs.shape(), examples, steps, lengths, device, read),
-            Some(augment) => {
-                let gathered = batch::gather_array(inputs.shape(), examples, steps, read);
-                let augment = within(augment, &gathered);
-                let mut lengths = lengths.map(|lengths| lengths.to_vec()).unwrap_or_default();
-                let changed = match changes {
-                    None => augment.evaluate(gathered, &mut lengths),
-                    Some(changes) => augment.train(gathered, &mut lengths, changes.seed, 0, examples),
-                };
-                // The config was checked, and the sizes are those of one dataset.
-                let mut changed = changed.expect("changes that fit the data");
-                if let Some(mixup) = changes.and_then(|changes| changes.mixup.as_ref()) {
-                    mixup.mix(&mut changed, &lengths).expect("a partner for each sample");
-                }
-                let shape = match *changed.shape() {
-                    [n, time, rows, cols] => [n, time, rows, cols],
-                    ref shape => [shape[0], 1, shape[1], shape[2]],
-                };
-                let lengths = (!lengths.is_empty()).then(|| lengths.into());
-                SampleInput::from_batch(changed.into_data(), shape, lengths, device)
-            }
-        }
-    }
-
-    /// The random changes of a training step.
-    fn changes(&self, count: usize, mode: &mut Mode) -> Option<Changes> {
-        let augment = self.data.config.augment.as_ref()?;
-        let seed = mode.rng()?.next_u64();
-        let mixup = augment.draw_mixup(count, seed, 0, 0).expect("a config that was checked");
-        Some(Changes { seed, mixup })
-    }
-
-    /// The target matrices of some examples as the net learns them, those of sequences one after another.
-    fn targets(&self, examples: &[usize], device: &Device) -> Tensor<3> {
-        let inputs = &self.data.inputs;
-        let from_inputs = |steps| {
-            batch::gather_matrices(inputs.shape(), examples, steps, None, device, |at, range, into| {
-                into.extend_from_slice(&inputs.sample_range(at, range));
-            })
-        };
-        match &self.data.target {
-            _ if C::TARGET == SampleTarget::Input => from_inputs(0..usize::MAX),
-            Target::Matrices(targets) => {
-                let targets = self.data.scaled_target.as_ref().unwrap_or(targets);
-                let lengths = self.data.lengths_of(examples).filter(|_| C::TARGET.per_step());
-                let steps = 0..usize::MAX;
-                batch::gather_matrices(
-                    targets.shape(),
-                    examples,
-                    steps,
-                    lengths.as_deref(),
-                    device,
-                    |at, range, into| into.extend_from_slice(&targets.sample(at)[range]),
-                )
-            }
-            _ => {
-                let (time, steps) = (self.data.time().unwrap_or(0), self.data.future().unwrap_or(0));
-                from_inputs(time - steps..time)
-            }
-        }
-    }
-
-    /// The target values of some examples as the net learns them, `[n, k]`.
-    fn target_values(&self, examples: &[usize], device: &Device) -> Tensor<2> {
-        let Target::Values { values, names } = &self.data.target else {
-            unreachable!("only values are asked for");
-        };
-        let values = self.data.scaled_target.as_ref().unwrap_or(values);
-        let rows: Vec<f32> = examples.iter().flat_map(|&at| values.sample(at)).copied().collect();
-        Tensor::from_data(TensorData::new(rows, [examples.len(), names.len()]), device)
-    }
-
-    /// Whether each label applies to some examples.
-    fn flags(&self, examples: &[usize]) -> Vec<bool> {
-        match &self.data.target {
-            Target::MultiLabels { flags, names } => {
-                examples.iter().flat_map(|&at| target::flags_of(flags, names, at)).copied().collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// The weights of the rows of an output for some examples, times their shares; `None` if all weigh the same.
-    fn row_weights(&self, examples: &[usize], rows: usize, shares: Option<&[f32]>) -> Option<Vec<f32>> {
-        if self.data.weights.is_empty() && shares.is_none() {
-            return None;
-        }
-        let weight = |place: usize, at: usize| {
-            self.data.weights.get(at).copied().unwrap_or(1.0) * shares.map_or(1.0, |shares| shares[place])
-        };
-        let each = |at: usize| match C::TARGET.per_step() {
-            true => self.data.length(at),
-            false => rows / examples.len(),
-        };
-        let weights = examples.iter().enumerate();
-        Some(weights.flat_map(|(place, &at)| std::iter::repeat_n(weight(place, at), each(at))).collect())
-    }
-
     /// The output of the net for some examples.
     fn output(
         &self,
@@ -239,109 +119,9 @@ impl<C: SampleConfig> SampleTask<C> {
         SampleOutput::new::<C>(net.forward(input, mode), lengths.as_deref())
     }
 
-    /// The loss and the errors of an output, of which `shares` may be a part of each example.
-    fn weighed_score(
-        &self,
-        output: SampleOutput,
-        examples: &[usize],
-        shares: Option<&[f32]>,
-        device: &Device,
-    ) -> BatchScore {
-        let rows = match &output {
-            SampleOutput::Scores(scores) => scores.dims()[0],
-            SampleOutput::Matrices(matrices) => matrices.dims()[0],
-        };
-        let weights = self.row_weights(examples, rows, shares);
-        let weights = weights.as_deref();
-        let mean = |WeightedMean { mean, weight }: WeightedMean| BatchScore {
-            loss: mean,
-            weight,
-            wrong: None,
-            predictions: examples.len() as u64,
-        };
-        let score = match (output, self.kind) {
-            (SampleOutput::Scores(values), TargetKind::Values) => {
-                let targets = self.target_values(examples, device);
-                mean(weighted_mean(entry_losses(self.loss, self.huber_delta, values, targets), weights))
-            }
-            (SampleOutput::Scores(logits), TargetKind::Labels) => {
-                mean(label_cross_entropy(logits, &self.flags(examples), &self.class_loss, weights))
-            }
-            (SampleOutput::Scores(scores), _) => {
-                BatchScore::of_classes(scores, &self.classes(examples), &self.class_loss, weights)
-            }
-            (SampleOutput::Matrices(output), _) => {
-                mean(weighted_mean(self.losses(output, self.targets(examples, device)), weights))
-            }
-        };
-        // A sample of full length weighs 1, however many steps it has.
-        let steps = match C::TARGET {
-            SampleTarget::StepClass | SampleTarget::StepMatrix => self.data.time().unwrap_or(1),
-            _ => rows / examples.len(),
-        };
-        BatchScore { weight: score.weight / steps as f64, ..score }
-    }
-
-    /// The loss of every entry of matrices.
-    fn losses(&self, output: Tensor<3>, targets: Tensor<3>) -> Tensor<3> {
-        entry_losses(self.loss, self.huber_delta, output, targets)
-    }
-
-    /// The mean loss on occluded entries; `None` without occlusions.
-    fn occluded_loss(
-        &self,
-        net: &C::Net,
-        examples: &[usize],
-        batch_size: usize,
-        device: &Device,
-    ) -> Option<f64> {
-        let occlusions = self.data.occlusions.as_ref()?;
-        let (mut sum, mut occluded) = (0.0, 0_usize);
-        for batch in examples.chunks(batch_size) {
-            let SampleOutput::Matrices(output) = self.forward(net, batch, &mut Mode::Eval, device) else {
-                return None;
-            };
-            let losses = to_vec(self.losses(output, self.targets(batch, device)));
-            for (&at, losses) in batch.iter().zip(losses.chunks_exact(losses.len() / batch.len())) {
-                for (_, loss) in losses.iter().enumerate().filter(|(entry, _)| occlusions.covers(at, *entry))
-                {
-                    sum += f64::from(*loss);
-                    occluded += 1;
-                }
-            }
-        }
-        (occluded > 0).then(|| sum / occluded as f64)
-    }
-
     /// The data as the net takes them.
     fn seen(data: SampleData) -> Result<SampleData> {
         Ok(data.seen_as(net::takes_sequences::<C>())?.unwrap_or(data))
-    }
-
-    /// The mean squared and absolute errors of forecasts, in the units of the scaled table.
-    fn forecast_errors(
-        &self,
-        net: &C::Net,
-        examples: &[usize],
-        batch_size: usize,
-        device: &Device,
-    ) -> Option<(f64, f64)> {
-        self.data.preprocess.windows?;
-        let (mut squares, mut distances, mut count) = (0.0, 0.0, 0_usize);
-        for batch in examples.chunks(batch_size) {
-            let SampleOutput::Matrices(output) = self.forward(net, batch, &mut Mode::Eval, device) else {
-                return None;
-            };
-            let levelled = |matrices: Tensor<3>| self.data.with_levels(batch, matrices).ok();
-            let (output, targets) = (levelled(output)?, levelled(self.targets(batch, device))?);
-            for (output, target) in output.data().iter().zip(targets.data()) {
-                let distance = f64::from(output - target);
-                squares += distance * distance;
-                distances += distance.abs();
-                count += 1;
-            }
-        }
-        (count > 0).then(|| (squares / count as f64, distances / count as f64))
     }
 
     /// A name per value or label; empty for other targets.
@@ -411,7 +191,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         let class_loss = kind.class_loss(train, &data)?;
         let buckets = train.bucket_by_length.unwrap_or(true) && !data.lengths.is_empty();
         let huber_delta = train.huber_delta.unwrap_or(1.0);
-        check_augment::<C>(&data)?;
+        gather::check_augment::<C>(&data)?;
         let task = Self { data, net, kind, loss, huber_delta, class_loss, buckets };
         if loss == Loss::Bce && kind == TargetKind::Matrices {
             let (low, high) = task.target_range();
@@ -470,6 +250,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
             target: self.kind,
             context_length: self.context_length(),
             logits: self.loss == Loss::Bce,
+            lengths_differ: !self.data.lengths.is_empty(),
             names: self.output_names().to_vec(),
             class_weights: self.class_loss.weights.clone().unwrap_or_default(),
         }
@@ -502,6 +283,19 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn lengths_differ(&self) -> bool {
         !self.data.lengths.is_empty()
+    }
+
+    fn shuffle(&self, order: &mut [usize], rng: &mut SeededRng) {
+        match self.data.config.shuffle_block {
+            None => order.shuffle(rng),
+            Some(block) => batch::shuffle_blocks(order, block, rng),
+        }
+    }
+
+    fn read_ahead(&self, batches: &Arc<Vec<Vec<usize>>>, from: usize) -> Option<ReadAhead> {
+        let Inputs::Stored(stored) = &self.data.inputs else { return None };
+        let stored = stored.clone();
+        Some(ReadAhead::start(Arc::clone(batches), from, move |batch| stored.touch(batch)))
     }
 
     fn batches(&self, order: &[usize], batch_size: usize, rng: &mut SeededRng) -> Vec<Vec<usize>> {
@@ -575,6 +369,11 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         }
     }
 
+    fn metric_weights(&self, examples: &[usize]) -> Option<Vec<f32>> {
+        let rows = examples.iter().map(|&at| self.metric_rows(at)).sum();
+        self.row_weights(examples, rows, None)
+    }
+
     fn target_names(&self) -> &[String] {
         match self.kind {
             TargetKind::Values | TargetKind::Labels => self.output_names(),
@@ -628,6 +427,10 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         predict::predict_file(loaded, request)
     }
 
+    fn interface(loaded: &Loaded<Self>) -> Option<Interface> {
+        Some(predict::interface(loaded))
+    }
+
     #[cfg(feature = "report")]
     fn report_facts(&self, _net: &C::Net) -> Vec<(&'static str, String)> {
         report::facts(&self.data)
@@ -651,40 +454,5 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         device: &Device,
     ) -> Result<Option<crate::task::ExampleMatrices>> {
         report::matrices(self, net, examples, device)
-    }
-}
-
-/// The same changes for a batch whose samples may be shorter than the crop: they stay whole.
-fn within(augment: &Augment, batch: &Array) -> Augment {
-    let crop =
-        augment.crop.map(|crop| if batch.shape().len() == 4 { crop.min(batch.shape()[1]) } else { crop });
-    Augment { crop, ..*augment }
-}
-
-/// Fails unless the random changes of a config suit the targets.
-fn check_augment<C: SampleConfig>(data: &SampleData) -> Result<()> {
-    let Some(augment) = &data.config.augment else { return Ok(()) };
-    let per_sample = matches!(C::TARGET, SampleTarget::Class | SampleTarget::Matrix);
-    let wrong = |key: &str, value: String, expected: &str| {
-        Err(Error::config("data", format!("augment.{key}"), value, expected))
-    };
-    if augment.is_none() {
-        return Err(Error::config("data", "augment", "is empty", "it changes nothing; leave it out"));
-    }
-    for (key, value, given) in [
-        ("crop", augment.crop.unwrap_or(0).to_string(), augment.crop.is_some()),
-        ("shift", augment.shift.to_string(), augment.shift > 0),
-        ("mixup", augment.mixup.to_string(), augment.mixup > 0.0),
-    ] {
-        if given && !per_sample {
-            return wrong(key, value, "only nets with one target per sample use it");
-        }
-    }
-    match (augment.crop, data.time()) {
-        (Some(crop), None) => wrong("crop", crop.to_string(), "only sequences use it"),
-        (Some(crop), Some(time)) if crop > time => {
-            wrong("crop", crop.to_string(), &format!("the samples have {time} steps"))
-        }
-        _ => Ok(()),
     }
 }

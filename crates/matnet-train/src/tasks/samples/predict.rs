@@ -2,17 +2,18 @@
 
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Tensor, TensorData};
-use matnet::net::{Net, SampleTarget};
-use matnet::{LayerState, Mode};
+use matnet::Mode;
+use matnet::net::{Net, NetOutput, SampleTarget};
 use matnet_data::Array;
 use matnet_data::local::ReadOptions;
 use matnet_data::transform::scale::Scaler;
 use matnet_data::transform::windows::{WindowLevels, Windows};
 
-use super::{SampleConfig, SampleOutput, SampleTask, TargetKind, batch, net, target};
+use super::{SampleConfig, SampleOutput, SampleTask, TargetKind, batch, gather, net, target};
 use crate::config::Loss;
 use crate::task::{
-    Loaded, PredictRequest, PredictionStream, Predictions, Reading, Wanted, entry_losses, for_samples, to_vec,
+    Interface, Loaded, OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Wanted,
+    entry_losses, for_samples, recorded, to_vec,
 };
 use crate::{Error, Result};
 
@@ -37,19 +38,22 @@ impl Prepared {
             net::check_inputs(net_config, inputs.shape())?;
         }
         check_lengths(inputs.shape(), lengths)?;
-        let inputs = match preprocess.windows {
-            Some(_) => as_taken::<C>(preprocess.last_window(inputs)?)?,
-            None => inputs,
+        let (mut inputs, mut lengths, levels) = match preprocess.windows {
+            Some(_) => {
+                let windows = as_sequences(preprocess.last_window(inputs)?)?;
+                net::check_inputs(net_config, &taken_shape::<C>(windows.shape(), preprocess.missing_mask))?;
+                let (inputs, levels) = preprocess.apply_to_windows(windows)?;
+                let shape = taken_shape::<C>(inputs.shape(), false);
+                (Array::new(shape, inputs.into_data())?, Vec::new(), levels)
+            }
+            None => {
+                let (inputs, lengths) = preprocess.apply(inputs, lengths)?;
+                net::check_inputs(net_config, inputs.shape())?;
+                (inputs, lengths, None)
+            }
         };
-        if preprocess.windows.is_some() {
-            net::check_inputs(net_config, inputs.shape())?;
-        }
-        let (mut inputs, lengths) = preprocess.apply(inputs, lengths)?;
-        net::check_inputs(net_config, inputs.shape())?;
-        let levels = preprocess.normalize_window.map(|how| how.normalize(&mut inputs)).transpose()?;
-        let mut lengths = lengths;
         if let Some(augment) = &loaded.data_config.augment {
-            inputs = super::within(augment, &inputs).evaluate(inputs, &mut lengths)?;
+            inputs = gather::within(augment, &inputs).evaluate(inputs, &mut lengths)?;
         }
         Ok(Self { inputs, lengths, levels })
     }
@@ -72,7 +76,7 @@ impl Prepared {
 impl Prepared {
     /// A forecast in the units of the table.
     fn forecast(&self, mut output: Array, scaler: Option<&Scaler>) -> Result<Array> {
-        let columns = self.inputs.shape()[2];
+        let columns = output.shape()[2];
         if let Some(levels) = &self.levels {
             levels.apply_inverse(&mut output)?;
         }
@@ -83,14 +87,21 @@ impl Prepared {
     }
 }
 
-/// Windows `[n, time, columns]` or `[n, time, columns, 1]`, as a net takes them.
-fn as_taken<C: SampleConfig>(inputs: Array) -> Result<Array> {
-    let shape = match (inputs.shape(), net::takes_sequences::<C>()) {
-        (&[n, time, columns], true) => vec![n, time, columns, 1],
-        (&[n, time, columns, 1], false) => vec![n, time, columns],
-        _ => return Ok(inputs),
-    };
-    Ok(Array::new(shape, inputs.into_data())?)
+/// Windows as sequences `[n, time, columns, 1]`.
+fn as_sequences(windows: Array) -> Result<Array> {
+    match *windows.shape() {
+        [n, time, columns] => Ok(Array::new([n, time, columns, 1], windows.into_data())?),
+        _ => Ok(windows),
+    }
+}
+
+/// The shape of windows `[n, time, columns, …]` as a net takes them, with as many further columns for a mask of missing values.
+fn taken_shape<C: SampleConfig>(shape: &[usize], mask: bool) -> Vec<usize> {
+    let columns = if mask { 2 * shape[2] } else { shape[2] };
+    match net::takes_sequences::<C>() {
+        true => [&[shape[0], shape[1], columns][..], &shape[3..]].concat(),
+        false => vec![shape[0], shape[1], columns * shape[3..].iter().product::<usize>()],
+    }
 }
 
 /// Predictions for raw inputs.
@@ -150,20 +161,7 @@ fn hidden<C: SampleConfig>(
     let prepared = Prepared::new(loaded, inputs, lengths)?;
     let mut mode = Mode::Eval.record();
     prepared.forward(loaded, &mut mode);
-    // The layers of recurrent nets are counted within their part of the net; an encoder comes before its decoder.
-    let is_it = |state: &&LayerState| {
-        state.layer == layer || layer.strip_suffix(&state.layer).is_some_and(|part| part.ends_with('.'))
-    };
-    let found = match layer.starts_with("encoder.") {
-        true => mode.recorded().iter().find(is_it),
-        false => mode.recorded().iter().rev().find(is_it),
-    };
-    let Some(found) = found else {
-        let mut names: Vec<&str> = mode.recorded().iter().map(|state| state.layer.as_str()).collect();
-        names.dedup();
-        let what = format!("no hidden layer is called `{layer}`; there are {}", names.join(", "));
-        return Err(Error::Mismatch(what));
-    };
+    let found = recorded(&mode, layer)?;
     let (shape, values) = (&found.shape, &found.values);
     let states = match *shape.as_slice() {
         // The last state of a sequence.
@@ -301,4 +299,39 @@ pub(super) fn decode<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>, codes: Arr
 fn code_layer<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>) -> usize {
     let layers = loaded.net.summary(1);
     layers.iter().filter(|layer| layer.name.starts_with("encoder.")).count().saturating_sub(1)
+}
+
+/// What the net takes and gives.
+pub(super) fn interface<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>) -> Interface {
+    let Loaded { net_config, metadata, kind, .. } = loaded;
+    let (preprocess, [rows, cols]) = (&metadata.preprocess, net_config.input());
+    let sequences = net::takes_sequences::<C>();
+    // The mask of missing values is appended here, and fills the lower half.
+    let rows = if preprocess.missing_mask { rows / 2 } else { rows };
+    let matrix = [Some(rows), Some(cols)];
+    let input = match (&preprocess.windows, sequences) {
+        _ if preprocess.spectrogram.is_some() || preprocess.log_mel.is_some() => vec![None; 2],
+        (Some(_), true) => vec![None, Some(rows)],
+        (Some(_), false) => vec![None, Some(cols)],
+        (None, true) => [vec![None], matrix.to_vec()].concat(),
+        (None, false) => matrix.to_vec(),
+    };
+    let names = match metadata.target {
+        TargetKind::Classes | TargetKind::Steps => metadata.classes.clone(),
+        TargetKind::Values | TargetKind::Labels => metadata.names.clone(),
+        TargetKind::Matrices => Vec::new(),
+    };
+    let sides = |[rows, cols]: [usize; 2]| vec![Some(rows), Some(cols)];
+    let (output_kind, output) = match (metadata.target, net_config.output()) {
+        (TargetKind::Steps, _) => (OutputKind::Classes, vec![None, Some(names.len())]),
+        (TargetKind::Values, _) => (OutputKind::Values, vec![Some(names.len())]),
+        (TargetKind::Labels, _) => (OutputKind::Labels, vec![Some(names.len())]),
+        (_, NetOutput::Matrix(matrix)) => (OutputKind::Matrices, sides(matrix)),
+        (_, NetOutput::Sequence { steps, sides: matrix }) => {
+            (OutputKind::Matrices, [vec![steps], sides(matrix)].concat())
+        }
+        _ => (OutputKind::Classes, vec![Some(names.len())]),
+    };
+    let missing = preprocess.fill.is_some();
+    Interface { kind, input, sequences, missing, output_kind, output, names }
 }

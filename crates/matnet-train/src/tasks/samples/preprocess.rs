@@ -2,16 +2,17 @@
 
 use matnet::random::SeededRng;
 use matnet_data::Array;
+use matnet_data::transform::join::join_steps;
 use matnet_data::transform::log::Log;
 use matnet_data::transform::mel::LogMel;
 use matnet_data::transform::missing::{Fill, append_rows, missing_mask};
 use matnet_data::transform::permute::Permutation;
-use matnet_data::transform::scale::{ScalePer, Scaler};
+use matnet_data::transform::scale::{ScalePer, Scaler, ScalerFit};
 use matnet_data::transform::stft::Stft;
-use matnet_data::transform::windows::{NormalizeWindow, Windows};
+use matnet_data::transform::windows::{NormalizeWindow, WindowLevels, Windows};
 use serde::{Deserialize, Serialize};
 
-use super::{Inputs, SampleDataConfig};
+use super::{Inputs, SampleDataConfig, StoredInputs};
 use crate::{Error, Result};
 
 /// The transforms of every input, and of the targets, with their fitted numbers. They are applied in this order.
@@ -36,6 +37,9 @@ pub struct Preprocess {
     pub permutation: Option<Permutation>,
     /// Shift and scale.
     pub scaler: Option<Scaler>,
+    /// Whether the steps of spectrograms are put beside each other, to one matrix per sample. Padding stays as it is.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub join: bool,
     /// Windows over a table: the inputs are the last rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
@@ -63,6 +67,10 @@ impl Preprocess {
         if config.is_plain() {
             return Ok((fitted, inputs, lengths));
         }
+        if let Inputs::Stored(stored) = inputs {
+            let (fitted, stored) = Self::fit_stored(config, stored, train)?;
+            return Ok((fitted, Inputs::Stored(stored), lengths));
+        }
         let mut array = inputs.into_array()?;
         if let Some(method) = config.missing.method() {
             fitted.fill = Some(Fill::fit(method, &array, &lengths, train)?);
@@ -83,7 +91,34 @@ impl Preprocess {
             scaler.apply_padded(&mut array, &lengths)?;
             fitted.scaler = Some(scaler);
         }
+        fitted.join = config.joins_spectra();
+        (array, lengths) = fitted.joined(array, lengths)?;
         Ok((fitted, Inputs::Floats(with_mask(array, mask)?), lengths))
+    }
+
+    /// The same for inputs in a file, sample by sample, to the same bits. None of them has missing values.
+    fn fit_stored(
+        config: &SampleDataConfig,
+        stored: StoredInputs,
+        train: &[usize],
+    ) -> Result<(Self, StoredInputs)> {
+        let (spectrogram, log_mel, log) = (config.spectrogram, config.log_mel, config.log);
+        let mut fitted = Self { spectrogram, log_mel, log, ..Self::default() };
+        let [rows, cols] = sides(stored.transformed(0, &fitted)?.shape());
+        if config.permute {
+            let rng = &mut SeededRng::new(config.seed, "permute");
+            fitted.permutation = Some(Permutation::random(rows, cols, rng));
+        }
+        if let Some(method) = config.scale.method() {
+            let per = config.scale_per.unwrap_or(ScalePer::Whole);
+            let mut fit = ScalerFit::new(method, per, rows, cols);
+            for &at in train {
+                fit.add(&stored.transformed(at, &fitted)?, stored.length(at))?;
+            }
+            fitted.scaler = Some(fit.finish()?);
+        }
+        let stored = stored.with(&fitted)?;
+        Ok((fitted, stored))
     }
 
     /// Transforms any number of inputs; `lengths` are those of padded sequences, and gives the new ones.
@@ -95,12 +130,20 @@ impl Preprocess {
             permutation.apply(&mut inputs)?;
         }
         if let Some(scaler) = &self.scaler {
-            match self.windows {
-                Some(_) => apply_to_windows(scaler, &mut inputs)?,
-                None => scaler.apply_padded(&mut inputs, &lengths)?,
-            }
+            scaler.apply_padded(&mut inputs, &lengths)?;
         }
+        let (inputs, lengths) = self.joined(inputs, lengths)?;
         Ok((with_mask(inputs, mask)?, lengths))
+    }
+
+    /// Transforms windows over a table, `[n, window, columns, 1]`, each by itself; gives what was taken out of each, too.
+    pub(super) fn apply_to_windows(&self, mut windows: Array) -> Result<(Array, Option<WindowLevels>)> {
+        let mask = self.filled(&mut windows, &[])?;
+        if let Some(scaler) = &self.scaler {
+            scaler.apply(&mut windows)?;
+        }
+        let levels = self.normalize_window.map(|how| how.normalize(&mut windows)).transpose()?;
+        Ok((with_mask(windows, mask)?, levels))
     }
 
     /// Fills missing values, and gives the rows that say which they were.
@@ -124,6 +167,11 @@ impl Preprocess {
         Ok((inputs, lengths))
     }
 
+    /// One matrix per sample, without a length, if the steps are joined.
+    fn joined(&self, inputs: Array, lengths: Vec<usize>) -> Result<(Array, Vec<usize>)> {
+        if self.join { Ok((join_steps(&inputs)?, Vec::new())) } else { Ok((inputs, lengths)) }
+    }
+
     /// Whether inputs keep their shape.
     pub(super) fn keeps_shape(&self) -> bool {
         !self.missing_mask && self.spectrogram.is_none() && self.log_mel.is_none() && self.windows.is_none()
@@ -133,6 +181,7 @@ impl Preprocess {
     pub(super) fn apply_to(&self, inputs: Inputs, lengths: Vec<usize>) -> Result<(Inputs, Vec<usize>)> {
         match (Self { target_scaler: None, ..self.clone() }) == Self::default() {
             true => Ok((inputs, lengths)),
+            false if let Inputs::Stored(stored) = inputs => Ok((Inputs::Stored(stored.with(self)?), lengths)),
             false => {
                 let (array, lengths) = self.apply(inputs.into_array()?, &lengths)?;
                 Ok((Inputs::Floats(array), lengths))
@@ -153,16 +202,6 @@ impl Preprocess {
         let values = (0..shape[0]).flat_map(last).copied().collect();
         Ok(Array::new([vec![shape[0], window], shape[2..].to_vec()].concat(), values)?)
     }
-}
-
-/// Scales windows `[n, time, columns]` or `[n, time, columns, 1]`, each column by its own scale.
-fn apply_to_windows(scaler: &Scaler, inputs: &mut Array) -> Result<()> {
-    let shape = inputs.shape().to_vec();
-    let by_column = Array::new([shape[0], shape[1], shape[2], 1], inputs.data().to_vec())?;
-    let mut by_column = by_column;
-    scaler.apply(&mut by_column)?;
-    *inputs = Array::new(shape, by_column.into_data())?;
-    Ok(())
 }
 
 fn with_mask(inputs: Array, mask: Option<Array>) -> Result<Array> {

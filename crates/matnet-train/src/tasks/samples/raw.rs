@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use matnet::random::SeededRng;
-use matnet_data::catalog::{Cache, LoadOptions, MovingSequences};
-use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, Target};
+use matnet_data::catalog::{self, Cache, LoadOptions, MovingSequences};
+use matnet_data::local::Layout;
+use matnet_data::transform::join::join_steps;
+use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, StoredArray, Target};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 
-use super::{Inputs, Missing, SampleDataConfig, target};
+use super::{Inputs, Missing, SampleDataConfig, StoredInputs, stored, target};
 use crate::run::checksummed::hex;
 use crate::tasks::source;
 use crate::{Error, Result};
@@ -93,6 +95,11 @@ impl Raw {
     }
 
     fn samples(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
+        if catalog::get(&config.source).is_err()
+            && let Some((samples, notes)) = stored::open(config)?
+        {
+            return Self::stored(config, samples, notes);
+        }
         let found = source::open(&config.source, cache, options(config), &config.read_options())?;
         let Loaded { contents, notes } = found.ok_or_else(|| source::not_found(&config.source))?;
         if let Contents::Table(_) = contents {
@@ -129,8 +136,35 @@ impl Raw {
         {
             return Err(error);
         }
-        let Samples { inputs, lengths, target, weights, groups, split, .. } = samples;
+        let Samples { mut inputs, mut lengths, target, weights, groups, split, .. } = samples;
+        // Files were read as `layout` says.
+        if let Some(layout) = config.layout.filter(|_| catalog::get(&config.source).is_ok()) {
+            let is_sequence = inputs.shape().len() == 4;
+            if !is_sequence && !config.joins_spectra() {
+                let what = format!("`{}` holds no sequences; `layout` is for those", config.source);
+                return Err(Error::data_key("data.layout", what));
+            }
+            if layout == Layout::Matrix && !config.joins_spectra() {
+                // Padding stays: matrices have one size.
+                (inputs, lengths) = (join_steps(&inputs)?, Vec::new());
+            }
+        }
         let inputs = Inputs::Floats(inputs);
+        Ok(Self { lengths, weights, groups, official: split, ..Self::new(inputs, target, notes) })
+    }
+
+    /// Samples whose inputs stay in their file.
+    fn stored(config: &SampleDataConfig, samples: Samples<StoredArray>, notes: Vec<String>) -> Result<Self> {
+        let Samples { inputs, lengths, target, weights, groups, split, .. } = samples;
+        if let Target::Matrices(numbers) | Target::Values { values: numbers, .. } = &target
+            && let Some(at) = numbers.data().iter().position(|x| !x.is_finite())
+        {
+            let sample = at / (numbers.data().len() / numbers.len().max(1)).max(1);
+            let what = format!("the target of sample {sample} holds {}", numbers.data()[at]);
+            let what = format!("{}: {what}; finite numbers expected", config.source);
+            return Err(Error::data_key("data.source", what));
+        }
+        let inputs = Inputs::Stored(StoredInputs::new(inputs, &lengths, &config.source)?);
         Ok(Self { lengths, weights, groups, official: split, ..Self::new(inputs, target, notes) })
     }
 
@@ -159,6 +193,7 @@ impl Raw {
         self.inputs = match &self.inputs {
             Inputs::Floats(array) => Inputs::Floats(array.select(&order)?),
             Inputs::Bytes(bytes) => Inputs::Bytes(bytes.select(&order)?),
+            Inputs::Stored(stored) => Inputs::Floats(stored.select(&order)?),
         };
         self.target = self.target.select(&order, count)?;
         fn pick<T: Copy>(all: &mut Vec<T>, order: &[usize]) {
@@ -220,21 +255,27 @@ impl Raw {
         ))
     }
 
-    /// Fails unless weights are numbers of at least 0, and not all 0 in training.
-    pub fn check_weights(&self, train: &[usize]) -> Result<()> {
+    /// Fails unless weights are numbers of at least 0, and not all 0 in a split: losses and metrics are divided by their sum.
+    pub fn check_weights(&self, splits: &SplitIndices) -> Result<()> {
         if let Some(at) = self.weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
             let what = format!("the weight of sample {at} is {}; at least 0 expected", self.weights[at]);
             return Err(Error::data_key("data.source", what));
         }
-        if !self.weights.is_empty() && train.iter().all(|&at| self.weights[at] == 0.0) {
-            return Err(Error::data_key("data.source", "all training samples have weight 0"));
+        let named = [("training", &splits.train), ("validation", &splits.valid), ("test", &splits.test)];
+        for (name, samples) in named.into_iter().filter(|(_, samples)| !samples.is_empty()) {
+            if !self.weights.is_empty() && samples.iter().all(|&at| self.weights[at] == 0.0) {
+                return Err(Error::data_key("data.source", format!("all {name} samples have weight 0")));
+            }
         }
         Ok(())
     }
 
     /// Over inputs, targets, groups, lengths and weights, and their shapes.
     pub fn checksum(&self) -> String {
-        let mut sha = Sha256::new();
+        let mut sha = match &self.inputs {
+            Inputs::Stored(stored) => stored.hash(),
+            _ => Sha256::new(),
+        };
         let mut add = |array: &Array| {
             sha.update(format!("{:?}", array.shape()));
             for chunk in array.data().chunks(1 << 14) {

@@ -21,6 +21,7 @@ use crate::config::{Loss, TrainConfig, from_table, keys_of};
 use crate::task::{
     BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, FILES, Loaded, NetOf,
     OtherData, PredictRequest, PredictedBatch, PredictionStream, Predictions, Pretraining, Task, evaluate,
+    recorded_states,
 };
 use crate::{Error, Result, Split};
 
@@ -243,7 +244,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
-        request.refuse_states()?;
+        let layer = request.hidden_layer(&loaded.kind)?;
         request.refuse_edges()?;
         let source = request.input.to_string_lossy();
         let data = QaData::load_other(&source, &loaded.data_config, &loaded.metadata.words, request.cache);
@@ -251,14 +252,18 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
         let total = data.indices.test.len();
         let batch_size = request.batch_size.unwrap_or(FILES);
         let starts = (0..total).step_by(batch_size);
+        let classes = if layer.is_some() { Vec::new() } else { loaded.metadata.words.clone() };
         let batches = starts.map(move |start| {
             let examples = &data.indices.test[start..total.min(start + batch_size)];
-            let scores = loaded.net.forward(data.batch(examples), &mut Mode::Eval);
-            let predictions = Predictions::of_scores(scores, |words| vec![examples.len(), words])?;
+            let mut mode = if layer.is_some() { Mode::Eval.record() } else { Mode::Eval };
+            let scores = loaded.net.forward(data.batch(examples), &mut mode);
+            let predictions = match &layer {
+                Some(layer) => recorded_states(&mode, layer)?,
+                None => Predictions::of_scores(scores, |words| vec![examples.len(), words])?,
+            };
             let names = examples.iter().map(|&at| data.question(&data.examples[at]).text.clone()).collect();
             Ok(PredictedBatch { predictions, names: Some(names) })
         });
-        let classes = loaded.metadata.words.clone();
         let columns = Vec::new();
         Ok(PredictionStream { unit: "question", total, classes, columns, batches: Box::new(batches) })
     }

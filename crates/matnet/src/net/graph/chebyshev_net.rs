@@ -122,9 +122,11 @@ impl ChebyshevNet {
         check_nodes("chebyshev net", input, self.num_features);
         let features = drop_features(&input.features, self.input_dropout, mode);
         let mut state = self.layer[0].forward(&input.links, 0, &features);
+        mode.observe(|| "layer.0".to_owned(), &state);
         for at in 1..depth {
             let dropped = self.dropout.forward(state, mode).into();
             state = self.layer[at].forward(&input.links, at * self.order, &dropped);
+            mode.observe(|| format!("layer.{at}"), &state);
         }
         if self.order == 0 {
             // No layer has aggregated, so none has reduced the state to the nodes of the batch.

@@ -187,11 +187,14 @@ impl GraphNet for ColumnNet {
     fn hidden(&self, input: &GraphInput, mode: &mut Mode) -> Tensor<2> {
         check_nodes("column net", input, self.num_features);
         let features = drop_features(&input.features, self.input_dropout, mode);
-        let first = self.input.forward(&features);
-        (0..self.depth).fold(first, |state, hop| {
-            let layer = &self.layer[hop.min(self.layer.len() - 1)];
-            layer.forward(input.links.hop(hop), state, mode)
-        })
+        let mut state = self.input.forward(&features);
+        mode.observe(|| "input".to_owned(), &state);
+        for hop in 0..self.depth {
+            let at = hop.min(self.layer.len() - 1);
+            state = self.layer[at].forward(input.links.hop(hop), state, mode);
+            mode.observe(|| format!("layer.{at}"), &state);
+        }
+        state
     }
 
     fn linking(&self) -> Linking {

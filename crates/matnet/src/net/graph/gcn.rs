@@ -111,9 +111,11 @@ impl Gcn {
         check_nodes("gcn", input, self.num_features);
         let features = drop_features(&input.features, self.input_dropout, mode);
         let mut state = self.layer[0].forward(&input.links.hop(0)[0], &features);
+        mode.observe(|| "layer.0".to_owned(), &state);
         for hop in 1..depth {
             let dropped = self.dropout.forward(state, mode).into();
             state = self.layer[hop].forward(&input.links.hop(hop)[0], &dropped);
+            mode.observe(|| format!("layer.{hop}"), &state);
         }
         state
     }

@@ -291,7 +291,7 @@ impl EndToEnd {
             }
             let read = batched_product(weights, memory[values].clone());
             state = self.carried(state, hop) + read;
-            mode.observe(|| format!("hop {}", hop + 1), &state);
+            mode.observe(|| format!("hop.{hop}"), &state);
         }
         let answer = match &self.heads {
             None => state.reshape([batch, d]),

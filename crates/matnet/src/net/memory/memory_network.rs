@@ -218,7 +218,7 @@ impl MemoryNetwork {
                 None => loss,
             });
             self.take(&mut batch, &right);
-            mode.observe(|| format!("hop {}", hop + 1), &batch.question);
+            mode.observe(|| format!("hop.{hop}"), &batch.question);
         }
         let scores = self.response(&batch);
         let right: Vec<Option<u32>> = answers.iter().map(|&answer| Some(answer)).collect();
@@ -256,7 +256,7 @@ impl MemoryNetwork {
                     _ => None,
                 });
             }
-            mode.observe(|| format!("hop {}", hop + 1), &batch.question);
+            mode.observe(|| format!("hop.{hop}"), &batch.question);
         }
         (self.response(&batch), chosen)
     }

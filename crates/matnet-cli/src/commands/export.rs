@@ -1,0 +1,25 @@
+//! `matnet export`
+
+use std::io::{self, Write};
+
+use matnet_onnx::{Error, Options};
+use matnet_train::Run;
+
+use crate::cli::Export;
+use crate::failure::{Failure, Outcome};
+
+/// Writes a trained net as ONNX.
+pub fn run(args: Export) -> Outcome {
+    let run = Run::at(&args.run);
+    let mut options = Options::default();
+    options.lengths = args.lengths.then_some(true);
+    matnet_onnx::write(&args.onnx, &run, args.weights.file(), &options).map_err(|error| match error {
+        Error::Refused(what) => Failure::Usage(format!("{}: {what}", args.run.display())),
+        Error::Run(error) => error.into(),
+    })?;
+    if !args.quiet {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{} written, opset {}", args.onnx.display(), matnet_onnx::OPSET)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Samples that stay in their file, because they would not fit into memory: the same bits as from memory.
+
+mod common;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::{bytes, matnet, process, same};
+use matnet_data::format::npy;
+use tempfile::TempDir;
+
+/// From what size on inputs stay in their file: any, or none.
+const STREAM: [(&str, &str); 2] = [("stored", "0"), ("loaded", "1000000000000")];
+
+/// A folder with the arrays of 120 samples in `data/`: matrices 6×5, or sequences of 4 of them whose lengths differ.
+fn folder(sequences: bool) -> (TempDir, PathBuf) {
+    let temporary = TempDir::new().unwrap();
+    let path = temporary.path().to_owned();
+    std::fs::create_dir(path.join("data")).unwrap();
+    let file = |name: &str| File::create(path.join("data").join(name)).unwrap();
+    let shape: &[usize] = if sequences { &[120, 4, 6, 5] } else { &[120, 6, 5] };
+    let classes: Vec<i64> = (0..120).map(|at| at * 7 % 3).collect();
+    let size = shape[1..].iter().product::<usize>();
+    let number = |at: usize| ((at * 7919 % 1009) as f32 / 200.0) + (classes[at / size] * 2) as f32;
+    let numbers: Vec<f32> = (0..120 * size).map(number).collect();
+    npy::write_f32(&mut file("x.npy"), shape, &numbers).unwrap();
+    npy::write_i64(&mut file("y.npy"), &[120], &classes).unwrap();
+    if sequences {
+        let lengths: Vec<i64> = (0..120).map(|at| 1 + at % 4).collect();
+        npy::write_i64(&mut file("length.npy"), &[120], &lengths).unwrap();
+    }
+    (temporary, path)
+}
+
+fn config(folder: &Path, data: &str, model: &str) {
+    let text = format!(
+        "[data]\nsource = 'data'\n{data}\n[model]\n{model}\n[train]\nepochs = 3\nbatch_size = 8\nlog_test = true\n"
+    );
+    std::fs::write(folder.join("c.toml"), text).unwrap();
+}
+
+/// Runs a command that must succeed; gives its output.
+fn ok(folder: &Path, args: &[&str], above: &str) -> String {
+    let mut command = matnet(folder, args);
+    command.env("MATNET_STREAM_ABOVE", above);
+    let (code, out, err) = process::output(command);
+    assert_eq!(code, 0, "{args:?}: {err}");
+    out
+}
+
+#[test]
+fn samples_in_a_file_give_the_bits_of_samples_in_memory() {
+    let feedforward = "kind = 'feedforward'\nhidden = [4, 4]";
+    let recurrent = "kind = 'sequence-classifier'\nhidden = [4, 4]";
+    let cases = [
+        (false, "", feedforward),
+        (false, "shuffle_block = 7", feedforward),
+        (false, "shuffle_block = 3\nscale = 'standardize'\nscale_per = 'entry'\npermute = true", feedforward),
+        (false, "scale = 'min-max'\nocclusion = [2, 2]", "kind = 'autoencoder'\nhidden = [4, 4]\ndepth = 2"),
+        (false, "limit = 70\nscale = 'standardize'", feedforward),
+        (true, "shuffle_block = 5\nscale = 'standardize'\nscale_per = 'row'", recurrent),
+        (true, "", recurrent),
+        (false, "spectrogram = { window = 4, overlap = 2 }", recurrent),
+    ];
+    for (sequences, data, model) in cases {
+        let (_temporary, folder) = folder(sequences);
+        config(&folder, data, model);
+        for (out, above) in STREAM {
+            ok(&folder, &["train", "c.toml", "-q", "--out", out], above);
+        }
+        let [stored, loaded] = STREAM.map(|(out, _)| folder.join(out));
+        assert_eq!(bytes(&stored).len(), 7, "{data}");
+        same(&stored, &loaded);
+        // What is trained is also evaluated and used in the same way.
+        let eval = STREAM.map(|(_, above)| ok(&folder, &["eval", "stored", "--json"], above));
+        assert_eq!(eval[0], eval[1], "{data}");
+        let other = STREAM.map(|(_, above)| ok(&folder, &["eval", "stored", "--data", "data"], above));
+        assert_eq!(other[0], other[1], "{data}");
+        ok(&folder, &["predict", "stored", "-q", "--input", "data", "--output", "p.npy"], "0");
+        assert!(folder.join("p.npy").exists());
+    }
+}
+
+#[test]
+fn a_folder_of_arrays_is_an_npz() {
+    let (_temporary, folder) = folder(true);
+    config(&folder, "scale = 'standardize'", "kind = 'sequence-classifier'\nhidden = [4, 4]");
+    let mut writer = matnet_data::format::npz::NpzWriter::new(File::create(folder.join("data.npz")).unwrap());
+    for name in ["x", "y", "length"] {
+        let bytes = std::fs::read(folder.join("data").join(format!("{name}.npy"))).unwrap();
+        writer.add(name, |out| out.write_all(&bytes)).unwrap();
+    }
+    writer.finish().unwrap();
+    ok(&folder, &["train", "c.toml", "-q", "--out", "a"], "0");
+    ok(&folder, &["train", "c.toml", "-q", "--out", "b", "--set", "data.source=data.npz"], "0");
+    let text = |run: &str, file: &str| std::fs::read_to_string(folder.join(run).join(file)).unwrap();
+    assert_eq!(text("a", "metrics.csv"), text("b", "metrics.csv"));
+    let a = text("a", "config.toml").replace("source = \"data\"", "source = \"data.npz\"");
+    assert_eq!(a, text("b", "config.toml"), "the checksum of the data, too");
+    // Predictions as well, with their lengths.
+    for input in ["data", "data.npz"] {
+        ok(&folder, &["predict", "a", "-q", "--input", input, "--output", &format!("{input}.csv")], "0");
+    }
+    let predicted = |input: &str| std::fs::read_to_string(folder.join(format!("{input}.csv"))).unwrap();
+    assert_eq!(predicted("data"), predicted("data.npz"));
+}
+
+#[test]
+fn killed_again_and_again_it_ends_in_the_same_bytes() {
+    let (_temporary, folder) = folder(false);
+    config(&folder, "shuffle_block = 7\nscale = 'standardize'", "kind = 'feedforward'\nhidden = [4, 4]");
+    let long = ["train", "c.toml", "-q", "--set", "train.epochs=30", "--out"];
+    ok(&folder, &[&long[..], &["whole"]].concat(), "1000000000000");
+    let killed = [&long[..], &["killed", "--save-every", "0"]].concat();
+    let command = || {
+        let mut command = matnet(&folder, &killed);
+        command.env("MATNET_STREAM_ABOVE", "0");
+        command
+    };
+    process::kill_at_least(2, command, &folder.join("killed"), 100);
+    same(&folder.join("whole"), &folder.join("killed"));
+}
+
+#[test]
+fn a_file_that_is_cut_off_while_it_is_used_is_an_error() {
+    let (_temporary, folder) = folder(false);
+    config(&folder, "", "kind = 'feedforward'\nhidden = [4, 4]");
+    let args = ["train", "c.toml", "-q", "--set", "train.epochs=1000000", "--out", "x", "--save-every", "0"];
+    let mut command = matnet(&folder, &args);
+    let child = command.env("MATNET_STREAM_ABOVE", "0").stderr(Stdio::piped()).spawn().unwrap();
+    while !folder.join("x/last.ckpt").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    File::options().write(true).open(folder.join("data/x.npy")).unwrap().set_len(1000).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(err.trim(), "error: data/x.npy: was cut off while it was read");
+}
+
+#[test]
+fn every_mistake_gets_one_clear_error() {
+    let (_temporary, folder) = folder(false);
+    config(&folder, "", "kind = 'feedforward'\nhidden = [4, 4]");
+    let error = |args: &[&str], above: &str| {
+        let mut command = matnet(&folder, &[&["train", "c.toml", "--out", "x"], args].concat());
+        command.env("MATNET_STREAM_ABOVE", above);
+        let (code, _, err) = process::output(command);
+        assert!(code == 1 || code == 2, "{err}");
+        err
+    };
+    let err = error(&[], "much");
+    assert!(err.contains("MATNET_STREAM_ABOVE=much; a number of bytes expected"), "{err}");
+    let err = error(&["--set", "data.shuffle_block=0"], "0");
+    assert!(err.contains("data.shuffle_block: 0; must be at least 1"), "{err}");
+    // A number that is not finite is found before anything is trained, wherever it stands.
+    let mut whole = std::fs::read(folder.join("data/x.npy")).unwrap();
+    let end = whole.len();
+    whole[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    std::fs::write(folder.join("data/x.npy"), &whole).unwrap();
+    let [stored, loaded] = STREAM.map(|(_, above)| error(&[], above));
+    assert!(stored.contains("data.source: data: sample 119 holds NaN; finite numbers expected"), "{stored}");
+    assert_eq!(stored.lines().last(), loaded.lines().last());
+    std::fs::write(folder.join("data/x.npy"), &whole[..end - 4]).unwrap();
+    let err = error(&[], "0");
+    assert!(err.contains("x.npy: says 14400 bytes follow, but only 14396 do"), "{err}");
+    assert!(!folder.join("x").exists());
+}

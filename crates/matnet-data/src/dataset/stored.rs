@@ -1,0 +1,238 @@
+//! A dense array that stays in its file, for data larger than memory.
+//!
+//! Values are read by position when they are asked for, not through a memory map: a file that is cut off meanwhile is an error like any
+//! other and not the end of the process, and only what is asked for counts as memory of the process.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::format::bounded::Input;
+use crate::format::npy;
+use crate::format::raw::{DType, byte_count, decode_into};
+use crate::{Array, Error, Result, faults, memory};
+
+/// Numbers in a file, in row-major order; the first axis counts the samples.
+#[derive(Clone, Debug)]
+pub struct StoredArray {
+    path: PathBuf,
+    file: Arc<File>,
+    /// Where the first number begins.
+    start: u64,
+    shape: Vec<usize>,
+    dtype: DType,
+    big_endian: bool,
+}
+
+impl StoredArray {
+    /// The array of an `.npy` file, not compressed and in C order; `None` if it is otherwise, and must be read as a whole. The
+    /// size of the file is checked.
+    pub fn open(path: impl AsRef<Path>) -> Result<Option<Self>> {
+        let path = path.as_ref();
+        let mut input = Input::open_packed(path)?;
+        let size = input.left();
+        if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")) {
+            return Ok(None);
+        }
+        let head = npy::header(&mut input)?;
+        let text = matches!(head.dtype, DType::Bytes(_) | DType::Text(_));
+        let (Some(size), Some(left), false, false) = (size, input.left(), head.fortran, text) else {
+            return Ok(None);
+        };
+        let Some(bytes) = byte_count(&head.shape, head.dtype) else {
+            return Err(input.error(format!("shape {:?} is too large", head.shape)));
+        };
+        input.expect_left(bytes)?;
+        if left > bytes {
+            return Err(input.error("has trailing bytes after its last number"));
+        }
+        let file = faults::file().and_then(|()| File::open(path)).map_err(|error| Error::io(path, error))?;
+        Ok(Some(Self {
+            path: path.to_owned(),
+            file: Arc::new(file),
+            start: size - left,
+            shape: head.shape,
+            dtype: head.dtype,
+            big_endian: head.big_endian,
+        }))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The shape, outermost axis first.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The number of samples.
+    pub fn len(&self) -> usize {
+        self.shape.first().copied().unwrap_or(0)
+    }
+
+    /// Whether there is no sample.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The numbers of one sample.
+    pub fn sample_size(&self) -> usize {
+        self.shape.iter().skip(1).product()
+    }
+
+    /// The bytes that all of it would take as `f32`.
+    pub fn bytes_in_memory(&self) -> u64 {
+        (self.len() as u64).saturating_mul(self.sample_size() as u64).saturating_mul(4)
+    }
+
+    /// Appends some numbers of a sample.
+    pub fn read(&self, sample: usize, range: Range<usize>, into: &mut Vec<f32>) -> Result<()> {
+        if sample >= self.len() || range.start > range.end || range.end > self.sample_size() {
+            let what = format!("numbers {range:?} of sample {sample}, where the shape is {:?}", self.shape);
+            return Err(Error::format(&self.path, what));
+        }
+        let first = sample as u64 * self.sample_size() as u64 + range.start as u64;
+        self.read_numbers(first, range.len(), into)
+    }
+
+    /// Samples that stand one after another.
+    pub fn samples(&self, range: Range<usize>) -> Result<Array> {
+        let mut values = memory::with_capacity(range.len() * self.sample_size(), self.path.display())?;
+        self.read_numbers(range.start as u64 * self.sample_size() as u64, values.capacity(), &mut values)?;
+        self.array(range.len(), values)
+    }
+
+    /// Some samples, in this order.
+    pub fn select(&self, indices: &[usize]) -> Result<Array> {
+        let mut values = memory::with_capacity(indices.len() * self.sample_size(), self.path.display())?;
+        for &at in indices {
+            self.read(at, 0..self.sample_size(), &mut values)?;
+        }
+        self.array(indices.len(), values)
+    }
+
+    /// Reads the bytes of a sample, so that the system has them at hand when they are asked for.
+    pub fn touch(&self, sample: usize, scratch: &mut Vec<u8>) -> Result<()> {
+        let size = self.sample_size() * self.dtype.size();
+        scratch.resize(size, 0);
+        self.read_bytes(sample as u64 * size as u64, scratch)
+    }
+
+    fn array(&self, count: usize, values: Vec<f32>) -> Result<Array> {
+        let mut shape = self.shape.clone();
+        shape[0] = count;
+        Array::new(shape, values)
+    }
+
+    /// Appends so many numbers from the one at `first` on.
+    fn read_numbers(&self, first: u64, count: usize, into: &mut Vec<f32>) -> Result<()> {
+        /// Numbers that are read at once.
+        const BLOCK: usize = 1 << 16;
+        let size = self.dtype.size();
+        let mut bytes = vec![0; count.min(BLOCK) * size];
+        let mut done = 0;
+        while done < count {
+            let block = &mut bytes[..(count - done).min(BLOCK) * size];
+            self.read_bytes((first + done as u64) * size as u64, block)?;
+            decode_into(block, self.dtype, self.big_endian, into);
+            done += block.len() / size.max(1);
+        }
+        Ok(())
+    }
+
+    fn read_bytes(&self, from: u64, into: &mut [u8]) -> Result<()> {
+        let read = faults::file().and_then(|()| read_exact_at(&self.file, into, self.start + from));
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Error::format(&self.path, "was cut off while it was read"),
+            _ => Error::io(&self.path, error),
+        })
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, into: &mut [u8], from: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, into, from)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut into: &mut [u8], mut from: u64) -> io::Result<()> {
+    while !into.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, into, from)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                into = &mut into[read..];
+                from += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn read_exact_at(_file: &File, _into: &mut [u8], _from: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn npy(code: &str, shape: &[usize], body: &[u8]) -> Vec<u8> {
+        let mut file = Vec::new();
+        npy::write_header(&mut file, code, shape).unwrap();
+        file.extend(body);
+        file
+    }
+
+    #[test]
+    fn a_stored_array_holds_what_a_read_one_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let numbers: Vec<i16> = (0..60).map(|at| at * 37 - 900).collect();
+        let little: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let big: Vec<u8> = numbers.iter().flat_map(|x| x.to_be_bytes()).collect();
+        for (code, body) in [("<i2", &little), (">i2", &big)] {
+            std::fs::write(&path, npy(code, &[5, 3, 4], body)).unwrap();
+            let stored = StoredArray::open(&path).unwrap().unwrap();
+            let whole = npy::read(&path).unwrap().into_array(&path).unwrap();
+            assert_eq!(stored.samples(0..5).unwrap(), whole);
+            assert_eq!(stored.select(&[4, 0, 4]).unwrap(), whole.select(&[4, 0, 4]).unwrap());
+            let mut some = vec![1.0];
+            stored.read(3, 2..7, &mut some).unwrap();
+            assert_eq!(some[1..], whole.sample(3)[2..7]);
+            assert!(stored.read(5, 0..1, &mut some).is_err() && stored.read(0, 3..13, &mut some).is_err());
+            assert_eq!((stored.sample_size(), stored.bytes_in_memory()), (12, 240));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let whole = npy("<f4", &[4, 2, 2], &[0; 64]);
+        let error = |path: &Path| StoredArray::open(path).unwrap_err().to_string();
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        assert!(error(&path).ends_with("x.npy: says 64 bytes follow, but only 63 do"), "{}", error(&path));
+        std::fs::write(&path, [&whole[..], b"x"].concat()).unwrap();
+        assert!(error(&path).ends_with("has trailing bytes after its last number"));
+        std::fs::write(&path, &whole).unwrap();
+        let stored = StoredArray::open(&path).unwrap().unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
+        let error = stored.samples(0..4).unwrap_err().to_string();
+        assert!(error.ends_with("x.npy: was cut off while it was read"), "{error}");
+    }
+
+    #[test]
+    fn other_orders_and_texts_are_read_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let text = String::from_utf8_lossy(&npy("<f4", &[1, 1, 1], &[])).into_owned();
+        std::fs::write(&path, npy("|S1", &[2], b"ab")).unwrap();
+        assert!(StoredArray::open(&path).unwrap().is_none());
+        assert!(text.contains("'fortran_order': False"));
+    }
+}

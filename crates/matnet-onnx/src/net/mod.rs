@@ -1,0 +1,21 @@
+//! Nets, one file per family.
+
+mod graph;
+mod matrices;
+mod sequences;
+
+pub use graph::add_gcn;
+pub use matrices::{add_autoencoder, add_feedforward};
+pub use sequences::{add_labeller, add_many_to_one, add_seq2seq};
+
+use matnet::Form;
+
+use crate::graph::{Graph, Value};
+
+/// A vector net flattens its matrices to states of one column; `axes` come before rows and columns.
+fn enter(graph: &mut Graph, form: Form, input: &Value, axes: usize) -> Value {
+    match form {
+        Form::Matrix => input.clone(),
+        Form::Vector => graph.reshape(input, &[&vec![0; axes][..], &[-1, 1]].concat()),
+    }
+}

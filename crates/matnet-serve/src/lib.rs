@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+//!
+//! A request's way: `server` (hyper) → `route` → `protocol` (tensors) → the `queue` of a `model` → its `batch` → back.
+
+#![forbid(unsafe_code)]
+
+mod batch;
+mod connection;
+mod error;
+mod http;
+mod metrics;
+mod model;
+mod options;
+mod page;
+mod protocol;
+mod queue;
+mod reload;
+mod route;
+mod server;
+mod token;
+
+pub use error::ServeError;
+pub use options::{ModelSpec, Options};
+pub use server::Server;
+pub use token::Token;

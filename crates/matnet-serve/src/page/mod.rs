@@ -1,0 +1,174 @@
+//! The page at `/`, and what it asks for: predictions for dropped files, and pictures of a net.
+
+use std::io::Write;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use hyper::StatusCode;
+use hyper::header::{self, HeaderValue};
+use matnet_data::catalog::Cache;
+use matnet_data::local::SampleReader;
+use matnet_report::picture::{Colormap, Grid, Tile, png};
+use matnet_train::draw::map_grids;
+use matnet_train::task::{PredictRequest, Predictions, Wanted};
+use matnet_train::{Error, Predictor};
+use serde_json::{Value, json};
+
+use crate::http::{Allowed, Answer, Refusal, answer, json};
+use crate::model::Model;
+
+/// Samples of a file that the page shows.
+const SAMPLES: usize = 12;
+/// Layers whose maps are shown.
+const LAYERS: usize = 12;
+/// Products of columns of U and V that are shown.
+const PRODUCTS: usize = 6;
+/// Steps of a sequence that are shown.
+const STEPS: usize = 16;
+/// Matrices with sides up to this are drawn whole.
+const MAX_SIDE: usize = 128;
+/// Files that can be dropped, by their endings.
+const ENDINGS: [&str; 14] =
+    ["npy", "npz", "csv", "tsv", "txt", "ts", "wav", "png", "jpg", "jpeg", "gif", "bmp", "pgm", "ppm"];
+
+/// The page itself.
+pub fn index() -> Answer {
+    let mut answer =
+        answer(StatusCode::OK, "text/html; charset=utf-8", Bytes::from_static(include_bytes!("index.html")));
+    let policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'";
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    answer
+}
+
+/// Pictures of U and V.
+pub async fn pictures(model: &Model) -> Allowed<Answer> {
+    let pictures = model.ask(|net| maps(net)).await?;
+    Ok(json(&json!({ "pictures": pictures.map_err(failed)? })))
+}
+
+fn failed(error: Error) -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+}
+
+/// U and V of every layer that has them.
+fn maps(net: &dyn Predictor) -> Result<Vec<Value>, Error> {
+    let weights = net.weights();
+    let mut layers: Vec<&str> = Vec::new();
+    for (path, _) in &weights {
+        let layer = path.rsplit_once('.').map_or("", |(layer, _)| layer);
+        if path.ends_with("row_map") && !layers.contains(&layer) {
+            layers.push(layer);
+        }
+    }
+    let mut pictures = Vec::new();
+    for layer in layers.into_iter().take(LAYERS) {
+        for (grid, caption) in map_grids(layer, &weights, PRODUCTS)? {
+            pictures.push(json!({ "layer": layer, "caption": caption, "png": encoded(&grid)? }));
+        }
+    }
+    Ok(pictures)
+}
+
+fn encoded(grid: &Grid) -> Result<String, Error> {
+    Ok(format!("data:image/png;base64,{}", STANDARD.encode(png(&grid.draw()?)?)))
+}
+
+/// Predictions for a file whose name is in the query: `name=three.png`.
+pub async fn predict(model: &Model, query: &str, file: Bytes) -> Allowed<Answer> {
+    let name = query.split('&').find_map(|pair| pair.strip_prefix("name=")).unwrap_or_default();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let Some(ending) = ending.filter(|ending| ENDINGS.contains(&&**ending)) else {
+        let endings = ENDINGS.join(", .");
+        return Err(Refusal::bad(format!("{name}: a file that ends in .{endings} expected")));
+    };
+    let current = model.current();
+    let result = model.ask(move |net| in_file(net, &ending, &file)).await?;
+    let shown = result.map_err(|error| match error {
+        Error::Io { .. } | Error::Report(_) => failed(error),
+        error => Refusal::bad(error.to_string()),
+    })?;
+    Ok(json(&json!({ "classes": current.interface.names, "samples": shown })))
+}
+
+/// The first samples of a file, with pictures and predictions.
+fn in_file(net: &dyn Predictor, ending: &str, bytes: &[u8]) -> Result<Vec<Value>, Error> {
+    let io = |source| Error::Io { path: std::env::temp_dir(), source };
+    let folder = tempfile::tempdir().map_err(io)?;
+    let path = folder.path().join(format!("file.{ending}"));
+    std::fs::File::create_new(&path).and_then(|mut file| file.write_all(bytes)).map_err(io)?;
+    let plain =
+        |error: Error| Error::Mismatch(error.to_string().replace(&path.display().to_string(), "the file"));
+    let cache = Cache::new(folder.path());
+    let request = PredictRequest {
+        input: &path,
+        edges: None,
+        batch_size: Some(SAMPLES),
+        wanted: Wanted::Predictions,
+        cache: &cache,
+    };
+    let mut stream = net.predict_file(&request).map_err(plain)?;
+    let Some(batch) = stream.batches.next().transpose().map_err(plain)? else { return Ok(Vec::new()) };
+    let inputs = inputs(&path);
+    (0..batch.predictions.values.len())
+        .map(|at| {
+            let picture = inputs.get(at).map(|steps| encoded(&grid(steps))).transpose()?;
+            sample(&batch.predictions, at, &stream.classes, &stream.columns, picture)
+        })
+        .collect()
+}
+
+/// The matrices of the first samples, as far as the file can be read without knowing the run.
+fn inputs(path: &Path) -> Vec<Vec<Tile>> {
+    let chunk = SampleReader::open(path).and_then(|reader| reader.keep_missing().next_chunk(SAMPLES));
+    let Ok(Some(chunk)) = chunk else { return Vec::new() };
+    (0..chunk.inputs.len()).map(|at| tiles(chunk.inputs.shape(), chunk.inputs.sample(at))).collect()
+}
+
+/// The matrices of one sample of an array of this shape.
+fn tiles(shape: &[usize], values: &[f32]) -> Vec<Tile> {
+    let [.., rows, cols] = *shape else { return Vec::new() };
+    let steps = values.chunks_exact((rows * cols).max(1)).take(STEPS);
+    steps.filter_map(|step| Tile::new(rows, cols, step).ok()).map(|tile| tile.subsampled(MAX_SIDE)).collect()
+}
+
+fn grid(steps: &[Tile]) -> Grid {
+    Grid::new(Colormap::Gray).with_row("", steps.iter().cloned())
+}
+
+/// What the page shows of one sample.
+fn sample(
+    predictions: &Predictions,
+    at: usize,
+    classes: &[String],
+    columns: &[String],
+    input: Option<String>,
+) -> Result<Value, Error> {
+    let (values, shape) = (predictions.values.sample(at), predictions.values.shape());
+    if !classes.is_empty() {
+        // Every step has a class, or the sample has one.
+        let steps = if shape.len() == 3 { shape[1] } else { 1 };
+        let length = predictions.lengths.get(at).copied().unwrap_or(steps);
+        let width = classes.len();
+        let best = |row: &[f32]| {
+            let better = |best: usize, class: usize| if row[class] > row[best] { class } else { best };
+            &classes[(0..width).fold(0, better)]
+        };
+        let labels: Vec<&String> = values.chunks_exact(width).take(length).map(best).collect();
+        let bars: Vec<Value> = match labels.len() {
+            1 => classes.iter().zip(values).map(|(name, value)| json!([name, value])).collect(),
+            _ => Vec::new(),
+        };
+        return Ok(json!({ "input": input, "labels": labels, "bars": bars }));
+    }
+    if !columns.is_empty() {
+        let values: Vec<Value> =
+            columns.iter().zip(values).map(|(name, value)| json!([name, value])).collect();
+        return Ok(json!({ "input": input, "values": values }));
+    }
+    let output = encoded(&grid(&tiles(shape, values)))?;
+    Ok(json!({ "input": input, "output": output }))
+}

@@ -1,0 +1,78 @@
+//! The datatypes of input tensors.
+
+use crate::http::{Allowed, Refusal};
+
+/// A datatype that becomes `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataType {
+    Bool,
+    Uint8,
+    Uint16,
+    Uint32,
+    Uint64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Fp32,
+    Fp64,
+}
+
+impl DataType {
+    /// Reads the name of the protocol.
+    pub fn parse(tensor: &str, name: &str) -> Allowed<Self> {
+        Ok(match name {
+            "BOOL" => Self::Bool,
+            "UINT8" => Self::Uint8,
+            "UINT16" => Self::Uint16,
+            "UINT32" => Self::Uint32,
+            "UINT64" => Self::Uint64,
+            "INT8" => Self::Int8,
+            "INT16" => Self::Int16,
+            "INT32" => Self::Int32,
+            "INT64" => Self::Int64,
+            "FP32" => Self::Fp32,
+            "FP64" => Self::Fp64,
+            _ => {
+                return Err(Refusal::bad(format!(
+                    "input {tensor}: datatype {name}; FP32, FP64, BOOL, INT8 to INT64 or UINT8 to UINT64 expected"
+                )));
+            }
+        })
+    }
+
+    /// Bytes of one value.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Bool | Self::Uint8 | Self::Int8 => 1,
+            Self::Uint16 | Self::Int16 => 2,
+            Self::Uint32 | Self::Int32 | Self::Fp32 => 4,
+            Self::Uint64 | Self::Int64 | Self::Fp64 => 8,
+        }
+    }
+
+    /// Values from bytes in little-endian order, whose number was checked.
+    pub fn read(self, bytes: &[u8]) -> Vec<f32> {
+        macro_rules! values {
+            ($type:ty) => {
+                bytes
+                    .chunks_exact(size_of::<$type>())
+                    .map(|value| <$type>::from_le_bytes(value.try_into().expect("so many bytes")) as f32)
+                    .collect()
+            };
+        }
+        match self {
+            Self::Bool => bytes.iter().map(|&byte| f32::from(u8::from(byte != 0))).collect(),
+            Self::Uint8 => values!(u8),
+            Self::Uint16 => values!(u16),
+            Self::Uint32 => values!(u32),
+            Self::Uint64 => values!(u64),
+            Self::Int8 => values!(i8),
+            Self::Int16 => values!(i16),
+            Self::Int32 => values!(i32),
+            Self::Int64 => values!(i64),
+            Self::Fp32 => values!(f32),
+            Self::Fp64 => values!(f64),
+        }
+    }
+}

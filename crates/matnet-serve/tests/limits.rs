@@ -1,0 +1,165 @@
+//! Broken, huge, slow and many requests: each gets a clear answer, and the server goes on.
+
+mod common;
+
+use std::io::{ErrorKind, Write};
+use std::net::Shutdown;
+use std::time::Duration;
+
+use common::{Client, inputs, json_request, options, reference, serve, serve_one};
+use matnet_serve::{Options, Token};
+
+const NAME: &str = "feedforward-plain-matrix";
+const INFER: &str = "/v2/models/feedforward-plain-matrix/infer";
+
+/// The server still predicts.
+fn goes_on(server: &common::Running) {
+    assert_eq!(server.infer(NAME, &inputs(NAME), &[]).status, 200);
+}
+
+#[test]
+fn broken_requests() {
+    let server = serve_one(NAME);
+    let good = json_request(&inputs(NAME), &[]);
+    for body in [&b""[..], b"{", b"\xff\xfe", b"null", &good[..good.len() - 1], &[b'['; 100_000]] {
+        let (status, message) = server.post(INFER, "", body).error();
+        assert_eq!(status, 400);
+        assert!(message.starts_with("the request is not valid: "), "{message}");
+    }
+    let length =
+        |length: &str| server.post(INFER, &format!("inference-header-content-length: {length}\r\n"), &good);
+    assert_eq!(length("x").error().1, "Inference-Header-Content-Length is \"x\"; a number of bytes expected");
+    assert_eq!(length("99999999").error().0, 400);
+    assert_eq!(length("18446744073709551616").error().0, 400);
+    // What is no HTTP at all is refused by hyper.
+    for text in ["\x16\x03\x01\x02\x00\x01\x00\x01\n\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n"] {
+        let mut client = server.connect();
+        client.send(text.as_bytes());
+        assert!(client.reply().is_none_or(|reply| reply.status == 400));
+    }
+    // A body that breaks off.
+    let mut client = server.connect();
+    client.send(format!("POST {INFER} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{{").as_bytes());
+    client.0.shutdown(Shutdown::Write).unwrap();
+    client.reply();
+    // A client that does not wait for its answer.
+    for _ in 0..20 {
+        let mut client = server.connect();
+        let head = format!("POST {INFER} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n", good.len());
+        client.send(&[head.as_bytes(), &good].concat());
+    }
+    goes_on(&server);
+    server.end().unwrap();
+}
+
+#[test]
+fn bodies_that_are_too_long_are_refused_while_they_arrive() {
+    let limit = 100_000;
+    let server = serve(&[(NAME, &reference(NAME))], Options { max_body: limit, ..options() });
+    let body = vec![b' '; 3 * limit];
+    let expected =
+        format!("the body has {} bytes or more; at most {limit} expected (--max-body)", body.len());
+    assert_eq!(server.post(INFER, "", &body).error(), (413, expected));
+    // Without a length that would say so.
+    let mut client = server.connect();
+    client.send(format!("POST {INFER} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n").as_bytes());
+    for _ in 0..30 {
+        client.send(format!("{:x}\r\n", limit / 10).as_bytes());
+        client.send(&body[..limit / 10]);
+        client.send(b"\r\n");
+    }
+    client.send(b"0\r\n\r\n");
+    assert_eq!(client.reply().unwrap().error().0, 413);
+    // A length beyond all memory: the answer comes once the client has sent what the server is willing to read.
+    let mut client = server.connect();
+    client.send(
+        format!("POST {INFER} HTTP/1.1\r\nhost: x\r\ncontent-length: 18446744073709551615\r\n\r\n")
+            .as_bytes(),
+    );
+    while client.send(&body) {}
+    client.reply();
+    goes_on(&server);
+}
+
+#[test]
+fn slow_clients_do_not_wait_for_ever() {
+    let soon = Duration::from_millis(200);
+    let server =
+        serve(&[(NAME, &reference(NAME))], Options { timeout: soon, idle_timeout: soon, ..options() });
+    // A body that does not end.
+    let mut client = server.connect();
+    client.send(format!("POST {INFER} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{{").as_bytes());
+    let error = client.reply().unwrap().error();
+    assert_eq!(error, (408, "the body did not arrive within 0.2 s".to_owned()));
+    assert!(client.reply().is_none(), "the connection is closed");
+    // A head that does not end, and a connection without any.
+    let mut client = server.connect();
+    client.send(b"GET /v2 HTTP/1.1\r\nhost:");
+    assert!(client.reply().is_none_or(|reply| reply.status == 408));
+    assert!(server.connect().reply().is_none());
+    drop(server);
+    // A client that does not read: its answers fill the buffers of the system, then the connection ends.
+    let server = serve(&[(NAME, &reference(NAME))], Options { timeout: soon, ..options() });
+    let mut client = server.connect();
+    let request = "GET / HTTP/1.1\r\nhost: x\r\n\r\n".repeat(100);
+    // Without the end of the connection this would be refused only when the server has no more memory.
+    let refused = (0..100_000).find_map(|_| client.0.write_all(request.as_bytes()).err());
+    let error = refused.expect("the server reads requests without end from a client that does not read");
+    assert!(matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset), "{error}");
+    assert_eq!(server.get("/v2").status, 200);
+}
+
+#[test]
+fn ten_thousand_idle_connections() {
+    // The client's end of each is a file of this process, too.
+    let server = serve_one(NAME);
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let files = limits.lines().find(|line| line.starts_with("Max open files"));
+    let files: usize = files.and_then(|line| line.split_whitespace().nth(3)?.parse().ok()).unwrap_or(1024);
+    let count = 10_000.min((files - 200) / 2);
+    if count < 10_000 {
+        eprintln!("NOTE: only {count} connections, because a process may open {files} files here");
+    }
+    let mut idle: Vec<Client> = (0..count).map(|_| server.connect()).collect();
+    goes_on(&server);
+    for client in &mut idle {
+        assert_eq!(client.ask("GET", "/v2/health/live", "", b"").status, 200);
+    }
+    assert!(server.metric("matnet_connections ") >= count as f64);
+    goes_on(&server);
+    server.end().unwrap();
+    assert!(idle.iter_mut().all(|client| client.reply().is_none()), "idle connections are closed at the end");
+}
+
+#[test]
+fn connections_beyond_the_limit_are_told_so() {
+    let server = serve(&[(NAME, &reference(NAME))], Options { max_connections: 2, ..options() });
+    let mut open: Vec<Client> = (0..2).map(|_| server.connect()).collect();
+    for client in &mut open {
+        assert_eq!(client.ask("GET", "/v2", "", b"").status, 200);
+    }
+    let refused = server.connect().reply().unwrap().error();
+    assert_eq!(refused, (503, "2 connections are open, which is the limit (--max-connections)".to_owned()));
+    drop(open.pop());
+    // The server learns of the end a little later.
+    while server.connect().ask("GET", "/v2", "", b"").status != 200 {}
+}
+
+#[test]
+fn a_token_is_asked_for() {
+    let token = Token::new("open sesame".split(' ').next().unwrap());
+    let server = serve(&[(NAME, &reference(NAME))], Options { token, ..options() });
+    let body = json_request(&inputs(NAME), &[]);
+    for path in ["/v2/health/live", "/v2/health/ready", "/"] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+    for path in ["/v2", "/metrics", "/v2/models", "/v2/models/none", "/page/x/pictures", "/none"] {
+        let reply = server.get(path);
+        assert!(reply.head.contains("www-authenticate: bearer"), "{}", reply.head);
+        let expected = "this server asks for a token; the header `Authorization: Bearer TOKEN` expected";
+        assert_eq!(reply.error(), (401, expected.to_owned()), "{path}");
+    }
+    let with = |token: &str| server.post(INFER, &format!("authorization: {token}\r\n"), &body).status;
+    let tried = ["Bearer open", "bearer open", "Bearer opens", "Bearer ope", "open", "Basic open"];
+    assert_eq!(tried.map(with), [200, 200, 401, 401, 401, 401]);
+}

@@ -1,0 +1,203 @@
+//! Inputs that stay in their file, for data larger than memory: read and transformed when a batch needs them.
+//!
+//! A sample has the same bits as if all had been in memory, and so has everything that is made of it.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use matnet_data::{Array, Samples, StoredArray, local, memory};
+use sha2::{Digest, Sha256};
+
+use super::{Missing, Preprocess, SampleDataConfig};
+use crate::{Error, Result};
+
+/// The environment variable that says how large inputs must be, in bytes, to stay in their file.
+const STREAM_ABOVE: &str = "MATNET_STREAM_ABOVE";
+/// Without it: this share of the memory that is available.
+const SHARE: u64 = 4;
+/// Numbers that are read at once where all are read.
+const CHUNK: usize = 1 << 18;
+
+/// Inputs in a file.
+#[derive(Clone)]
+pub struct StoredInputs {
+    array: StoredArray,
+    /// The steps of each sequence; empty where all have the same. What follows them in the file counts as zero.
+    lengths: Arc<[usize]>,
+    preprocess: Option<Arc<Preprocess>>,
+    /// After the transforms.
+    shape: Vec<usize>,
+    /// Over shape and values, before the transforms.
+    hash: Sha256,
+    /// The first read that failed.
+    failed: Arc<Mutex<Option<matnet_data::Error>>>,
+}
+
+impl fmt::Debug for StoredInputs {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "StoredInputs({}, {:?})", self.array.path().display(), self.shape)
+    }
+}
+
+/// Whether inputs of so many bytes stay in their file.
+fn stay(bytes: u64) -> Result<bool> {
+    match std::env::var(STREAM_ABOVE) {
+        Ok(text) => match text.trim().parse::<u64>() {
+            Ok(limit) => Ok(bytes > limit),
+            Err(_) => Err(Error::Mismatch(format!("{STREAM_ABOVE}={text}; a number of bytes expected"))),
+        },
+        Err(_) => Ok(memory::available().is_some_and(|available| bytes > available / SHARE)),
+    }
+}
+
+/// Samples whose inputs stay in their file, and remarks for the user.
+pub(super) type Found = (Samples<StoredArray>, Vec<String>);
+
+/// The samples of a config whose inputs are too large for the memory; `None` if they are not, or if the file must be read as a whole.
+pub(super) fn open(config: &SampleDataConfig) -> Result<Option<Found>> {
+    // The means of fills, and lengths of spectrograms, are those of all samples together.
+    let spectra = config.spectrogram.is_some() || config.log_mel.is_some();
+    if config.missing != Missing::Error || config.window.is_some() {
+        return Ok(None);
+    }
+    let Some(found) = local::open_stored(&config.source, &config.read_options())? else { return Ok(None) };
+    let (samples, _) = &found;
+    let fits = spectra && !samples.lengths.is_empty() || !stay(samples.inputs.bytes_in_memory())?;
+    Ok((!fits).then_some(found))
+}
+
+impl StoredInputs {
+    /// Reads all of the inputs once; fails if a value is not finite.
+    pub(super) fn new(array: StoredArray, lengths: &[usize], source: &str) -> Result<Self> {
+        let (shape, mut hash) = (array.shape().to_vec(), Sha256::new());
+        hash.update(format!("{shape:?}"));
+        let mut inputs =
+            Self { array, lengths: lengths.into(), preprocess: None, shape, hash, failed: Arc::default() };
+        let (count, each) = (inputs.array.len(), (CHUNK / inputs.array.sample_size().max(1)).max(1));
+        let mut bytes = Vec::new();
+        for first in (0..count).step_by(each) {
+            let chunk = inputs.raw(first..(first + each).min(count))?;
+            if let Some(at) = chunk.data().iter().position(|x| !x.is_finite()) {
+                let sample = first + at / inputs.array.sample_size().max(1);
+                let what =
+                    format!("{source}: sample {sample} holds {}; finite numbers expected", chunk.data()[at]);
+                return Err(Error::data_key("data.source", what));
+            }
+            bytes.clear();
+            bytes.extend(chunk.data().iter().flat_map(|x| x.to_le_bytes()));
+            inputs.hash.update(&bytes);
+        }
+        Ok(inputs)
+    }
+
+    /// The hash over shape and values.
+    pub(super) fn hash(&self) -> Sha256 {
+        self.hash.clone()
+    }
+
+    /// The shape, outermost axis first.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The same with these transforms, which keep the number of steps where lengths differ.
+    pub(super) fn with(mut self, preprocess: &Preprocess) -> Result<Self> {
+        let sample = self.transformed(0, preprocess)?;
+        self.shape = [&self.shape[..1], &sample.shape()[1..]].concat();
+        self.preprocess = Some(Arc::new(preprocess.clone()));
+        Ok(self)
+    }
+
+    /// Some values of a sample. A read that fails gives NaN, and is kept for [`StoredInputs::take_error`].
+    pub(super) fn sample_range(&self, index: usize, range: Range<usize>) -> Vec<f32> {
+        let count = range.len();
+        let read = || -> Result<Vec<f32>> {
+            match &self.preprocess {
+                Some(preprocess) => Ok(self.transformed(index, preprocess)?.data()[range].to_vec()),
+                None => {
+                    let mut values = Vec::with_capacity(count);
+                    let start = range.start;
+                    self.array.read(index, range, &mut values)?;
+                    let end = self.used(index).saturating_sub(start).min(count);
+                    values[end..].fill(0.0);
+                    Ok(values)
+                }
+            }
+        };
+        read().unwrap_or_else(|error| {
+            let error = match error {
+                Error::Data(error) => error,
+                Error::Io { path, source } => matnet_data::Error::Io { path, source },
+                other => matnet_data::Error::Invalid(other.to_string()),
+            };
+            self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            vec![f32::NAN; count]
+        })
+    }
+
+    /// The first read that failed since this was asked.
+    pub(super) fn take_error(&self) -> Option<Error> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take().map(Error::from)
+    }
+
+    /// Reads the bytes of some samples, so that the system has them at hand.
+    pub(super) fn touch(&self, samples: &[usize]) {
+        let mut scratch = Vec::new();
+        for &at in samples {
+            // Whoever needs the sample reads it again, and reports what is wrong.
+            let _ = self.array.touch(at, &mut scratch);
+        }
+    }
+
+    /// Some samples before any transform.
+    pub(super) fn select(&self, indices: &[usize]) -> Result<Array> {
+        let mut array = self.array.select(indices)?;
+        self.clear_padding(&mut array, indices.iter().copied());
+        Ok(array)
+    }
+
+    /// Samples that stand one after another, before any transform.
+    pub(super) fn raw(&self, range: Range<usize>) -> Result<Array> {
+        let mut array = self.array.samples(range.clone())?;
+        self.clear_padding(&mut array, range);
+        Ok(array)
+    }
+
+    /// One sample with these transforms.
+    pub(super) fn transformed(&self, index: usize, preprocess: &Preprocess) -> Result<Array> {
+        Ok(preprocess.apply(self.raw(index..index + 1)?, self.length(index))?.0)
+    }
+
+    /// The length of a sample, as a list for a batch of one.
+    pub(super) fn length(&self, index: usize) -> &[usize] {
+        self.lengths.get(index..=index).unwrap_or_default()
+    }
+
+    /// The minimum and the maximum of all samples.
+    pub(super) fn range(&self) -> (f32, f32) {
+        let size: usize = self.shape[1..].iter().product();
+        (0..self.array.len()).fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), at| {
+            let (least, most) = super::inputs::range(&self.sample_range(at, 0..size));
+            (low.min(least), high.max(most))
+        })
+    }
+
+    /// How many numbers of a sample, before the transforms, are not padding.
+    fn used(&self, index: usize) -> usize {
+        match (self.lengths.get(index), self.array.shape()) {
+            (Some(length), [_, _, sides @ ..]) => length * sides.iter().product::<usize>(),
+            _ => self.array.sample_size(),
+        }
+    }
+
+    fn clear_padding(&self, array: &mut Array, indices: impl Iterator<Item = usize>) {
+        if self.lengths.is_empty() {
+            return;
+        }
+        let size = self.array.sample_size().max(1);
+        for (sample, at) in array.data_mut().chunks_exact_mut(size).zip(indices) {
+            sample[self.used(at)..].fill(0.0);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+#!/usr/bin/env node
+// Uses the page of `matnet serve` in headless Chromium, as a person with a phone would: chooses a model, gives it an .npy, a .csv and a
+// picture, drops a file, gives a wrong one, and a token.
+//
+//     npm install --prefix target/page playwright-core
+//     NODE_PATH=target/page/node_modules node peers/check-serve-page.mjs [target/release/matnet]
+//
+// CHROMIUM is the browser's path if it is not /usr/bin/chromium. Screenshots go to target/page.
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { crc32, deflateSync } from "node:zlib";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const matnet = resolve(process.argv[2] ?? join(root, "target/release/matnet"));
+const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+let chromium;
+try {
+  ({ chromium } = createRequire(join(root, "target/page/package.json"))("playwright-core"));
+  if (!existsSync(browserPath)) throw new Error(`${browserPath} is missing`);
+} catch (error) {
+  console.error(`SKIPPED: ${error.message.split("\n")[0]}; the page of matnet serve is not tested`);
+  process.exit(0);
+}
+
+/** An 8-bit grey picture as PNG. */
+function png(side, values) {
+  const chunk = (name, data) => {
+    const body = Buffer.concat([Buffer.from(name), data]);
+    const size = Buffer.alloc(4), sum = Buffer.alloc(4);
+    size.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([size, body, sum]);
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(side, 0);
+  head.writeUInt32BE(side, 4);
+  head[8] = 8;
+  const rows = [];
+  for (let row = 0; row < side; row++) rows.push(Buffer.from([0, ...values.slice(row * side, (row + 1) * side)]));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunk("IHDR", head), chunk("IDAT", deflateSync(Buffer.concat(rows))), chunk("IEND", Buffer.alloc(0))]);
+}
+
+/** Matrices of f32 as .npy. */
+function npy(shape, values) {
+  const text = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
+  const head = Buffer.from(text.padEnd(117) + "\n");
+  const size = Buffer.alloc(2);
+  size.writeUInt16LE(head.length);
+  return Buffer.concat([Buffer.from([0x93]), Buffer.from("NUMPY\x01\x00"), size, head, Buffer.from(Float32Array.from(values).buffer)]);
+}
+
+const folder = mkdtempSync(join(tmpdir(), "matnet-page-"));
+const shots = join(root, "target/page");
+mkdirSync(shots, { recursive: true });
+const config = `
+[data]
+source = "digits"
+[model]
+kind = "feedforward"
+hidden = [20, 20]
+depth = 3
+[train]
+epochs = 3
+batch_size = 50
+learning_rate = 0.003
+`;
+writeFileSync(join(folder, "digits.toml"), config);
+const trained = spawnSync(matnet, ["train", "digits.toml", "--out", "digits", "--quiet"], { cwd: folder, encoding: "utf8" });
+assert.equal(trained.status, 0, trained.stderr);
+const sequences = join(root, "crates/matnet-train/tests/reference/seq2seq-past-matrix");
+
+async function serve(env) {
+  const child = spawn(matnet, ["serve", "digits", `sequences=${sequences}`, "--listen", "127.0.0.1:0"], { cwd: folder, env: { ...process.env, ...env } });
+  const line = await new Promise((done) => child.stdout.once("data", (data) => done(String(data))));
+  return { child, address: line.match(/^http:\/\/[0-9.:]+\//)[0] };
+}
+
+// A one: a white bar.
+const one = Array.from({ length: 784 }, (_, at) => (at % 28 >= 12 && at % 28 < 16 && at >= 112 && at < 672 ? 255 : 0));
+const files = {
+  png: { name: "one.png", mimeType: "image/png", buffer: png(28, one) },
+  npy: { name: "ones.npy", mimeType: "", buffer: npy([3, 28, 28], [...one, ...one, ...one].map((value) => value / 255)) },
+  csv: { name: "one.csv", mimeType: "text/csv", buffer: Buffer.from(Array.from({ length: 28 }, (_, row) => one.slice(row * 28, row * 28 + 28).map((value) => value / 255).join(",")).join("\n")) },
+  wrong: { name: "one.pdf", mimeType: "", buffer: Buffer.from("no") },
+};
+
+const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const browser = await chromium.launch({ executablePath: browserPath, args: flags });
+let server;
+try {
+  server = await serve({});
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const page = await context.newPage();
+  const outside = [], errors = [];
+  page.on("request", (request) => { if (!request.url().startsWith(server.address) && !request.url().startsWith("data:")) outside.push(request.url()); });
+  page.on("pageerror", (error) => errors.push(error.message));
+  await page.goto(server.address);
+  await page.getByRole("button", { name: "digits" }).click();
+  await page.locator("#maps img").first().waitFor();
+  const sure = async (file, count) => {
+    await page.locator("#file").setInputFiles(file);
+    await page.getByText(`${file.name}: ${count}`).waitFor();
+    const labels = await page.locator("#samples .label").allTextContents();
+    const bars = await page.locator("#samples .sample").first().locator(".bar").count();
+    assert.equal(bars, 10);
+    return labels;
+  };
+  // The same digit in three formats: the same class. (A byte of a picture is read as the run's data were.)
+  const fromNpy = await sure(files.npy, "3 samples");
+  assert.equal(fromNpy.length, 3);
+  assert.equal(new Set(fromNpy).size, 1);
+  assert.deepEqual(await sure(files.csv, "one sample"), fromNpy.slice(0, 1));
+  assert.equal((await sure(files.png, "one sample")).length, 1);
+  await page.screenshot({ path: join(shots, "phone.png"), fullPage: true });
+  // Dropped, not chosen.
+  const transfer = await page.evaluateHandle((text) => {
+    const made = new DataTransfer();
+    made.items.add(new File([text], "dropped.csv"));
+    return made;
+  }, String(files.csv.buffer));
+  await page.dispatchEvent("#drop", "drop", { dataTransfer: transfer });
+  await page.getByText("dropped.csv: one sample").waitFor();
+  await page.locator("#file").setInputFiles(files.wrong);
+  await page.getByText("a file that ends in .npy").waitFor();
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(wide <= 0, `the page is ${wide} pixels wider than a phone`);
+  // A net that gives matrices, by the keyboard.
+  await page.getByRole("button", { name: "sequences" }).focus();
+  await page.keyboard.press("Enter");
+  const metadata = await (await fetch(`${server.address}v2/models/sequences`)).json();
+  const [, , rows, cols] = metadata.inputs[0].shape;
+  const shape = [2, 8, rows, cols];
+  const values = Array.from({ length: shape.reduce((a, b) => a * b) }, (_, at) => (at % 7) / 7);
+  await page.locator("#file").setInputFiles({ name: "s.npy", mimeType: "", buffer: npy(shape, values) });
+  await page.getByText("s.npy: 2 samples").waitFor();
+  assert.equal(await page.locator("#samples img[alt='the output']").count(), 2);
+  await page.setViewportSize({ width: 1200, height: 900 });
+  await page.getByRole("button", { name: "digits" }).click();
+  await sure(files.png, "one sample");
+  await page.screenshot({ path: join(shots, "desk.png"), fullPage: true });
+  server.child.kill("SIGTERM");
+  assert.deepEqual(outside, []);
+  assert.deepEqual(errors, []);
+  // A token.
+  server = await serve({ MATNET_TOKEN: "sesame" });
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(server.address);
+  await other.locator("#token").fill("sesame");
+  await other.keyboard.press("Enter");
+  await other.getByRole("button", { name: "digits" }).click();
+  await other.locator("#maps img").first().waitFor();
+  console.log("the page of matnet serve works in Chromium");
+} finally {
+  server?.child.kill("SIGTERM");
+  await browser.close();
+  rmSync(folder, { recursive: true });
+}
