@@ -157,6 +157,7 @@ impl Predictor {
         let codes = arrays::samples(&codes, 0, count)?;
         let (pool, net) = (threads::pool(None)?, &*self.net);
         let decoded = py.detach(|| threads::run(&pool, || net.decode(codes)))?;
-        arrays::to_numpy(py, &decoded.shape().to_vec(), decoded.into_data())
+        let shape = decoded.shape().to_vec();
+        arrays::to_numpy(py, &shape, decoded.into_data())
     }
 }

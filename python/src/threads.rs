@@ -11,7 +11,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::error;
 
 /// Pools by the process and the number of threads; 0 stands for one per core.
-static POOLS: Mutex<Option<HashMap<(u32, usize), Arc<ThreadPool>>>> = Mutex::new(None);
+type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+
+static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
 
 /// The pool with so many threads.
 pub fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {

@@ -456,9 +456,8 @@ unsafe impl Simd for Avx512 {
         // SAFETY: `self` proves AVX-512F, and there is room for four numbers.
         unsafe {
             // Halves of two vectors in one, then quarters of four, then the numbers of each quarter.
-            let halves = |a, b| {
-                _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(a, b), _mm512_shuffle_f32x4::<0xee>(a, b))
-            };
+            let halves =
+                |a, b| _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(a, b), _mm512_shuffle_f32x4::<0xee>(a, b));
             let (ab, cd) = (halves(a, b), halves(c, d));
             let all =
                 _mm512_add_ps(_mm512_shuffle_f32x4::<0x88>(ab, cd), _mm512_shuffle_f32x4::<0xdd>(ab, cd));
