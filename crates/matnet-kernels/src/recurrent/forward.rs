@@ -115,7 +115,9 @@ impl<E: Element> Recurrent<'_, E> {
                 let h_middle = slot(h_middle, step, gate_count * h_mid);
                 let run = |gate: usize, [x_middle, h_middle]: [&mut [E]; 2], state: &[E], to: &mut [E]| {
                     match self.reads {
-                        Reads::Steps => from_input(t, gate, x, x_middle, to, h_middle),
+                        // What is kept goes to memory far away; otherwise it was there a step ago.
+                        Reads::Steps if shelf.keeps() => from_input(t, gate, x, x_middle, to, h_middle),
+                        Reads::Steps => from_input(t, gate, x, x_middle, to, &[]),
                         Reads::Constant => to.copy_from_slice(&fixed[gate * h..(gate + 1) * h]),
                         Reads::Mapped => {
                             let starts = members.starts(0..alive, |sample| plan.mapped(gate, sample, t));

@@ -60,6 +60,11 @@ impl Shelf {
         }
     }
 
+    /// Whether every step has a place of its own.
+    pub(super) fn keeps(&self) -> bool {
+        self.steps > 1
+    }
+
     /// Which slot input number `t` takes.
     pub(super) fn input_slot(&self, t: usize) -> usize {
         t % self.inputs
