@@ -1,7 +1,6 @@
 //! How a command can end other than well, and its exit codes.
 
 use std::io;
-use std::process::ExitCode;
 
 /// Prints a line to standard error; whoever read it may be gone, and the work goes on all the same.
 #[macro_export]
@@ -37,16 +36,16 @@ pub type Outcome = Result<(), Failure>;
 
 impl Failure {
     /// Prints what went wrong and gives the exit code.
-    pub fn report(self) -> ExitCode {
+    pub fn report(self) -> u8 {
         let (message, code) = match self {
-            Self::PipeClosed => return ExitCode::SUCCESS,
+            Self::PipeClosed => return 0,
             Self::Usage(what) => (format!("error: {what}"), 2),
             Self::Failed(what) => (format!("error: {what}"), 1),
             Self::Interrupted => ("interrupted; the same command resumes from here".to_owned(), 130),
             Self::Stopped => ("interrupted; nothing was written".to_owned(), 130),
         };
         say!("{message}");
-        ExitCode::from(code)
+        code
     }
 }
 

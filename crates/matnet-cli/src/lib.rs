@@ -19,11 +19,24 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Parses the command line and runs the command.
+/// Parses the command line of the process and runs the command.
 pub fn main() -> ExitCode {
+    main_from(std::env::args_os()).into()
+}
+
+/// Parses a command line, its first word being the command itself, and runs it. Returns the exit code.
+pub fn main_from<I: IntoIterator<Item = T>, T: Into<std::ffi::OsString> + Clone>(args: I) -> u8 {
     interrupt::install();
-    match commands::run(cli::Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+    let cli = match cli::Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help goes to standard output; whoever read it may be gone.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    match commands::run(cli.command) {
+        Ok(()) => 0,
         Err(failure) => failure.report(),
     }
 }

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     interrupt::install();
     match matnet_reproduce::run(&ReproduceArgs::parse()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report().into(),
     }
 }
 

@@ -13,14 +13,14 @@ use matnet_report::{chart::Scatter3d, page::Page};
 
 use crate::task::{
     Dataset, EvalOptions, Evaluation, Fitted, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
-    Predictions, Task,
+    Predictions, Task, Wanted, batch_of,
 };
 #[cfg(feature = "report")]
 use crate::task::{ExampleMatrices, FigureKind, TaskFigure};
 use crate::{Result, Split};
 
 /// A trained net, ready to predict.
-pub trait Predictor {
+pub trait Predictor: Send + Sync {
     /// The epoch of its weights, from 1.
     fn epoch(&self) -> usize;
     /// Predictions for raw inputs, as they stand in the user's files: `[n, rows, cols]` or `[n, time, rows, cols]`.
@@ -29,6 +29,16 @@ pub trait Predictor {
     }
     /// The same for sequences `[n, time, rows, cols]` that are padded: `lengths` are the steps of each.
     fn predict_sequences(&self, inputs: Array, lengths: &[usize]) -> Result<Predictions>;
+    /// Codes, hidden states or reconstruction errors for raw inputs; `lengths` as before.
+    fn states(&self, wanted: Wanted, inputs: Array, lengths: &[usize]) -> Result<Predictions>;
+    /// What an auto-encoder reconstructs from codes `[n, rows, cols]`.
+    fn decode(&self, codes: Array) -> Result<Array>;
+    /// What is stored beside the weights: classes, names, transforms.
+    fn metadata(&self) -> serde_json::Value;
+    /// Inputs per batch where the user does not say: as many as a few MiB hold.
+    fn batch_size(&self, numbers_per_input: usize) -> usize {
+        batch_of(numbers_per_input)
+    }
     /// What the net takes and gives; `None` for nets on graphs and stories, whose inputs are not arrays of samples.
     fn interface(&self) -> Option<Interface>;
     /// Predictions for a file, a folder or a dataset, a batch at a time.
@@ -92,6 +102,19 @@ impl<T: Task> Predictor for Loaded<T> {
 
     fn predict_sequences(&self, inputs: Array, lengths: &[usize]) -> Result<Predictions> {
         T::predict(self, inputs, lengths)
+    }
+
+    fn states(&self, wanted: Wanted, inputs: Array, lengths: &[usize]) -> Result<Predictions> {
+        T::states(self, wanted, inputs, lengths)
+    }
+
+    fn decode(&self, codes: Array) -> Result<Array> {
+        T::decode(self, codes)
+    }
+
+    fn metadata(&self) -> serde_json::Value {
+        // It was read from JSON.
+        serde_json::to_value(&self.metadata).unwrap_or_default()
     }
 
     fn interface(&self) -> Option<Interface> {

@@ -11,7 +11,7 @@ use matnet_data::Target;
 use matnet_data::catalog::Cache;
 use toml::Value;
 
-use crate::config::{Document, suggestion};
+use crate::config::{Document, keys_of, suggestion};
 use crate::model::Predictor;
 use crate::plan::{Plan, Planner, Request};
 use crate::run::{Run, Weights};
@@ -31,8 +31,22 @@ pub struct NetKind {
     template: Template,
     /// Whether samples of this kind can be learnt; `None` for nets that take no samples.
     fits: Option<fn(&SampleData) -> bool>,
+    keys: fn() -> NetKeys,
     plan: fn(Request, &'static str) -> Result<Box<dyn Plan>>,
     load: fn(Opened, &'static str) -> Result<Box<dyn Predictor>>,
+}
+
+/// The keys that the tables of a config may have.
+#[derive(Clone, Copy, Debug)]
+pub struct NetKeys {
+    /// `[data]`.
+    pub data: &'static [&'static str],
+    /// `[model]`, without `kind`.
+    pub model: &'static [&'static str],
+}
+
+fn keys<T: Task>() -> NetKeys {
+    NetKeys { data: keys_of::<T::DataConfig>(), model: keys_of::<T::NetConfig>() }
 }
 
 /// A commented config, with places for the tables that several nets share.
@@ -130,7 +144,7 @@ pub static NETS: &[NetKind] = &[
 impl NetKind {
     /// A net with one task.
     const fn new<T: Task>(name: &'static str, help: &'static str, template: Template) -> Self {
-        Self { name, help, template, fits: None, plan: plan::<T>, load: load::<T> }
+        Self { name, help, template, fits: None, keys: keys::<T>, plan: plan::<T>, load: load::<T> }
     }
 
     /// A net on samples.
@@ -140,6 +154,7 @@ impl NetKind {
             help,
             template,
             fits: Some(samples::fits::<C>),
+            keys: keys::<SampleTask<C>>,
             plan: plan_samples::<C, C>,
             load: load::<SampleTask<C>>,
         }
@@ -164,6 +179,7 @@ impl NetKind {
             help,
             template,
             fits: Some(|data| samples::fits::<C>(data) || samples::fits::<M>(data)),
+            keys: keys::<SampleTask<C>>,
             plan: plan_samples::<C, M>,
             load: load_samples::<C, M>,
         }
@@ -182,6 +198,11 @@ impl NetKind {
             }),
             ..Self::on_classes_or_matrices::<C, M>(name, help, template)
         }
+    }
+
+    /// The keys of its config; those of `[train]` are the same for all.
+    pub fn keys(&self) -> NetKeys {
+        (self.keys)()
     }
 
     /// A commented config for it.

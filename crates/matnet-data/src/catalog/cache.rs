@@ -4,9 +4,11 @@
 //! downloaded, once it passes the same checks.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::check::{self, Verdict};
 use super::{DatasetFile, DatasetInfo, Origin};
+use crate::format::npz::Npz;
 use crate::{Error, Result, catalog};
 
 /// The environment variable that names the cache folder.
@@ -15,10 +17,12 @@ pub const CACHE_VARIABLE: &str = "MATNET_DATA";
 /// Files with these endings contain checksums, which reading them verifies.
 const SELF_CHECKED: [&str; 4] = [".gz", ".tgz", ".zip", ".npz"];
 
-/// A folder of downloaded files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A folder of downloaded files, and perhaps arrays in memory.
+#[derive(Clone, Debug)]
 pub struct Cache {
     root: PathBuf,
+    /// Arrays that stand for files of these names.
+    arrays: Vec<Arc<Npz>>,
 }
 
 /// The files of a dataset on disk.
@@ -33,7 +37,18 @@ pub struct Located {
 impl Cache {
     /// The cache in the folder `root`, which need not exist yet.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), arrays: Vec::new() }
+    }
+
+    /// The same with arrays in memory, which are found by their name before any dataset or file of that name.
+    pub fn with_arrays(mut self, arrays: Npz) -> Self {
+        self.arrays.push(Arc::new(arrays));
+        self
+    }
+
+    /// The arrays of this name.
+    pub fn arrays(&self, name: &str) -> Option<&Npz> {
+        self.arrays.iter().map(|arrays| &**arrays).find(|arrays| arrays.path() == Path::new(name))
     }
 
     /// The default cache: the folder in `MATNET_DATA`, or `matnet` in the platform's cache folder.

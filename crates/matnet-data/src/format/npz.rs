@@ -48,6 +48,22 @@ pub fn parse(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Npz> {
 }
 
 impl Npz {
+    /// No arrays yet; `name` stands for the file in errors.
+    pub fn new(name: impl Into<PathBuf>) -> Self {
+        Self { path: name.into(), arrays: Vec::new() }
+    }
+
+    /// The file, or what stands for it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds an array, or replaces the one of that name.
+    pub fn insert(&mut self, key: &str, array: RawArray) {
+        self.arrays.retain(|(name, _)| name != key);
+        self.arrays.push((key.to_owned(), array));
+    }
+
     fn add(&mut self, entry: archive::ArchiveEntry) -> Result<()> {
         let Some(key) = entry.name.strip_suffix(".npy") else {
             let what = format!("member {:?} is not an .npy", entry.name);

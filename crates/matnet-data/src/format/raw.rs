@@ -107,6 +107,24 @@ pub(crate) fn byte_count(shape: &[usize], dtype: DType) -> Option<u64> {
 // in code for all types, some casts are from a type to itself
 #[allow(clippy::unnecessary_cast)]
 impl RawArray {
+    /// An array from its shape and its elements; fails unless their number agrees. Booleans are given as `U8`.
+    pub fn new(shape: impl Into<Vec<usize>>, values: RawValues, boolean: bool) -> Result<Self> {
+        let shape = shape.into();
+        let count = match &values {
+            RawValues::Bytes { width, bytes } => bytes.len().checked_div(*width),
+            RawValues::Text { width, bytes } => bytes.len().checked_div(width.saturating_mul(4)),
+            values => Some(numbers!(values, v => v.len(), text => 0)),
+        };
+        let held = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
+        if count.is_none() || held != count {
+            return Err(Error::Invalid(format!(
+                "shape {shape:?} does not hold {} elements",
+                count.unwrap_or(0)
+            )));
+        }
+        Ok(Self { shape, values, boolean })
+    }
+
     /// Reads the elements of an array of this shape from the stream, in C order or, if `fortran`, in Fortran order.
     pub fn read(
         input: &mut Input,

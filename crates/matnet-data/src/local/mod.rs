@@ -56,10 +56,10 @@ pub use reader::{SampleChunk, SampleReader};
 pub use table::load_table;
 
 use self::files::{SampleFile, SampleFiles};
-use crate::format::npz as npz_format;
+use crate::format::npz::{self as npz_format, Npz};
 use crate::format::raw::RawArray;
 use crate::format::{npy, stories};
-use crate::{Array, Dataset, Error, GraphData, QaTask, Result, Samples, StoryData, Target};
+use crate::{Array, Dataset, Error, GraphData, QaTask, Result, Samples, StoryData, TableData, Target};
 
 /// Loads the samples or the graph at `path`; the table of this module says what that may be.
 pub fn load(path: impl AsRef<Path>) -> Result<Dataset> {
@@ -79,16 +79,7 @@ pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Datase
             options.allow(path, "an .npy", &[])?;
             Ok(Samples::new(inputs(npy::read(path)?, path)?, Target::None).into())
         }
-        FileKind::Npz => {
-            let arrays = npz_format::read(path)?;
-            match arrays.get("x").is_none() && arrays.get("edges").is_some() {
-                true => {
-                    options.allow(path, "a graph", &[])?;
-                    Ok(graph::graph(arrays, path)?.into())
-                }
-                false => npz::samples(arrays, path, options),
-            }
-        }
+        FileKind::Npz => load_arrays(npz_format::read(path)?, options),
         FileKind::Ts => ts::load(path, options),
         FileKind::Rows => table::load(path, options),
         FileKind::Sample => {
@@ -101,6 +92,23 @@ pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Datase
             })
         }
     }
+}
+
+/// The samples or the graph in arrays, which are named as in an `.npz`. With [`ReadOptions::long_table`], `x` may be one long table
+/// `[rows, columns]`.
+pub fn load_arrays(mut arrays: Npz, options: &ReadOptions) -> Result<Dataset> {
+    let path = arrays.path().to_owned();
+    let path = path.as_path();
+    if arrays.get("x").is_none() && arrays.get("edges").is_some() {
+        options.allow(path, "a graph", &[])?;
+        return Ok(graph::graph(arrays, path)?.into());
+    }
+    let table = arrays.get("x").is_some_and(|x| x.shape().len() == 2 && !x.shape().contains(&0));
+    if options.long_table && table {
+        options.allow(path, "one long table", &[])?;
+        return Ok(TableData::new(arrays.take("x")?.into_array(&path.join("x"))?)?.into());
+    }
+    npz::samples(arrays, path, options)
 }
 
 /// Loads a graph from an edge list and a node table, whatever their names.

@@ -1,6 +1,8 @@
 //! Samples in an `.npz`: targets of every kind, lengths, weights, splits, and what is refused.
 
-use matnet_data::local::{ReadOptions, TargetKind, load, load_with};
+use matnet_data::format::npz::Npz;
+use matnet_data::format::raw::{RawArray, RawValues};
+use matnet_data::local::{ReadOptions, TargetKind, load, load_arrays, load_with};
 use matnet_data::{Samples, SplitIndices, Target};
 
 use super::{f4, i8s, write_npz};
@@ -227,4 +229,25 @@ fn what_cannot_be_meant_is_refused() {
     let refused = load_with(&path, &options).unwrap_err().to_string();
     assert!(refused.ends_with("d.npz: `color` has no effect on an .npz; it is for pictures"), "{refused}");
     assert!(load(&path).is_ok());
+}
+
+#[test]
+fn arrays_in_memory_are_read_as_a_file() {
+    let mut arrays = Npz::new("d.npz");
+    arrays.insert("x", RawArray::new([3, 1, 1], RawValues::F32(vec![1., 2., 3.]), false).unwrap());
+    arrays.insert("y", RawArray::new([3], RawValues::I64(vec![4, 7, 4]), false).unwrap());
+    let found = load_arrays(arrays.clone(), &ReadOptions::default()).unwrap().into_samples().unwrap();
+    let y = [4_i64, 7, 4].iter().flat_map(|n| n.to_le_bytes()).collect();
+    assert_eq!(found, read(&[matrices(), ("y", "<i8", "(3,)", y)]));
+    arrays.insert("y", RawArray::new([2], RawValues::I64(vec![4, 7]), false).unwrap());
+    let error = load_arrays(arrays, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with("d.npz/y: shape [2] beside 3 samples"), "{error}");
+    assert!(RawArray::new([2, 2], RawValues::U8(vec![1; 3]), true).is_err());
+    assert!(RawArray::new([usize::MAX, 2], RawValues::U8(Vec::new()), false).is_err());
+    assert!(RawArray::new([1], RawValues::Text { width: 0, bytes: Vec::new() }, false).is_err());
+    // One long table, where windows are to be made of it.
+    let mut table = Npz::new("t");
+    table.insert("x", RawArray::new([4, 2], RawValues::F64(vec![0.5; 8]), false).unwrap());
+    let options = ReadOptions { long_table: true, ..ReadOptions::default() };
+    assert_eq!(load_arrays(table, &options).unwrap().into_table().unwrap().rows(), 4);
 }

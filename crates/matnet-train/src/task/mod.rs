@@ -37,7 +37,7 @@ pub(crate) use self::loss::{
     ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, entry_weighted_mean, label_cross_entropy,
     weighted_mean,
 };
-pub(crate) use self::prediction::{FILES, Reading, for_samples, recorded, recorded_states};
+pub(crate) use self::prediction::{FILES, Reading, batch_of, for_samples, recorded, recorded_states};
 pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions, Wanted};
 pub use self::read_ahead::ReadAhead;
 pub(crate) use self::trained::{Fitted, Loaded};
@@ -107,13 +107,13 @@ pub struct OtherData<'a> {
 /// A kind of dataset with a kind of net on it.
 pub trait Task: Sized + 'static {
     /// `[data]`.
-    type DataConfig: Clone + PartialEq + Serialize + DeserializeOwned + 'static;
+    type DataConfig: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The dataset.
     type Data: Dataset + 'static;
     /// `[model]`.
     type NetConfig: NetConfig;
     /// What is stored beside the weights: all that a prediction needs.
-    type Metadata: Serialize + DeserializeOwned + 'static;
+    type Metadata: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// What the net gives for a batch.
     type Output;
 
@@ -304,6 +304,24 @@ pub trait Task: Sized + 'static {
     /// them count.
     fn predict(_loaded: &Loaded<Self>, _inputs: Array, _lengths: &[usize]) -> Result<Predictions> {
         Err(Error::Mismatch("this kind of net does not take arrays; give it a file".to_owned()))
+    }
+
+    /// Codes, hidden states or reconstruction errors for raw inputs.
+    fn states(
+        loaded: &Loaded<Self>,
+        wanted: Wanted,
+        inputs: Array,
+        lengths: &[usize],
+    ) -> Result<Predictions> {
+        match wanted {
+            Wanted::Predictions => Self::predict(loaded, inputs, lengths),
+            _ => Err(prediction::no_states()),
+        }
+    }
+
+    /// What an auto-encoder reconstructs from codes.
+    fn decode(_loaded: &Loaded<Self>, _codes: Array) -> Result<Array> {
+        Err(Error::Mismatch("only an autoencoder reconstructs from codes".to_owned()))
     }
 
     /// Predictions for a file or folder, a batch at a time.

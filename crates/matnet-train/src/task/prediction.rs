@@ -168,6 +168,19 @@ pub struct PredictedBatch {
     pub names: Option<Vec<String>>,
 }
 
+/// Only nets on samples have states.
+pub(crate) fn no_states() -> Error {
+    Error::Mismatch(
+        "hidden states, codes and scores were asked for; only nets on matrices and sequences have them"
+            .to_owned(),
+    )
+}
+
+/// Inputs per batch, where the user does not say: as many as 16 MiB hold.
+pub(crate) fn batch_of(numbers_per_input: usize) -> usize {
+    (NUMBERS / numbers_per_input.max(1)).clamp(1, MAX_SAMPLES)
+}
+
 /// How the samples of files are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
@@ -190,7 +203,7 @@ pub(crate) fn for_samples<'a>(
         .or_else(|error| SampleReader::open(request.input).map_err(|_| error))?;
     let mut chunks = if reading.missing { chunks.keep_missing() } else { chunks };
     let batch = request.batch_size.unwrap_or_else(|| match chunks.sample_size() {
-        Some(size) => (NUMBERS / size.max(1)).clamp(1, MAX_SAMPLES),
+        Some(size) => batch_of(size),
         None => FILES,
     });
     let (total, input, mut done) = (chunks.len(), request.input.display().to_string(), 0);

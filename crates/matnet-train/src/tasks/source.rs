@@ -9,13 +9,16 @@ use matnet_data::local::{self, ReadOptions};
 use crate::config::suggestion;
 use crate::{Error, Result};
 
-/// Loads what a source names; `None` if it is neither a dataset nor a file.
+/// Loads what a source names: arrays in memory, a dataset, or a file; `None` if it is neither a dataset nor a file.
 pub fn open(
     source: &str,
     cache: &Cache,
     options: LoadOptions,
     read: &ReadOptions,
 ) -> Result<Option<Dataset>> {
+    if let Some(arrays) = cache.arrays(source) {
+        return Ok(Some(local::load_arrays(arrays.clone(), read)?));
+    }
     if catalog::get(source).is_ok() {
         return Ok(Some(catalog::load(source, cache, options)?));
     }

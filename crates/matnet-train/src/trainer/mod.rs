@@ -53,12 +53,14 @@ pub struct Options {
     pub from_previous: bool,
     /// Extend a run that has fewer epochs but else the same config, in place of refusing it.
     pub extend: bool,
+    /// Leave a report in the folder, if the feature `report` is there.
+    pub report: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (save_every, from_previous, extend) = (Duration::from_secs(30), false, false);
-        Self { device: Device::flex(), save_every, from_previous, extend }
+        Self { device: Device::flex(), save_every, from_previous, extend, report: true }
     }
 }
 
@@ -78,6 +80,12 @@ impl Options {
     /// The same, resuming from the checkpoint before the newest if `previous`.
     pub fn with_from_previous(mut self, previous: bool) -> Self {
         self.from_previous = previous;
+        self
+    }
+
+    /// The same, with a report in the folder if `report`.
+    pub fn with_report(mut self, report: bool) -> Self {
+        self.report = report;
         self
     }
 
@@ -122,7 +130,7 @@ pub(crate) fn train<T: Task>(
     if let Some(result) = finished {
         // A process killed right after the result has left it.
         checkpoint::remove_previous(run.folder())?;
-        if !run.path("report.html").exists() {
+        if options.report && !run.path("report.html").exists() {
             let best = run.best(planned.task.config(), &options.device)?;
             report(&planned.fitted(run, best, &result, options))?;
         }
@@ -137,7 +145,9 @@ pub(crate) fn train<T: Task>(
     trainer.begin(newest, transfer.as_ref());
     trainer.epochs(None)?;
     let (result, best) = trainer.finish()?;
-    report(&planned.fitted(run, best, &result, options))?;
+    if options.report {
+        report(&planned.fitted(run, best, &result, options))?;
+    }
     observer.event(Event::End);
     Ok(Outcome { result, was_finished: false })
 }

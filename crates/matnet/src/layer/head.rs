@@ -16,7 +16,7 @@ use crate::summary::{LayerSummary, Summarize, join};
 use crate::vector::{VecLinear, VecLinearConfig};
 
 /// The last part of a net: from hidden states to the output.
-pub trait Head: Module + ModuleDisplay + Summarize + 'static {
+pub trait Head: Module + ModuleDisplay + Summarize + Sync + 'static {
     /// The output for a batch of states.
     type Output;
     /// The output for a batch of sequences of states.
@@ -33,7 +33,9 @@ pub trait Head: Module + ModuleDisplay + Summarize + 'static {
 }
 
 /// The `output` of a net's config: `[rows, cols]` for a matrix, or the number of classes or values.
-pub trait HeadConfig: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + 'static {
+pub trait HeadConfig:
+    Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
     /// The head that computes it.
     type Head: Head;
 

@@ -199,6 +199,15 @@ impl Net for AutoEncoder {
     fn form(&self) -> Form {
         self.form
     }
+
+    fn code_shape(&self) -> Option<[usize; 2]> {
+        self.encoder.last().map(Map::output)
+    }
+
+    fn decode(&self, codes: Tensor<3>) -> Option<Tensor<3>> {
+        Some(Self::decode(self, codes))
+    }
+
     /// Encoder maps are used twice: for encoding, and transposed for decoding.
     fn summary(&self, _steps: usize) -> Vec<LayerSummary> {
         let mut rows = self.encoder.summarize("encoder", 2);

@@ -64,7 +64,7 @@ pub use crate::ops::Sequences;
 pub use crate::output::{NetOutput, SampleTarget};
 
 /// A net, whether its states are matrices or vectors.
-pub trait Net: Module + ModuleDisplay + 'static {
+pub trait Net: Module + ModuleDisplay + Sync + 'static {
     /// What the net takes.
     type Input;
     /// What the net returns.
@@ -84,10 +84,22 @@ pub trait Net: Module + ModuleDisplay + 'static {
     ///
     /// `steps` is the number of time steps of an input sequence; 1 for nets that do not take sequences.
     fn summary(&self, steps: usize) -> Vec<LayerSummary>;
+
+    /// Rows and columns of a code; `None` for nets that are no auto-encoders.
+    fn code_shape(&self) -> Option<[usize; 2]> {
+        None
+    }
+
+    /// The reconstruction from codes `[batch, rows, cols]`; `None` for nets that are no auto-encoders.
+    fn decode(&self, _codes: Tensor<3>) -> Option<Tensor<3>> {
+        None
+    }
 }
 
 /// The config of a net, with all its sizes.
-pub trait NetConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + 'static {
+pub trait NetConfig:
+    Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
     /// The net it describes.
     type Net: Net;
 

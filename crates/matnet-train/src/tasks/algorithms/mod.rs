@@ -366,7 +366,7 @@ impl Task for AlgorithmTask {
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
-        if let Some(layer) = request.hidden_layer(&loaded.kind)? {
+        if let Some(layer) = request.hidden_layer(loaded.kind)? {
             let what =
                 format!("no hidden layer is called `{layer}`; a Turing machine has a state at every step");
             return Err(Error::Mismatch(what));

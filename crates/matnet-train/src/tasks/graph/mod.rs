@@ -285,7 +285,7 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
-        let layer = request.hidden_layer(&loaded.kind)?;
+        let layer = request.hidden_layer(loaded.kind)?;
         if request.batch_size.is_some() {
             return Err(Error::Mismatch(
                 "a batch size was given; a graph is predicted as a whole".to_owned(),

@@ -45,7 +45,7 @@ use crate::metrics::Targets;
 use crate::run::Score;
 use crate::task::{
     BatchScore, ClassLoss, ExampleShape, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
-    Predictions, ReadAhead, Task,
+    Predictions, ReadAhead, Task, Wanted,
 };
 use crate::{Error, Result};
 
@@ -408,6 +408,19 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn predict(loaded: &Loaded<Self>, inputs: Array, lengths: &[usize]) -> Result<Predictions> {
         predict::predict(loaded, inputs, lengths)
+    }
+
+    fn states(
+        loaded: &Loaded<Self>,
+        wanted: Wanted,
+        inputs: Array,
+        lengths: &[usize],
+    ) -> Result<Predictions> {
+        predict::states(loaded, wanted, inputs, lengths)
+    }
+
+    fn decode(loaded: &Loaded<Self>, codes: Array) -> Result<Array> {
+        predict::decode(loaded, codes)
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {

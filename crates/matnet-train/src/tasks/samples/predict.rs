@@ -227,14 +227,10 @@ pub(super) fn predict_file<'a, C: SampleConfig>(
     request: &PredictRequest,
 ) -> Result<PredictionStream<'a>> {
     let metadata = &loaded.metadata;
+    let wanted = layer_of(loaded, request.wanted)?;
     let options = ReadOptions { target: None, single_file: true, ..loaded.data_config.read_options() };
     let reading = Reading { options, missing: metadata.preprocess.fill.is_some() };
-    let layer = match request.wanted {
-        Wanted::Code if C::TARGET == SampleTarget::Input => Some(format!("encoder.{}", code_layer(loaded))),
-        Wanted::Score if C::TARGET == SampleTarget::Input => None,
-        _ => request.hidden_layer(&loaded.kind)?,
-    };
-    if let Some(layer) = layer {
+    if let Some(layer) = wanted {
         return for_samples(request, &[], reading, move |inputs, lengths| {
             hidden(loaded, &layer, inputs, lengths)
         });
@@ -251,6 +247,52 @@ pub(super) fn predict_file<'a, C: SampleConfig>(
     let stream =
         for_samples(request, &metadata.classes, reading, |inputs, lengths| predict(loaded, inputs, lengths))?;
     Ok(PredictionStream { columns, ..stream })
+}
+
+/// The layer whose states are wanted, if it is states.
+fn layer_of<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>, wanted: Wanted) -> Result<Option<String>> {
+    let autoencoder = C::TARGET == SampleTarget::Input;
+    match wanted {
+        Wanted::Code | Wanted::Score if !autoencoder => Err(Error::Mismatch(format!(
+            "{}: only an autoencoder has codes and reconstruction errors",
+            loaded.kind
+        ))),
+        Wanted::Hidden(layer) => Ok(Some(layer.to_owned())),
+        Wanted::Code => Ok(Some(format!("encoder.{}", code_layer(loaded)))),
+        Wanted::Predictions | Wanted::Score => Ok(None),
+    }
+}
+
+/// Codes, hidden states or reconstruction errors for raw inputs.
+pub(super) fn states<C: SampleConfig>(
+    loaded: &Loaded<SampleTask<C>>,
+    wanted: Wanted,
+    inputs: Array,
+    lengths: &[usize],
+) -> Result<Predictions> {
+    match (layer_of(loaded, wanted)?, wanted) {
+        (Some(layer), _) => hidden(loaded, &layer, inputs, lengths),
+        (None, Wanted::Score) => scores(loaded, inputs, lengths),
+        (None, _) => predict(loaded, inputs, lengths),
+    }
+}
+
+/// What an auto-encoder reconstructs from codes.
+pub(super) fn decode<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>, codes: Array) -> Result<Array> {
+    let none = || Error::Mismatch("only an autoencoder reconstructs from codes".to_owned());
+    let [rows, cols] = loaded.net.code_shape().ok_or_else(none)?;
+    let &[count, r, c] = codes.shape() else {
+        let what = format!("codes of shape {:?}; [n, {rows}, {cols}] expected", codes.shape());
+        return Err(Error::Mismatch(what));
+    };
+    if [r, c] != [rows, cols] || count == 0 {
+        let what = format!("codes of shape {:?}; [n, {rows}, {cols}] expected", codes.shape());
+        return Err(Error::Mismatch(what));
+    }
+    let codes = Tensor::<3>::from_data(TensorData::new(codes.into_data(), [count, r, c]), &loaded.device);
+    let output = loaded.net.decode(codes).ok_or_else(none)?;
+    let output = if loaded.metadata.logits { sigmoid(output) } else { output };
+    target::unscaled_matrices(output, loaded.metadata.preprocess.target_scaler.as_ref())
 }
 
 /// The number of the last layer of an encoder.

@@ -244,7 +244,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
-        let layer = request.hidden_layer(&loaded.kind)?;
+        let layer = request.hidden_layer(loaded.kind)?;
         request.refuse_edges()?;
         let source = request.input.to_string_lossy();
         let data = QaData::load_other(&source, &loaded.data_config, &loaded.metadata.words, request.cache);

@@ -1,0 +1,221 @@
+"""Classes for the nodes of a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from matnet import _parameters
+from matnet._arrays import Array, Floats, as_array, floats, native, require_finite
+from matnet._base import SOURCE, Net, said_of_arguments
+from matnet._run import n_threads
+
+
+class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Net):  # type: ignore[misc]
+    """Classify the nodes of a graph of which some have a known class.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray
+        The classes.
+    history_ : dict of str to list of float
+        The scores of every epoch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matnet import GraphClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> side = np.arange(40) % 2
+    >>> X = rng.normal(size=(40, 4)) + side[:, None]
+    >>> edges = [(i, j) for i in range(40) for j in range(i) if side[i] == side[j] and rng.random() < 0.2]
+    >>> y = np.where(np.arange(40) < 10, side, -1)          # only ten nodes have a known class
+    >>> net = GraphClassifier(epochs=30, learning_rate=0.02, random_state=0).fit(X, y, edges)
+    >>> net.predict().shape
+    (40,)
+    """
+
+    _spec = "GraphClassifier"
+    classes_: npt.NDArray[Any]
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        edges: Any,
+        *,
+        relations: Any = None,
+        directed: bool = False,
+        eval_set: Any = None,
+    ) -> GraphClassifier:
+        """Train the net on the nodes with a known class.
+
+        Parameters
+        ----------
+        X : array-like of shape (nodes, features)
+            The features of every node; a SciPy sparse matrix is taken, too.
+        y : array-like of shape (nodes,)
+            The class of every node; -1 for numbers, or an empty string or `None`, where it is unknown.
+        edges : array-like of shape (edges, 2) or (2, edges)
+            The two nodes of every edge, counted from 0.
+        relations : array-like of shape (edges,), optional
+            The relation of every edge, where there are several.
+        directed : bool, default=False
+            Whether only the first node of an edge aggregates from the second.
+        eval_set : array-like, optional
+            Nodes, as indices or a mask, that select the best epoch in place of `validation_fraction`.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        graph = self._graph_arrays(X, edges, relations, directed)
+        nodes = len(graph["features"])
+        target = as_array(y, "y")
+        if target.shape != (nodes,):
+            raise ValueError(f"y: shape {target.shape}; one class for each of {nodes} nodes expected")
+        known = ~unknown(target)
+        if not known.any():
+            raise ValueError("y: no node has a known class")
+        self.classes_ = np.unique(target[known])
+        if len(self.classes_) < 2:
+            raise ValueError(f"y: only one class, {self.classes_[0]!r}; at least 2 classes expected")
+        labels = np.full(nodes, -1, dtype=np.int64)
+        labels[known] = np.searchsorted(self.classes_, target[known])
+        split: dict[str, Any] = {"rule": "random"}
+        arrays = {**graph, "labels": labels}
+        if eval_set is not None:
+            held = np.zeros(nodes, dtype=bool)
+            chosen = as_array(eval_set, "eval_set")
+            try:
+                held[chosen] = True
+            except IndexError as error:
+                raise ValueError(f"eval_set: {error}") from error
+            arrays["valid"] = np.flatnonzero(held & known)
+            arrays["train"] = np.flatnonzero(~held & known)
+            split = {"rule": "public", "valid": None, "test": None}
+        self.n_features_in_ = graph["features"].shape[1]
+        self._train(self._kind(), arrays, data={"split": split})
+        self._graph = graph
+        return self
+
+    def _kind(self) -> str:
+        known = _parameters.SPECS[self._spec].kinds
+        if self.kind not in known:
+            raise ValueError(f"kind: {self.kind!r}; one of {', '.join(known)} expected")
+        return str(self.kind)
+
+    def _graph_arrays(self, X: Any, edges: Any, relations: Any, directed: bool) -> dict[str, Array]:
+        features: Floats = floats(X.toarray() if hasattr(X, "toarray") else X, "X")
+        if features.ndim != 2 or features.size == 0:
+            raise ValueError(f"X: shape {features.shape}; [nodes, features] expected")
+        require_finite(features, "X")
+        pairs = native(edges, "edges")
+        if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or 2 not in pairs.shape:
+            raise ValueError(f"edges: shape {pairs.shape} of {pairs.dtype}; integers [edges, 2] or [2, edges] expected")
+        if pairs.shape[1] != 2:
+            pairs = np.ascontiguousarray(pairs.T)
+        if pairs.size and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(features):
+            raise ValueError(f"edges: node {int(pairs.max())}; 0 to {len(features) - 1} expected")
+        arrays: dict[str, Array] = {
+            "features": features,
+            "edges": pairs,
+            "directed": np.array([bool(directed)]),
+        }
+        if relations is not None:
+            arrays["relations"] = native(relations, "relations")
+        return arrays
+
+    def predict_proba(
+        self, X: Any = None, edges: Any = None, *, relations: Any = None, directed: bool = False
+    ) -> npt.NDArray[np.float64]:
+        """Predict the probability of every class for every node.
+
+        Parameters
+        ----------
+        X, edges, relations, directed : optional
+            Another graph; by default the one that the net was trained on.
+
+        Returns
+        -------
+        numpy.ndarray of shape (nodes, classes)
+            Probabilities.
+        """
+        check_is_fitted(self)
+        if X is None:
+            graph = getattr(self, "_graph", None)
+            if graph is None:
+                raise ValueError("X: a graph expected; this net was loaded without the one it was trained on")
+        elif edges is None:
+            raise ValueError("edges: expected beside X")
+        else:
+            graph = self._graph_arrays(X, edges, relations, directed)
+        try:
+            (values, _, _), names = self._net.predict_source(SOURCE, {SOURCE: graph}, None, n_threads(self.n_jobs))
+        except ValueError as error:
+            raise ValueError(said_of_arguments(str(error))) from error
+        return values.astype(np.float64)
+
+    def predict(
+        self, X: Any = None, edges: Any = None, *, relations: Any = None, directed: bool = False
+    ) -> npt.NDArray[Any]:
+        """Predict the class of every node.
+
+        Parameters
+        ----------
+        X, edges, relations, directed : optional
+            Another graph; by default the one that the net was trained on.
+
+        Returns
+        -------
+        numpy.ndarray of shape (nodes,)
+            Classes.
+        """
+        values = self.predict_proba(X, edges, relations=relations, directed=directed)
+        predicted: npt.NDArray[Any] = self.classes_[values.argmax(-1)]
+        return predicted
+
+    def score(self, X: Any, y: Any, edges: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of nodes with a known class whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like or None
+            The features of another graph; `None` for the one that the net was trained on.
+        y : array-like of shape (nodes,)
+            Classes, unknown ones as in `fit`.
+        edges : array-like, optional
+            The edges of another graph.
+        sample_weight : array-like, optional
+            The weight of each node.
+
+        Returns
+        -------
+        float
+            The accuracy.
+        """
+        target = as_array(y, "y")
+        known = ~unknown(target)
+        right = self.predict(X, edges)[known] == target[known]
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(np.average(right, weights=weight))
+
+
+def unknown(target: Array) -> npt.NDArray[np.bool_]:
+    """Where no class is known."""
+    if target.dtype.kind in "iu":
+        return np.asarray(target == -1)
+    if target.dtype.kind == "f":
+        return np.asarray(np.isnan(target) | (target == -1))
+    if target.dtype.kind == "b":
+        return np.zeros(target.shape, dtype=bool)
+    return np.array([item is None or item == "" or item != item for item in target.tolist()], dtype=bool)

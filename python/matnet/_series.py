@@ -1,0 +1,135 @@
+"""Forecasts of long tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from matnet import _parameters
+from matnet._arrays import Floats, floats, require_finite
+from matnet._base import Net
+
+
+class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type: ignore[misc]
+    """Predict the next rows of a long table ``[time, columns]``.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    history_ : dict of str to list of float
+        The scores of every epoch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matnet import Forecaster
+    >>> t = np.arange(400)
+    >>> table = np.stack([np.sin(t / 8), np.cos(t / 11)], axis=1)
+    >>> net = Forecaster(window=16, horizon=4, hidden=(4, 2), epochs=3, random_state=0).fit(table)
+    >>> net.predict().shape
+    (4, 2)
+    """
+
+    _spec = "Forecaster"
+
+    def fit(self, X: Any, y: Any = None) -> Forecaster:
+        """Train the net on all windows of a table.
+
+        Parameters
+        ----------
+        X : array-like of shape (time, columns)
+            The table, in the order of time.
+        y : None
+            Not used: the table itself is the target.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        table = self._table(X)
+        known = _parameters.SPECS[self._spec].kinds
+        if self.kind not in known:
+            raise ValueError(f"kind: {self.kind!r}; one of {', '.join(known)} expected")
+        self.n_features_in_ = table.shape[1]
+        self._train(str(self.kind), {"x": table}, data={"horizon": self.horizon})
+        self._last = np.array(table[-self._window :])
+        return self
+
+    @property
+    def _window(self) -> int:
+        return int(self.window or 0)
+
+    def _table(self, X: Any) -> Floats:
+        table = floats(X, "X")
+        table = table[:, None] if table.ndim == 1 else table
+        if table.ndim != 2 or table.size == 0:
+            raise ValueError(f"X: shape {table.shape}; one table [time, columns] expected")
+        require_finite(table, "X")
+        return np.ascontiguousarray(table)
+
+    def predict(self, X: Any = None) -> npt.NDArray[np.float32]:
+        """Predict the rows that follow a table.
+
+        Parameters
+        ----------
+        X : array-like of shape (time, columns), optional
+            A table with at least `window` rows, of which the last count; or several ``[n, time, columns]``. By default the end
+            of the table that the net was trained on.
+
+        Returns
+        -------
+        numpy.ndarray of shape (horizon, columns)
+            The next rows, in the units of the table; ``(n, horizon, columns)`` for several.
+        """
+        check_is_fitted(self)
+        if X is None:
+            X = getattr(self, "_last", None)
+            if X is None:
+                raise ValueError("X: the rows before the forecast expected; this net was loaded without its table")
+        tables: npt.NDArray[Any] = floats(X, "X")
+        single = tables.ndim < 3
+        tables = self._table(tables)[None] if single else tables
+        if tables.shape[1] < self._window or tables.shape[2] != self.n_features_in_:
+            raise ValueError(
+                f"X: shape {tables.shape[1:]}; at least {self._window} rows of {self.n_features_in_} columns expected"
+            )
+        require_finite(tables, "X")
+        tables = np.ascontiguousarray(tables[:, -self._window :])
+        values = self._predict_arrays(tables, [])
+        values = values.reshape(len(tables), -1, self.n_features_in_)
+        return values[0] if single else values
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return R² of the forecasts of all windows of a table.
+
+        Parameters
+        ----------
+        X : array-like of shape (time, columns)
+            The table.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        float
+            R².
+        """
+        table, window, horizon = self._table(X), self._window, int(self.horizon)
+        starts = range(len(table) - window - horizon + 1)
+        if not len(starts):
+            raise ValueError(f"X: {len(table)} rows; at least {window + horizon} expected")
+        past = np.stack([table[at : at + window] for at in starts])
+        future = np.stack([table[at + window : at + window + horizon] for at in starts])
+        return float(r2_score(future.reshape(len(starts), -1), self.predict(past).reshape(len(starts), -1)))
+
+    def _fitted(self) -> dict[str, Any]:
+        return {**super()._fitted(), "_last": self._last}

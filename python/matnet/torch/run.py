@@ -1,0 +1,219 @@
+"""A trained matnet run in PyTorch: the net with its weights, and what is done to inputs before they reach it.
+
+    from matnet.torch import load
+    run = load("runs/digits")
+    probabilities = run.predict(x)        # x [n, rows, cols] or [n, time, rows, cols], as in the user's files
+    scores = run(x)                       # the same before the softmax, and with gradients
+
+A run on stories takes what `read_stories` makes of a text file, and gives the probabilities of all words for every
+question, `run.words` in their order; a run of a program takes sequences, and gives bits.
+
+A run is a folder with `config.toml`, where `[model]` has every size and option, and `best.safetensors`. The
+metadata of the latter have one entry, `matnet`: a checksum, a space, and a note in JSON with the preprocessing,
+the names of the classes and what the net was trained to give. Needs torch and safetensors.
+"""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from torch import Tensor, nn
+
+from matnet.torch import nets
+from matnet.torch.memory import EndToEnd, MemoryNetwork
+
+STORY_NETS = {"end-to-end-memory": EndToEnd, "memory-network": MemoryNetwork}
+
+
+def load(folder: str | Path, weights: str = "best", dtype: torch.dtype = torch.float32) -> nn.Module:
+    """The net of a run, ready to be used; `weights` is best or last."""
+    folder = Path(folder)
+    config = tomllib.loads((folder / "config.toml").read_text())["model"]
+    with safe_open(folder / f"{weights}.safetensors", framework="pt") as file:
+        note = json.loads(file.metadata()["matnet"].split(" ", 1)[1])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
+    kind = config["kind"]
+    if kind in STORY_NETS:
+        run = StoryRun(STORY_NETS[kind](config), note)
+    else:
+        net = nets.build(kind.replace("-", "_"), config)
+        run = ProgramRun(net) if kind == "turing-machine" else Run(net, note)
+    run.net.load_state_dict(tensors)
+    return run.to(dtype).eval()
+
+
+class Run(nn.Module):
+    """A net and its preprocessing."""
+
+    def __init__(self, net: nn.Module, note: dict):
+        super().__init__()
+        self.net, self.note = net, note
+        self.classes: list[str] = note["classes"]
+        self.preprocess = Preprocess(note["preprocess"])
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Scores or matrices for raw inputs."""
+        x = self.preprocess(x)
+        if self.note["context_length"] is not None:
+            x = x[:, : self.note["context_length"]]
+        return self.net(x)
+
+    @torch.no_grad()
+    def predict(self, x: Tensor) -> Tensor:
+        """Probabilities [n, classes] ([n, time, classes] for classes per step), or matrices."""
+        given = self(x.to(next(self.parameters()).dtype))
+        target = self.note["target"]
+        if target == "matrices":
+            return self.scaled_back(torch.sigmoid(given) if self.note["logits"] else given)
+        if target == "values":
+            return self.scaled_back(given)
+        if target == "labels":
+            return torch.sigmoid(given)
+        if given.shape[-1] == 1:
+            # One score is the logit of the second of two classes.
+            second = torch.sigmoid(given)
+            return torch.cat([1 - second, second], -1)
+        return torch.softmax(given, -1)
+
+    def scaled_back(self, given: Tensor) -> Tensor:
+        """Outputs in the units of the targets."""
+        scaler = self.note["preprocess"].get("target_scaler")
+        if scaler is None:
+            return given
+        shift, scale = (torch.tensor(scaler[name]).to(given) for name in ("shift", "scale"))
+        if given.ndim == 2:
+            return given * scale + shift
+        sides = {
+            "whole": (1, 1),
+            "row": (-1, 1),
+            "column": (1, -1),
+            "entry": tuple(given.shape[-2:]),
+        }[scaler["per"]]
+        return given * scale.reshape(sides) + shift.reshape(sides)
+
+
+class ProgramRun(nn.Module):
+    """A net that has learnt a program."""
+
+    def __init__(self, net: nn.Module):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x: Tensor) -> Tensor:
+        """A score for every bit of every step, for [n, time, rows, cols], or [n, time, cols] of one row."""
+        return self.net(x[:, :, None] if x.ndim == 3 else x)
+
+    @torch.no_grad()
+    def predict(self, x: Tensor) -> Tensor:
+        """The bits [n, time, rows, cols]."""
+        dtype = next(self.parameters()).dtype
+        return (self(x.to(dtype)) > 0).to(dtype)
+
+
+class StoryRun(nn.Module):
+    """A net that answers questions about stories, and the words it knows."""
+
+    def __init__(self, net: nn.Module, note: dict):
+        super().__init__()
+        self.net = net
+        self.words: list[str] = note["words"]
+
+    def forward(self, asked: list[tuple[list[str], str]]) -> Tensor:
+        """A score for every word, for every question and what was told before it."""
+        stories = [[self.numbers(sentence) for sentence in told] for told, _ in asked]
+        questions = [self.numbers(question) for _, question in asked]
+        pad = lambda words, length: words + [0] * (length - len(words))
+        longest = max(len(words) for story in [*stories, questions] for words in story)
+        most = max(1, *map(len, stories))
+        full = [[pad(words, longest) for words in story + [[]] * (most - len(story))] for story in stories]
+        return self.net(torch.tensor(full), torch.tensor([pad(words, longest) for words in questions]))
+
+    @torch.no_grad()
+    def predict(self, asked: list[tuple[list[str], str]]) -> Tensor:
+        """Probabilities [n, words]."""
+        return torch.softmax(self(asked), -1)
+
+    def numbers(self, text: str) -> list[int]:
+        """A sentence as numbers of words, from 1."""
+        return [self.words.index(word) + 1 for word in re.split(r"[\s.?!,]+", text.lower()) if word]
+
+
+def read_stories(path: str | Path) -> list[tuple[list[str], str]]:
+    """Every question of a text file, with the sentences told before it. A story ends at an empty line or, where lines
+    are numbered, before the next 1."""
+    told, asked = [], []
+    for line in Path(path).read_text().splitlines():
+        number, text = re.match(r"(\d+ )?([^\t]*)", line.strip()).groups()
+        if not text or number == "1 ":
+            told = []
+        if text.endswith("?"):
+            asked.append((list(told), text))
+        elif text:
+            told.append(text)
+    return asked
+
+
+class Preprocess(nn.Module):
+    """Signals become spectrograms, rows and columns change places, numbers are shifted and scaled."""
+
+    def __init__(self, note: dict):
+        super().__init__()
+        for key in ("fill", "log", "log_mel", "windows"):
+            if note.get(key):
+                raise NotImplementedError(
+                    f"{key}: inputs of this run are transformed in a way that matnet.torch does not have"
+                )
+        self.spectrogram = note["spectrogram"] and Spectrogram(note["spectrogram"])
+        self.rows = self.cols = None
+        if note["permutation"]:
+            self.rows, self.cols = (torch.tensor(note["permutation"][side]) for side in ("rows", "cols"))
+        scaler = note["scaler"]
+        self.scaled = scaler is not None
+        if self.scaled:
+            shape = {
+                "whole": (1, 1),
+                "row": (scaler["rows"], 1),
+                "column": (1, scaler["cols"]),
+                "entry": (scaler["rows"], scaler["cols"]),
+            }[scaler["per"]]
+            self.register_buffer("shift", torch.tensor(scaler["shift"]).reshape(shape))
+            self.register_buffer("scale", torch.tensor(scaler["scale"]).reshape(shape))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.spectrogram:
+            x = self.spectrogram(x)
+        if self.rows is not None:
+            x = x[..., self.rows, :][..., self.cols]
+        if self.scaled:
+            x = (x - self.shift) / self.scale
+        return x
+
+
+class Spectrogram(nn.Module):
+    """Signals [n, channels, samples] to sequences [n, time, channels, bins], zero frequency left out."""
+
+    def __init__(self, note: dict):
+        super().__init__()
+        self.length, self.hop = note["window"], note["window"] - note["overlap"]
+        self.mean, self.value, self.rate = note["mean"], note["value"], note["sample_rate"]
+
+    def forward(self, signals: Tensor) -> Tensor:
+        x = signals.double()
+        if self.mean == "of-signal":
+            x = x - x.mean(-1, keepdim=True)
+        pieces = x.unfold(-1, self.length, self.hop)
+        if self.mean == "of-window":
+            pieces = pieces - pieces.mean(-1, keepdim=True)
+        window = torch.hamming_window(self.length, dtype=x.dtype)
+        bins = torch.fft.rfft(pieces * window)[..., 1:]
+        if self.value == "magnitude":
+            values = bins.abs() / window.sum()
+        else:
+            values = bins.abs() ** 2 / (self.rate * (window**2).sum())
+            # A one-sided spectrum holds each frequency twice, but the highest of an even window once.
+            twice = self.length // 2 - (self.length % 2 == 0)
+            values[..., :twice] *= 2
+        return values.transpose(1, 2).to(signals.dtype)

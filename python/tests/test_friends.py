@@ -1,0 +1,185 @@
+"""Other packages, each the real one; a test whose package is not installed is skipped, and says so."""
+
+import numpy as np
+import pytest
+from conftest import needs
+
+import matnet
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 4, 5)).astype("float32")
+Y = (X[:, 0, 0] > 0).astype(int)
+
+
+def classifier(**given):
+    return matnet.MatrixClassifier(**{"epochs": 3, "random_state": 0, **given})
+
+
+def test_pandas():
+    pandas = needs("pandas")
+    frame = pandas.DataFrame(X.reshape(40, 20), columns=[f"c{i}" for i in range(20)])
+    net = classifier(shape=(4, 5)).fit(frame, pandas.Series(Y, name="y"))
+    assert list(net.feature_names_in_) == list(frame.columns)
+    assert np.array_equal(net.predict(frame), classifier().fit(X, Y).predict(X))
+
+
+def test_polars():
+    polars = needs("polars")
+    frame = polars.DataFrame(X.reshape(40, 20), schema=[f"c{i}" for i in range(20)])
+    net = classifier(shape=(4, 5)).fit(frame, polars.Series(Y))
+    assert np.array_equal(net.predict(frame), classifier().fit(X, Y).predict(X))
+    t = np.arange(100)
+    table = polars.DataFrame({"a": np.sin(t / 5), "b": np.cos(t / 7)})
+    assert matnet.Forecaster(window=8, epochs=1, hidden=(2, 2), random_state=0).fit(table).predict().shape == (1, 2)
+
+
+def test_xarray():
+    xarray = needs("xarray")
+    array = xarray.DataArray(X, dims=("trial", "channel", "time"))
+    assert np.array_equal(classifier().fit(array, Y).predict(array), classifier().fit(X, Y).predict(X))
+    # A sequence net reads along the axis called time.
+    net = matnet.SequenceClassifier(hidden=(3, 3), epochs=1, random_state=0)
+    assert np.array_equal(
+        net.fit(array, Y).predict_proba(array),
+        net.fit(X.swapaxes(1, 2), Y).predict_proba(X.swapaxes(1, 2)),
+    )
+
+
+def test_mne():
+    mne = needs("mne")
+    info = mne.create_info(["C3", "Cz", "C4", "Pz"], sfreq=100.0, ch_types="eeg")
+    epochs = mne.EpochsArray(X.astype("float64"), info, verbose="error")
+    assert np.array_equal(classifier().fit(epochs, Y).predict(epochs), classifier().fit(X, Y).predict(X))
+    net = matnet.SequenceClassifier(hidden=(3, 3), epochs=1, random_state=0).fit(epochs, Y)
+    assert net._input_shape == (4, 1)
+
+
+class DLPack:
+    """Something that speaks DLPack and nothing else."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **given):
+        return self.array.__dlpack__(**given)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_dlpack_in_and_out():
+    run = matnet.train(
+        {"model": {"kind": "feedforward", "hidden": [3, 3]}, "train": {"epochs": 1}},
+        data={"x": DLPack(X), "y": Y},
+        report=False,
+    )
+    given = run.predict(DLPack(X))
+    assert np.array_equal(np.from_dlpack(given), run.predict(X))
+
+
+def test_torch_tensors_and_modules(tmp_path):
+    torch = needs("torch")
+    needs("safetensors")
+    import matnet.torch
+
+    tensor = torch.from_numpy(X)
+    net = classifier().fit(tensor, torch.from_numpy(Y))
+    assert np.array_equal(net.predict_proba(tensor), classifier().fit(X, Y).predict_proba(X))
+    assert np.array_equal(net.predict_proba(tensor.requires_grad_()), net.predict_proba(X))
+    assert torch.from_dlpack(matnet.load_run(saved(net, tmp_path)).predict(X)).shape == (40, 2)
+    regressor = matnet.MatrixRegressor(epochs=2, random_state=0, scale="standardize").fit(X, X[:, 0, :2])
+    sequences = matnet.SequenceClassifier(hidden=(3, 3), epochs=1, random_state=0).fit(X, Y)
+    for one, given, wanted in [
+        (net, X, net.predict_proba(X)),
+        (regressor, X, regressor.predict(X)),
+        (sequences, X[..., None], sequences.predict_proba(X)),
+    ]:
+        module = matnet.torch.from_run(one)
+        assert isinstance(module, torch.nn.Module)
+        assert np.allclose(module.predict(torch.from_numpy(given)), wanted, atol=1e-5)
+        module(torch.from_numpy(given)).sum().backward()
+        assert all(parameter.grad is not None for parameter in module.parameters())
+
+
+def saved(net, folder):
+    net.save(folder / "run")
+    return folder / "run"
+
+
+def test_dask_runs_cross_validation_on_several_workers():
+    distributed = needs("distributed")
+    import joblib
+    from sklearn.model_selection import GridSearchCV
+
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster), joblib.parallel_backend("dask"):
+            search = GridSearchCV(classifier(n_jobs=1), {"hidden": [(2, 2), (3, 3)]}, cv=2).fit(X, Y)
+    alone = GridSearchCV(classifier(n_jobs=1), {"hidden": [(2, 2), (3, 3)]}, cv=2).fit(X, Y)
+    assert np.array_equal(search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+
+
+def test_joblib_processes():
+    from sklearn.model_selection import cross_val_score
+
+    scores = cross_val_score(classifier(n_jobs=1), X, Y, cv=4, n_jobs=2)
+    assert np.array_equal(scores, cross_val_score(classifier(n_jobs=1), X, Y, cv=4))
+
+
+def test_optuna_prunes():
+    optuna = needs("optuna")
+    from matnet.callbacks import OptunaPruning
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def objective(trial):
+        rate = trial.suggest_float("learning_rate", 1e-4, 1e-1, log=True)
+        net = classifier(learning_rate=rate, epochs=4, callbacks=[OptunaPruning(trial)])
+        net.fit(X, Y, eval_set=(X[:10], Y[:10]))
+        return min(net.history_["valid_loss"])
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0), pruner=optuna.pruners.MedianPruner(1, 1))
+    study.optimize(objective, n_trials=8)
+    states = {trial.state for trial in study.trials}
+    assert optuna.trial.TrialState.PRUNED in states and study.best_trial
+    with pytest.raises(ValueError, match="monitor"):
+        classifier(callbacks=[OptunaPruning(study.ask(), "nothing")]).fit(X, Y)
+
+
+def test_tensorboard(tmp_path):
+    needs("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    from matnet.callbacks import TensorBoardLogger
+
+    net = classifier(callbacks=[TensorBoardLogger(str(tmp_path))]).fit(X, Y)
+    read = EventAccumulator(str(tmp_path))
+    read.Reload()
+    losses = [event.value for event in read.Scalars("train/loss")]
+    assert np.allclose(losses, net.history_["train_loss"])
+
+
+def test_mlflow(tmp_path):
+    mlflow = needs("mlflow")
+    from matnet.callbacks import MLflowLogger
+
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
+    with mlflow.start_run() as run:
+        net = classifier(callbacks=[MLflowLogger()]).fit(X, Y)
+    logged = mlflow.MlflowClient().get_metric_history(run.info.run_id, "train_loss")
+    assert np.allclose([metric.value for metric in logged], net.history_["train_loss"])
+
+
+def test_ray(tmp_path):
+    ray = needs("ray")
+    import joblib
+    from ray.util.joblib import register_ray
+    from sklearn.model_selection import cross_val_score
+
+    register_ray()
+    ray.init(num_cpus=2, include_dashboard=False)
+    try:
+        with joblib.parallel_backend("ray"):
+            scores = cross_val_score(classifier(n_jobs=1), X, Y, cv=2)
+    finally:
+        ray.shutdown()
+    assert np.array_equal(scores, cross_val_score(classifier(n_jobs=1), X, Y, cv=2))

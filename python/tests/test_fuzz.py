@@ -1,0 +1,128 @@
+"""Whatever is passed in: a result or an exception, and the interpreter lives."""
+
+import os
+import warnings
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import matnet
+from matnet import _native
+from matnet._arrays import arrays_of, floats
+
+#: 10,000 cases in all by default; they share one trained net, and training is a single small step.
+CASES = int(os.environ.get("MATNET_FUZZ_CASES", "10000"))
+
+#: What may come out of wrong input; anything else, a crash above all, fails.
+REFUSALS = (ValueError, TypeError, OverflowError, FloatingPointError, MemoryError)
+
+net = matnet.MatrixClassifier(hidden=(2, 2), epochs=1, random_state=0).fit(np.eye(3)[None].repeat(4, 0), [0, 1, 0, 1])
+
+dtypes = st.one_of(
+    hnp.scalar_dtypes(),
+    hnp.floating_dtypes(sizes=(16, 32, 64)),
+    hnp.unicode_string_dtypes(max_len=4),
+    hnp.byte_string_dtypes(max_len=4),
+    st.just(np.dtype(object)),
+)
+shapes = st.one_of(hnp.array_shapes(min_dims=0, max_dims=5, min_side=0, max_side=4), st.just((4, 3, 3)))
+arrays = hnp.arrays(dtypes.filter(lambda dtype: dtype.kind != "O"), shapes)
+leaves = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.binary(max_size=5),
+    st.complex_numbers(),
+)
+nested = st.recursive(leaves, lambda children: st.lists(children, max_size=4), max_leaves=12)
+anything = st.one_of(
+    arrays,
+    nested,
+    st.lists(arrays, max_size=3),
+    st.dictionaries(st.text(max_size=3), leaves, max_size=3),
+)
+views = arrays.map(lambda array: array.T[..., ::-1] if array.ndim else array)
+
+mode = settings(
+    max_examples=CASES // 5,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def tried(work):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            work()
+        except REFUSALS as error:
+            assert str(error), "a refusal says why"
+            assert "internal error" not in str(error)
+
+
+@mode
+@given(anything)
+def test_predict(value):
+    tried(lambda: net.predict(value))
+
+
+@mode
+@given(st.one_of(anything, views), st.lists(st.integers(-2, 9), max_size=5))
+def test_the_extension_itself(value, lengths):
+    def work():
+        x = floats(value, "x")
+        _native_net = net._net
+        _native_net.predict(x, [abs(length) for length in lengths], "predictions", None, None)
+
+    tried(work)
+
+
+KEYS = (
+    "x",
+    "y",
+    "length",
+    "weight",
+    "group",
+    "train",
+    "valid",
+    "classes",
+    "features",
+    "edges",
+    "labels",
+)
+
+
+@mode
+@given(st.dictionaries(st.sampled_from(KEYS), st.one_of(arrays, views, nested), max_size=4))
+def test_data(data):
+    config = '{"data": {"source": "a"}, "model": {"kind": "feedforward", "hidden": [2, 2]}, "train": {"epochs": 1}}'
+    tried(lambda: _native.check(config, {"a": arrays_of(data)}))
+
+
+values = st.recursive(leaves, lambda children: st.lists(children, max_size=3), max_leaves=4)
+options = st.dictionaries(
+    st.sampled_from(["hidden", "depth", "form", "skip", "dropout", "init", "tied", "block"]), values
+)
+
+
+@mode
+@given(options)
+def test_config(model):
+    from matnet._run import to_json
+
+    x = np.zeros((4, 3, 3), np.float32)
+    config = {"data": {"source": "a"}, "model": {"kind": "feedforward", "hidden": [2, 2], **model}}
+    tried(lambda: _native.check(to_json(config), {"a": {"x": x, "y": np.arange(4)}}))
+
+
+@mode
+@given(st.one_of(arrays, views, nested), st.one_of(arrays, nested), st.one_of(st.none(), nested))
+def test_fit(x, y, weight):
+    quick = matnet.MatrixClassifier(hidden=(2, 2), epochs=1, random_state=0, n_jobs=1)
+    tried(lambda: quick.fit(x, y, sample_weight=weight))
