@@ -1,6 +1,6 @@
 //! The C interface of matnet. `include/matnet.h` says what each function does; this is only the boundary.
 //!
-//! No panic crosses it: every function that does work runs inside [`guarded`]. What an argument points to is checked as far as C allows:
+//! No panic crosses it: every function that does work runs inside `guarded`. What an argument points to is checked as far as C allows:
 //! null pointers are errors, and sizes are multiplied without overflow.
 
 use std::any::Any;

@@ -1,7 +1,7 @@
 //! Trained matnet nets as ONNX files.
 //!
 //! A file takes the numbers that stand in the user's files and gives what `matnet predict` gives: all preprocessing is part of the graph.
-//! The batch is any size, and so is the time of sequences. [`encode`] makes the bytes, [`write`] a file.
+//! The batch is any size, and so is the time of sequences. [`encode`] makes the bytes, [`write()`] a file.
 //!
 //! | module | what it knows |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Tables that are stored by column: [Parquet](ParquetFile) and [Arrow](ArrowFile), as pandas, Arrow, Polars and DuckDB write them.
+//! Tables that are stored by column: `Parquet` and `Arrow`, as pandas, Arrow, Polars and DuckDB write them.
 //!
 //! Dates and times count as texts. Decimals, lists and structures are not read. A file is held in memory as a whole; what it may unpack
 //! to is limited by a [`Budget`].
