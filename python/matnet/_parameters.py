@@ -71,7 +71,7 @@ OWN: dict[str, tuple[Any, str, str]] = {
     "callbacks": (
         None,
         "Sequence[CallbackLike] | None",
-        "who hears of every epoch; see `matnet.callbacks`",
+        "called at every epoch; see `matnet.callbacks`",
     ),
 }
 

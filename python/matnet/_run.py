@@ -67,6 +67,12 @@ def new(kind: str) -> str:
     return _native.template(kind)
 
 
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook. Libraries may import ipykernel anywhere."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
 def train(
     config: Mapping[str, Any] | str | os.PathLike[str],
     data: Any = None,
@@ -99,7 +105,7 @@ def train(
     out : path, optional
         The run folder. Without it the run is kept as long as the returned `Run`.
     callbacks : iterable of Callback or functions
-        Who hears of every epoch; see `matnet.callbacks`.
+        Called at every epoch; see `matnet.callbacks`.
     progress : bool, optional
         Whether to show a progress bar. By default in terminals and notebooks.
     report : bool, default=True
@@ -145,7 +151,7 @@ def train(
         home = tempfile.TemporaryDirectory(prefix="matnet-")
         out = os.path.join(home.name, "run")
     if progress is None:
-        progress = sys.stderr is not None and sys.stderr.isatty() or "ipykernel" in sys.modules
+        progress = sys.stderr is not None and sys.stderr.isatty() or in_notebook()
     events = Events([*callbacks, *([Progress()] if progress else [])])
     try:
         _native.train(

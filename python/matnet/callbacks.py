@@ -1,4 +1,4 @@
-"""What hears of the training while it runs: progress bars, loggers, early ends.
+"""What follows a training while it runs: progress bars, loggers, early ends.
 
 A callback is any object with some of the methods of `Callback`, or a function that takes an epoch and its scores.
 """
@@ -35,13 +35,13 @@ class Callback:
     """
 
     def on_train_begin(self, info: Mapping[str, int]) -> None:
-        """Hear that training starts; ``info`` has ``epochs``, ``steps`` (per epoch), ``parameters`` and ``resumed``."""
+        """Training starts; ``info`` has ``epochs``, ``steps`` (per epoch), ``parameters`` and ``resumed``."""
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> bool | None:
-        """Hear of the scores of an epoch, counted from 1, like ``train_loss`` and ``valid_error``; ``True`` ends the training."""
+        """An epoch is over, counted from 1: its scores, like ``train_loss`` and ``valid_error``; ``True`` ends the training."""
 
     def on_train_end(self, logs: Logs) -> None:
-        """Hear that training is over, with the scores of the last epoch."""
+        """Training is over, with the scores of the last epoch."""
 
 
 CallbackLike = Callback | Callable[[int, Logs], bool | None]
