@@ -3,10 +3,9 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use common::{bytes, kill_at_least, kill_until_done, run, same};
-use tempfile::TempDir;
+use common::{bytes, folder_with, kill_at_least, kill_until_done, ok, run, same};
 
 const CONFIG: &str = "
 [data]
@@ -22,20 +21,6 @@ epochs = 3
 batch_size = 20
 ";
 
-fn folder() -> (TempDir, PathBuf) {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().to_owned();
-    std::fs::write(path.join("digits.toml"), CONFIG).unwrap();
-    (folder, path)
-}
-
-/// Runs a command that must succeed; gives its output.
-fn ok(folder: &Path, args: &[&str]) -> (String, String) {
-    let (code, out, err) = run(folder, args);
-    assert_eq!(code, 0, "{args:?}: {err}");
-    (out, err)
-}
-
 /// The tensors of a file of weights, as bytes.
 fn weights(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let bytes = std::fs::read(path).unwrap();
@@ -45,7 +30,7 @@ fn weights(path: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn weights_that_fit_are_taken_and_frozen_ones_stay() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     ok(&folder, &["train", "digits.toml", "--out", "a", "-q"]);
     // Another head, and one more layer: what fits is taken, the rest is said.
     let more = [
@@ -92,7 +77,7 @@ fn weights_that_fit_are_taken_and_frozen_ones_stay() {
 
 #[test]
 fn after_its_first_checkpoint_a_run_does_not_need_the_source() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     ok(&folder, &["train", "digits.toml", "--out", "a", "-q"]);
     let args =
         ["train", "digits.toml", "-q", "--set", "train.from=a/last.safetensors", "--set", "train.epochs=4"];
@@ -124,7 +109,7 @@ fn after_its_first_checkpoint_a_run_does_not_need_the_source() {
 
 #[test]
 fn other_weights_under_the_same_name_are_noticed() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     ok(&folder, &["train", "digits.toml", "--out", "a", "-q"]);
     ok(&folder, &["train", "digits.toml", "--out", "b", "-q", "--set", "train.from=a"]);
     ok(&folder, &["train", "digits.toml", "--out", "a", "-q", "--fresh", "--set", "train.seed=2"]);
@@ -135,7 +120,7 @@ fn other_weights_under_the_same_name_are_noticed() {
 
 #[test]
 fn more_epochs_are_the_same_as_all_at_once() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     let train = |out: &str, more: &[&str]| {
         ok(
             &folder,
@@ -182,7 +167,7 @@ fn more_epochs_are_the_same_as_all_at_once() {
 
 #[test]
 fn every_mistake_gets_one_clear_error() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     ok(&folder, &["train", "digits.toml", "--out", "a", "-q"]);
     let still = ["--set", "train.learning_rate=1e-30", "--set", "train.patience=1"];
     ok(&folder, &[&["train", "digits.toml", "--out", "early", "-q"][..], &still].concat());

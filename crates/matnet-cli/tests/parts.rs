@@ -2,14 +2,12 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{matnet, run};
-use tempfile::TempDir;
+use common::{files_below, folder_with, matnet, ok, run};
 
 const CONFIG: &str = "
 [data]
@@ -49,13 +47,6 @@ const VARIABLES: [&str; 13] = [
     "JOB_COMPLETION_INDEX",
 ];
 
-fn folder() -> (TempDir, PathBuf) {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().to_owned();
-    std::fs::write(path.join("digits.toml"), CONFIG).unwrap();
-    (folder, path)
-}
-
 /// A command in surroundings with these variables of launchers only.
 fn launched(folder: &Path, args: &[&str], variables: &str) -> Command {
     let mut command = matnet(folder, args);
@@ -66,34 +57,9 @@ fn launched(folder: &Path, args: &[&str], variables: &str) -> Command {
     command
 }
 
-/// Runs a command that must succeed; gives its output.
-fn ok(folder: &Path, args: &[&str]) -> (String, String) {
-    let (code, out, err) = run(folder, args);
-    assert_eq!(code, 0, "{args:?}: {err}");
-    (out, err)
-}
-
-/// Every file below a folder but locks, times, and reports, whose titles are folders.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    fn collect(root: &Path, folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
-            let path = entry.path();
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if path.is_dir() {
-                collect(root, &path, all);
-            } else if ![".lock", "times.csv", "report.html"].contains(&name.as_str()) {
-                all.insert(path.strip_prefix(root).unwrap().to_owned(), std::fs::read(&path).unwrap());
-            }
-        }
-    }
-    let mut all = BTreeMap::new();
-    collect(folder, folder, &mut all);
-    all
-}
-
 /// Asserts that two folders hold the same files.
 fn same(a: &Path, b: &Path) {
-    let (a, b) = (files(a), files(b));
+    let (a, b) = (files_below(a), files_below(b));
     assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
     for (name, bytes) in &a {
         assert!(b[name] == *bytes, "{} differs", name.display());
@@ -143,7 +109,7 @@ fn kill_some_of_eight(folder: &Path, args: &[&str], out: &str) {
 
 #[test]
 fn eight_processes_train_a_comparison_and_the_killed_ones_leave_no_trace() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     let args = ["compare", "digits.toml", "--seeds", "5", "-q", "--threads", "1", "--out"];
     let (whole, _) = ok(&folder, &[&args[..], &["whole"]].concat());
     let shared = [&args[..], &["shared", "--save-every", "0"]].concat();
@@ -165,7 +131,7 @@ fn eight_processes_train_a_comparison_and_the_killed_ones_leave_no_trace() {
 
 #[test]
 fn eight_processes_make_the_choice_of_one() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     let args = ["tune", "digits.toml", "--trials", "7", "-q", "--threads", "1", "--out"];
     let (whole, _) = ok(&folder, &[&args[..], &["whole"]].concat());
     let shared = [&args[..], &["shared", "--save-every", "0"]].concat();
@@ -180,7 +146,7 @@ fn eight_processes_make_the_choice_of_one() {
 
 #[test]
 fn a_run_in_other_hands_is_left_to_them_and_a_left_one_taken_up() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     let args = ["compare", "digits.toml", "--seeds", "2", "-q", "--out"];
     ok(&folder, &[&args[..], &["whole"]].concat());
     let shared = [&args[..], &["shared"]].concat();
@@ -205,7 +171,7 @@ fn a_run_in_other_hands_is_left_to_them_and_a_left_one_taken_up() {
 
 #[test]
 fn a_killed_process_leaves_its_run_to_another() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     let long = ["--set", "train.epochs=40", "-q", "--out"];
     let args = [&["compare", "digits.toml"][..], &long].concat();
     ok(&folder, &[&args[..], &["whole"]].concat());
@@ -231,7 +197,7 @@ fn a_killed_process_leaves_its_run_to_another() {
 
 #[test]
 fn a_rung_waits_for_its_last_trial() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     let args = ["tune", "digits.toml", "--trials", "4", "-q", "--out"];
     ok(&folder, &[&args[..], &["whole"]].concat());
     let busy = folder.join("shared/matrix/trial-002/seed-102");
@@ -265,7 +231,7 @@ fn a_rung_waits_for_its_last_trial() {
 
 #[test]
 fn a_run_that_diverges_does_not_keep_the_others() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     let set = ["--set", "variant.matrix.train.learning_rate=1e30", "--set", "train.optimizer=\"sgd\""];
     let args = [&["compare", "digits.toml", "-q", "--out", "x", "--part", "1/1"][..], &set].concat();
     let (code, _, err) = run(&folder, &args);
@@ -279,7 +245,7 @@ fn a_run_that_diverges_does_not_keep_the_others() {
 
 #[test]
 fn every_mistake_gets_one_clear_error() {
-    let (_temporary, folder) = folder();
+    let (_temporary, folder) = folder_with(CONFIG);
     let cases: &[(&[&str], &str, &str)] = &[
         (&["--part", "auto"], "", "no launcher says which part this is: Open MPI (OMPI_COMM_WORLD_RANK"),
         (&["--part", "auto"], "RANK=3 WORLD_SIZE=2", "RANK=3, but WORLD_SIZE=2; it counts from 0"),

@@ -3,11 +3,11 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{kill_at_least, matnet, run};
+use common::{files_below, folder_with, kill_at_least, matnet, ok, run};
 use tempfile::TempDir;
 
 const CONFIG: &str = "
@@ -27,37 +27,6 @@ model.hidden = [[4, 4], [8, 8], [12, 12]]
 'model.depth' = { min = 1, max = 3 }
 train.learning_rate = { min = 1e-4, max = 3e-1, log = true }
 ";
-
-fn folder(config: &str) -> (TempDir, PathBuf) {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().to_owned();
-    std::fs::write(path.join("digits.toml"), config).unwrap();
-    (folder, path)
-}
-
-/// Runs a command that must succeed; gives its output.
-fn ok(folder: &Path, args: &[&str]) -> (String, String) {
-    let (code, out, err) = run(folder, args);
-    assert_eq!(code, 0, "{args:?}: {err}");
-    (out, err)
-}
-
-/// Every file below a folder but locks, and the report, whose title is the folder.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    fn collect(root: &Path, folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                collect(root, &path, all);
-            } else if !path.ends_with(".lock") && !path.ends_with("report.html") {
-                all.insert(path.strip_prefix(root).unwrap().to_owned(), std::fs::read(&path).unwrap());
-            }
-        }
-    }
-    let mut all = BTreeMap::new();
-    collect(folder, folder, &mut all);
-    all
-}
 
 /// The rows of trials.csv, by column.
 fn trials(folder: &Path) -> Vec<BTreeMap<String, String>> {
@@ -80,7 +49,7 @@ fn trials(folder: &Path) -> Vec<BTreeMap<String, String>> {
 
 #[test]
 fn a_search_killed_again_and_again_makes_the_same_choice() {
-    let (_temporary, folder) = folder(CONFIG);
+    let (_temporary, folder) = folder_with(CONFIG);
     let args = ["tune", "digits.toml", "--trials", "7", "--seed", "3"];
     let (out, err) = ok(&folder, &[&args[..], &["--out", "whole"]].concat());
     assert!(err.contains("rung 1 of 3: 7 trials up to 1 epoch\n"), "{err}");
@@ -89,15 +58,17 @@ fn a_search_killed_again_and_again_makes_the_same_choice() {
     assert!(out.contains(" is the best: validation error ") && out.contains("whole/best.toml\n"), "{out}");
     let killed = [&args[..], &["--out", "killed", "-q", "--save-every", "0"]].concat();
     kill_at_least(3, &folder, &killed, "killed", 60);
-    assert!(files(&folder.join("whole")) == files(&folder.join("killed")));
+    assert!(files_below(&folder.join("whole")) == files_below(&folder.join("killed")));
     // Done: the same command only says it again. On other threads it is the same, too.
     let (again, err) = ok(&folder, &[&args[..], &["--out", "whole"]].concat());
     assert_eq!((again, err.matches("trial 7").count()), (out, 0));
     ok(&folder, &[&args[..], &["--out", "one", "-q", "--threads", "1"]].concat());
-    assert!(files(&folder.join("whole")) == files(&folder.join("one")));
+    assert!(files_below(&folder.join("whole")) == files_below(&folder.join("one")));
     // No weights are left, which would fill the disk; the report has the picture.
     assert!(
-        files(&folder.join("whole")).keys().all(|path| path.extension().is_none_or(|of| of != "safetensors"))
+        files_below(&folder.join("whole"))
+            .keys()
+            .all(|path| path.extension().is_none_or(|of| of != "safetensors"))
     );
     let report = std::fs::read_to_string(folder.join("whole/report.html")).unwrap();
     assert!(report.contains("train.learning_rate") && report.contains("<svg"), "{report}");
@@ -112,7 +83,7 @@ fn a_search_killed_again_and_again_makes_the_same_choice() {
 
 #[test]
 fn the_best_third_goes_on_and_nobody_looks_at_the_test_split() {
-    let (_temporary, folder) = folder(CONFIG);
+    let (_temporary, folder) = folder_with(CONFIG);
     ok(&folder, &["tune", "digits.toml", "--trials", "9", "--out", "t", "-q"]);
     let all = trials(&folder.join("t"));
     assert_eq!(all.len(), 9);
@@ -138,7 +109,7 @@ fn the_best_third_goes_on_and_nobody_looks_at_the_test_split() {
     assert_eq!(best["rungs"], "3");
     assert!(number(best, "valid") < 0.5, "{best:?}");
     // The config has log_test, and yet nothing in the folder is a score of the test split.
-    for (path, bytes) in files(&folder.join("t")) {
+    for (path, bytes) in files_below(&folder.join("t")) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         assert!(!text.contains(",test,") && !path.ends_with("result.json"), "{}", path.display());
     }
@@ -183,7 +154,7 @@ model.hidden = [16]
 search.model.hidden = [[8], [16]]
 ";
     let short = CONFIG.replace("epochs = 9", "epochs = 3").replace("log_test = true", "");
-    let (_temporary, folder) = folder(&format!("{short}{variants}"));
+    let (_temporary, folder) = folder_with(&format!("{short}{variants}"));
     let (out, _) = ok(&folder, &["tune", "digits.toml", "--trials", "5", "--out", "t", "-q"]);
     assert!(out.contains("matrix: trial ") && out.contains("vector: trial "), "{out}");
     let all = trials(&folder.join("t"));
@@ -218,7 +189,7 @@ fn trials_that_diverge_are_the_worst() {
     let rates = "train.learning_rate = [1e-3, 1e30]\nmodel.depth = [1, 2]\n";
     let (head, _) = CONFIG.split_once("model.hidden = [[4").unwrap();
     let sgd = head.replace("batch_size = 20", "batch_size = 20\noptimizer = 'sgd'");
-    let (_temporary, folder) = folder(&format!("{sgd}{rates}"));
+    let (_temporary, folder) = folder_with(&format!("{sgd}{rates}"));
     let (_, err) = ok(&folder, &["tune", "digits.toml", "--trials", "9", "--out", "t"]);
     assert!(
         err.contains("4 trials only: there are no more combinations\n") && err.contains(": diverged\n"),
@@ -240,7 +211,7 @@ fn trials_that_diverge_are_the_worst() {
 #[cfg(unix)]
 #[test]
 fn control_c_saves_and_exits_130() {
-    let (_temporary, folder) = folder(CONFIG);
+    let (_temporary, folder) = folder_with(CONFIG);
     let args = ["tune", "digits.toml", "--out", "t", "-q", "--set", "train.epochs=100000"];
     let mut child = matnet(&folder, &args).stderr(Stdio::piped()).spawn().unwrap();
     while !folder.join("t/trial-001/seed-1/config.toml").exists() {
@@ -254,7 +225,7 @@ fn control_c_saves_and_exits_130() {
 
 #[test]
 fn every_mistake_gets_one_clear_error() {
-    let (_temporary, folder) = folder(CONFIG);
+    let (_temporary, folder) = folder_with(CONFIG);
     std::fs::write(folder.join("none.toml"), CONFIG.split_once("[search]").unwrap().0).unwrap();
     let cases: &[(&[&str], &str)] = &[
         (&["none.toml"], "[search] is missing: it lists the keys to try"),

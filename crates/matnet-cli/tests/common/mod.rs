@@ -4,10 +4,11 @@
 pub mod process;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
+use tempfile::TempDir;
 
 /// A small net that trains in a moment.
 pub const SMALL: &str = "
@@ -34,12 +35,44 @@ pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     process::output(matnet(folder, args))
 }
 
+/// An empty folder with a config, `digits.toml`.
+pub fn folder_with(config: &str) -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().to_owned();
+    std::fs::write(path.join("digits.toml"), config).unwrap();
+    (folder, path)
+}
+
+/// Runs a command that must succeed; gives its output.
+pub fn ok(folder: &Path, args: &[&str]) -> (String, String) {
+    let (code, out, err) = run(folder, args);
+    assert_eq!(code, 0, "{args:?}: {err}");
+    (out, err)
+}
+
+/// Every file below a folder that must be reproducible: all but times, locks and reports, whose titles are folders.
+pub fn files_below(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    fn collect(root: &Path, folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
+        for (name, bytes) in bytes(folder) {
+            all.insert(folder.strip_prefix(root).unwrap().join(name), bytes);
+        }
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            if entry.path().is_dir() {
+                collect(root, &entry.path(), all);
+            }
+        }
+    }
+    let mut all = BTreeMap::new();
+    collect(folder, folder, &mut all);
+    all
+}
+
 /// The files of a finished run that must be reproducible: all but times, the lock, and the report, whose title is the folder.
 pub fn bytes(run: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(run).unwrap().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if !["times.csv", ".lock", "report.html"].contains(&name.as_str()) {
+        if entry.path().is_file() && !["times.csv", ".lock", "report.html"].contains(&name.as_str()) {
             files.insert(name, std::fs::read(entry.path()).unwrap());
         }
     }
