@@ -1,6 +1,6 @@
 //! `matnet train`
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use matnet_train::{Document, Observer, Options, Plan, Planner, Run, Split};
 use crate::cli::{ConfigArgs, Train, TrainArgs};
 use crate::failure::{Failure, Outcome};
 use crate::progress::ProgressReporter;
+use crate::screen::Screen;
 use crate::{interrupt, say};
 
 /// Trains a net, from one seed or several.
@@ -33,7 +34,7 @@ pub fn run(args: Train) -> Outcome {
         seeds => run_specs(&document, &folder, seeds)?,
     };
     let series = train_all(specs, &args.how, args.epochs.is_some())?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     for (run, result) in series.iter().flat_map(|series| &series.runs) {
         writeln!(out, "{}: {}", run.folder().display(), sentence(result))?;
     }

@@ -1,7 +1,7 @@
 //! A graph as two text files: a node table (name, features, optional class) and an edge list.
 //!
 //! A node's line is its name, its features, and its class: the column that a header calls `class`, `label`, `y`, `target` or `category`, or
-//! else the last one, if it does not hold numbers. An edge's line is two names, and the name of the relation if there are several. Fields are separated by commas,
+//! else the last one, if it does not hold numbers, or below a header the only one that does not. An edge's line is two names, and the name of the relation if there are several. Fields are separated by commas,
 //! semicolons, tabs or blanks. LINQS's `.content` and `.cites` are in this format.
 
 use std::collections::HashMap;
@@ -110,6 +110,8 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
     let mut headed = false;
     let mut columns: Vec<String> = Vec::new();
     let mut class_at: Option<usize> = None;
+    // whether the classes were found by their words, below a header with other names
+    let mut guessed = false;
     let mut cols = 0usize;
     let mut count = 0usize;
     // the previous field, held back until it is known whether it is the last one of the line
@@ -128,6 +130,13 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
             let known = has_class == Some(false) || class_at.is_some();
             if held_any && (next == Next::Field || known) && !head {
                 match held.parse::<f32>() {
+                    Ok(_) if class_at == Some(words - 1) && guessed => {
+                        let what = format!(
+                            "column {} holds words and numbers; name the column of the classes class",
+                            columns[words - 1]
+                        );
+                        return Err(fields.error(what));
+                    }
                     _ if class_at == Some(words - 1) => labels.push(class_of(&held, &mut classes)),
                     Ok(number) => {
                         reserve(&mut features, 1, &source)?;
@@ -135,7 +144,16 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
                     }
                     // words in the middle of the first line: it is a header
                     Err(_) if count == 0 && !headed => head = true,
-                    Err(_) => return Err(fields.error(format!("{held:?} is not a number"))),
+                    // words below a header that names no class: their column holds the classes
+                    Err(_) if count == 0 && has_class.is_none() && !is_unknown(&held) => {
+                        (class_at, has_class, guessed) = (Some(words - 1), Some(true), true);
+                        labels.push(class_of(&held, &mut classes));
+                    }
+                    Err(_) => {
+                        let column = columns.get(words - 1).filter(|_| headed);
+                        let of = column.map(|name| format!(" in column {name}")).unwrap_or_default();
+                        return Err(fields.error(format!("{held:?}{of} is not a number")));
+                    }
                 }
                 held_any = false;
             }
@@ -209,9 +227,13 @@ pub(crate) fn is_class_column(name: &str) -> bool {
     CLASS_COLUMNS.contains(&name.to_ascii_lowercase().as_str())
 }
 
+fn is_unknown(class: &str) -> bool {
+    UNKNOWN.contains(&class.to_ascii_lowercase().as_str())
+}
+
 /// The index of a class, which may be new; `None` for an unknown class.
 pub(crate) fn class_of(name: &str, classes: &mut HashMap<String, u32>) -> Option<u32> {
-    if UNKNOWN.contains(&name.to_ascii_lowercase().as_str()) {
+    if is_unknown(name) {
         return None;
     }
     if let Some(&known) = classes.get(name) {
@@ -370,6 +392,8 @@ mod tests {
             "id,w0,w1,target\na,1,0,9\nb,0,1,7\n",
             "id,Category,w0,w1\na,9,1,0\nb,7,0,1\n",
             "id,w0,label,w1\na,1,red,0\nb,0,blue,1\n",
+            "id,w0,species,w1\na,1,red,0\nb,0,blue,1\n",
+            "id,species,w0,w1\na,red,1,0\nb,blue,0,1\n",
         ] {
             let g = graph("a,b\n", nodes).unwrap();
             assert_eq!(
@@ -381,7 +405,15 @@ mod tests {
         }
         let error = |nodes: &str| graph("a,b\n", nodes).unwrap_err().to_string();
         assert_eq!(error("id,w0,class\na,1,red\nb,0\n"), "n: line 3: no class where the header has one");
-        assert_eq!(error("id,class,w0\na,red,1\nb,blue,x\n"), "n: line 3: \"x\" is not a number");
+        assert_eq!(
+            error("id,class,w0\na,red,1\nb,blue,x\n"),
+            "n: line 3: \"x\" in column w0 is not a number"
+        );
+        assert_eq!(error("id,w0,w1\na,,1\nb,2,1\n"), "n: line 2: \"\" in column w0 is not a number");
+        assert_eq!(
+            error("id,w0,w1\na,x,1\nb,2,1\n"),
+            "n: line 3: column w0 holds words and numbers; name the column of the classes class"
+        );
         // A column of numbers is a feature, unless its name says otherwise.
         assert_eq!(graph("a,b\n", "id,w0,kind\na,1,3\nb,0,4\n").unwrap().labels, [None, None]);
     }

@@ -46,8 +46,8 @@ mod columnar {
     /// The names of columns that name the nodes; without one of them, it is the first column.
     const IDS: [&str; 4] = ["id", "node", "node_id", "name"];
 
-    /// Nodes: a column of names, columns of features, and perhaps a class, which is the last column if it holds no numbers or is called
-    /// `class`, `label` or `y`.
+    /// Nodes: a column of names, columns of features, and perhaps a class: the column that is called so, or else the last one if it holds no
+    /// numbers, or the only one that does not.
     pub fn node_table(path: &Path) -> Result<NodeTable> {
         let table = ColumnarTable::open(path)?;
         let head = table.head();
@@ -56,7 +56,8 @@ mod columnar {
         let last = head.names.len() - 1;
         let class = (0..=last)
             .find(|&column| column != id && is_class_column(&head.names[column]))
-            .or((last != id && head.kinds[last] == ColumnKind::Text).then_some(last));
+            .or((last != id && head.kinds[last] == ColumnKind::Text).then_some(last))
+            .or_else(|| (0..=last).find(|&column| column != id && head.kinds[column] == ColumnKind::Text));
         let unnamed = |column: usize| head.names[column].is_empty();
         let features: Vec<usize> = (0..head.names.len())
             .filter(|&column| column != id && Some(column) != class && !unnamed(column))

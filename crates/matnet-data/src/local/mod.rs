@@ -40,6 +40,7 @@ mod folder;
 mod graph;
 mod graph_tables;
 mod labels;
+mod leftovers;
 mod npz;
 mod options;
 mod reader;
@@ -101,12 +102,14 @@ pub fn load_arrays(mut arrays: Npz, options: &ReadOptions) -> Result<Dataset> {
     let path = path.as_path();
     if arrays.get("x").is_none() && arrays.get("edges").is_some() {
         options.allow(path, "a graph", &[])?;
-        return Ok(graph::graph(arrays, path)?.into());
+        let (graph, notes) = graph::graph(arrays, path)?;
+        return Ok(Dataset { notes, ..graph.into() });
     }
     let table = arrays.get("x").is_some_and(|x| x.shape().len() == 2 && !x.shape().contains(&0));
     if options.long_table && table {
         options.allow(path, "one long table", &[])?;
-        return Ok(TableData::new(arrays.take("x")?.into_array(&path.join("x"))?)?.into());
+        let table = TableData::new(arrays.take("x")?.into_array(&path.join("x"))?)?;
+        return Ok(Dataset { notes: leftovers::table(&arrays, path)?, ..table.into() });
     }
     npz::samples(arrays, path, options)
 }

@@ -164,7 +164,7 @@ pub fn within_groups(groups: &[u32], fractions: SplitFractions, rng: &mut impl R
 }
 
 /// Puts whole groups into each split, `valid` and `test` of them, so that no group is in two splits. With classes, each split gets
-/// groups of every class as far as there are enough: a group counts for the class that most of its samples have.
+/// groups of every class as far as there are enough, training first: a group counts for the class that most of its samples have.
 pub fn between_groups(
     groups: &[u32],
     classes: Option<&[u32]>,
@@ -181,7 +181,8 @@ pub fn between_groups(
     }
     let all: Vec<Vec<usize>> = members.into_values().collect();
     let class = |group: usize| classes.map_or(0, |classes| most_frequent(&all[group], classes));
-    let order = in_turns(by_class((0..all.len()).collect(), class), rng);
+    let mut order = in_turns(by_class((0..all.len()).collect(), class), rng);
+    keep_for_training(&mut order, valid + test, class);
     let chosen = SplitIndices::from_order(order, valid, test);
     let samples = |groups: Vec<usize>| groups.into_iter().flat_map(|group| all[group].clone()).collect();
     let split = SplitIndices {
@@ -190,6 +191,22 @@ pub fn between_groups(
         test: samples(chosen.test),
     };
     Ok(split.sorted())
+}
+
+/// Exchanges groups before `start` with later ones, so that each class has one from `start` on, as far as there is room.
+fn keep_for_training(order: &mut [usize], start: usize, class: impl Fn(usize) -> u32) {
+    let count = |order: &[usize], wanted: u32| order.iter().filter(|&&group| class(group) == wanted).count();
+    for at in (0..start).rev() {
+        if count(&order[start..], class(order[at])) > 0 {
+            continue;
+        }
+        // The class that training has most of gives one away; ties go to the first.
+        let most =
+            (start..order.len()).rev().max_by_key(|&other| count(&order[start..], class(order[other])));
+        if let Some(other) = most.filter(|&other| count(&order[start..], class(order[other])) > 1) {
+            order.swap(at, other);
+        }
+    }
 }
 
 /// The number of different groups.
@@ -339,6 +356,13 @@ mod tests {
                 let second = part.iter().filter(|&&trial| classes[trial] == 1).count();
                 assert_eq!((part.len(), second), (25, 10), "seed {seed}");
             }
+        }
+        // One subject of the first class, three of the second: training keeps both.
+        let (few, of) = ([0, 1, 2, 3], [0, 1, 1, 1]);
+        for seed in 0..50 {
+            let split = between_groups(&few, Some(&of), 1, 1, &mut rng(seed)).unwrap();
+            assert!(split.train.contains(&0), "seed {seed}: {split:?}");
+            assert_eq!((split.train.len(), split.valid.len(), split.test.len()), (2, 1, 1));
         }
         let error = between_groups(&[0, 1, 2], None, 1, 2, &mut rng(0)).unwrap_err();
         assert_eq!(error.to_string(), "1 validation and 2 test groups of 3 leave none to train on");

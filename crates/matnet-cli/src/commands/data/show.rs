@@ -13,11 +13,12 @@ use crate::cli::Show;
 use crate::degrees::Degrees;
 use crate::failure::{Failure, Outcome};
 use crate::picture::{self, contact};
+use crate::screen::Screen;
 
 /// Shows a dataset or a file.
 pub fn run(args: Show) -> Outcome {
     let (title, dataset) = load(&args)?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     writeln!(out, "{title}")?;
     match &dataset.contents {
         Contents::Samples(samples) => summary::samples(&mut out, samples)?,
@@ -36,7 +37,8 @@ pub fn run(args: Show) -> Outcome {
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
     {
         let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0);
-        write!(out, "{}", half_blocks(&contact::teaser(samples)?, width.into()))?;
+        // Its colours are meant.
+        write!(io::stdout(), "{}", half_blocks(&contact::teaser(samples)?, width.into()))?;
     }
     match &args.png {
         Some(path) => write_picture(path, &args, &title, &dataset.contents, &mut out),

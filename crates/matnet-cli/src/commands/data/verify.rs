@@ -1,17 +1,18 @@
 //! `matnet data verify`
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use matnet_data::catalog::{Origin, Verdict};
 
 use crate::cli::Verify;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 use matnet_report::text;
 
 /// Checks what is in the cache.
 pub fn run(args: Verify) -> Outcome {
     let cache = args.cache.cache()?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     let (mut right, mut wrong, mut absent) = (0, Vec::new(), Vec::new());
     for dataset in super::chosen(&args.names)? {
         let verdicts = cache.verify(dataset)?;

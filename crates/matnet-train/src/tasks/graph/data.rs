@@ -15,7 +15,7 @@ use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule, NormalizeF
 use crate::config::Amount;
 use crate::run::checksummed::hex;
 use crate::task::{OtherData, impl_dataset, renumber};
-use crate::tasks::source;
+use crate::tasks::{classes, source};
 use crate::{Error, Result};
 
 /// A graph with node features and classes, split.
@@ -95,6 +95,7 @@ impl NodeData {
             let (have, they) = if unknown == 1 { ("node has", "it is") } else { ("nodes have", "they are") };
             notes.push(format!("{unknown} {have} no class; {they} aggregated from, but not trained on"));
         }
+        notes.extend(classes::notes(&indices, |node| data.labels[node], &data.class_names));
         let GraphData { features, node_names, relation_names, labels, class_names, .. } = data;
         let mut features = features.into_data();
         if config.normalize == NormalizeFeatures::Rows {

@@ -23,6 +23,7 @@ use crate::task::{
     BatchScore, ClassLoss, Dataset, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch,
     PredictionStream, Predictions, Task, recorded_states,
 };
+use crate::tasks::classes;
 use crate::{Error, Result, Split};
 
 /// What is stored beside the weights.
@@ -154,6 +155,7 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
             let value = format!("{}: one class only", data.config.source);
             return Err(Error::config("data", "source", value, "at least two classes expected"));
         }
+        classes::check(&data.indices, |node| data.labels[node], &data.class_names)?;
         let sizes = [
             ("num_features", data.width),
             ("num_classes", data.class_names.len()),

@@ -7,7 +7,7 @@ use matnet_data::catalog::Cache;
 use matnet_data::transform::windows::{WindowLevels, Windows};
 use matnet_data::{Array, SplitIndices, Target, split};
 
-use super::divide::divide;
+use super::divide::{divide, notes};
 use super::forecast::{Forecast, Series};
 use super::preprocess::sides;
 use super::raw::Raw;
@@ -56,9 +56,10 @@ impl SampleData {
             let preprocess = series.fit(&config)?;
             return Self::forecast(series, notes, config, preprocess);
         }
-        let raw = Raw::load(config, cache)?;
+        let mut raw = Raw::load(config, cache)?;
         let checksum = raw.checksum();
         let (indices, mut config) = divide(&raw, config, seed)?;
+        raw.notes.extend(notes(&raw, &indices, &config));
         raw.check_weights(&indices)?;
         let (mut preprocess, inputs, lengths) =
             Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train)?;

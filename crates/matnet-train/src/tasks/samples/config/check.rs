@@ -5,7 +5,7 @@ use matnet_data::catalog::{self, MovingSequences};
 
 use super::{Missing, SampleDataConfig, SampleSplitConfig, Scale};
 use crate::Result;
-use crate::config::Amount;
+use crate::config::{Amount, shown};
 use crate::error::at;
 
 impl SampleDataConfig {
@@ -42,22 +42,20 @@ impl SampleDataConfig {
             (Some(_), Some(_)) => {}
         }
         let others = [
-            ("valid", self.valid.is_some()),
-            ("test", self.test.is_some()),
-            ("limit", self.limit.is_some()),
-            ("context_length", self.context_length.is_some()),
-            ("occlusion", self.occlusion.is_some()),
-            ("permute", self.permute),
-            ("spectrogram", self.spectrogram.is_some()),
-            ("log_mel", self.log_mel.is_some()),
-            ("log", self.log.is_some()),
-            ("scale_per", self.scale_per.is_some()),
-            ("scale_target", self.scale_target.is_some()),
+            ("valid", self.valid.as_ref().map(shown)),
+            ("test", self.test.as_ref().map(shown)),
+            ("limit", self.limit.as_ref().map(shown)),
+            ("context_length", self.context_length.as_ref().map(shown)),
+            ("occlusion", self.occlusion.as_ref().map(shown)),
+            ("permute", self.permute.then(|| shown(&true))),
+            ("spectrogram", self.spectrogram.as_ref().map(shown)),
+            ("log_mel", self.log_mel.as_ref().map(shown)),
+            ("log", self.log.as_ref().map(shown)),
+            ("scale_per", self.scale_per.as_ref().map(shown)),
+            ("scale_target", self.scale_target.as_ref().map(shown)),
         ];
-        match others.into_iter().find(|(_, given)| *given) {
-            Some((key, _)) => {
-                wrong(key, "is given".to_owned(), "windows over a table do not use it; leave it out")
-            }
+        match others.into_iter().find_map(|(key, value)| Some((key, value?))) {
+            Some((key, value)) => wrong(key, value, "windows over a table do not use it; leave it out"),
             None => Ok(()),
         }
     }
@@ -102,12 +100,8 @@ impl SampleDataConfig {
                 "a spectrogram has no missing values; leave it out",
             );
         }
-        if self.spectrogram.is_some() && self.log_mel.is_some() {
-            return wrong(
-                "log_mel",
-                "is given".to_owned(),
-                "data.spectrogram is given, too; one of them expected",
-            );
+        if let Some(mel) = self.log_mel.as_ref().filter(|_| self.spectrogram.is_some()) {
+            return wrong("log_mel", shown(mel), "data.spectrogram is given, too; one of them expected");
         }
         for (key, problem) in [
             ("log_mel", self.log_mel.and_then(|mel| mel.check().err())),

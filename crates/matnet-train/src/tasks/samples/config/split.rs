@@ -111,6 +111,11 @@ impl SplitRule {
         matches!(self, Self::KFold | Self::GroupKFold | Self::LeaveOneGroupOut)
     }
 
+    /// Whether groups decide which samples may be together in a split.
+    pub fn uses_groups(self) -> bool {
+        matches!(self, Self::WithinGroups | Self::BetweenGroups | Self::GroupKFold | Self::LeaveOneGroupOut)
+    }
+
     /// The name in configs.
     pub fn name(self) -> &'static str {
         match self {
