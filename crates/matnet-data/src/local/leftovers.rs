@@ -75,7 +75,9 @@ pub(super) fn table(npz: &Npz, path: &Path) -> Result<Vec<String>> {
 }
 
 fn leftovers(npz: &Npz, path: &Path, matter: &[&str], known: &str) -> Result<Vec<String>> {
-    let (matter, other): (Vec<&str>, Vec<&str>) = npz.names().partition(|name| matter.contains(name));
+    let mut names: Vec<&str> = npz.names().collect();
+    names.sort_unstable();
+    let (matter, other): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| matter.contains(name));
     if !matter.is_empty() {
         let what = format!("{} would be ignored; the arrays of {known}", matter.join(", "));
         return Err(Error::format(path, what));

@@ -2,8 +2,9 @@
 
 use matnet::ConfigError;
 use matnet_data::catalog::{self, MovingSequences};
+use matnet_data::transform::stft::{Stft, StftValue};
 
-use super::{Missing, SampleDataConfig, SampleSplitConfig, Scale};
+use super::{Missing, SampleDataConfig, SampleSplitConfig, Scale, SplitRule};
 use crate::Result;
 use crate::config::{Amount, shown};
 use crate::error::at;
@@ -99,6 +100,17 @@ impl SampleDataConfig {
                 "true".to_owned(),
                 "a spectrogram has no missing values; leave it out",
             );
+        }
+        if let Some(stft) = self.spectrogram.filter(|stft| stft.value != StftValue::Density)
+            && stft.sample_rate != Stft::default().sample_rate
+        {
+            let rate = stft.sample_rate.to_string();
+            return wrong("spectrogram.sample_rate", rate, "only value = \"density\" uses it");
+        }
+        if self.split.per_seed && (self.window.is_some() || self.split.rule == Some(SplitRule::Chronological))
+        {
+            let expected = "rows and samples in the order of time have one split for all seeds; leave it out";
+            return wrong("split.per_seed", "true".to_owned(), expected);
         }
         if let Some(mel) = self.log_mel.as_ref().filter(|_| self.spectrogram.is_some()) {
             return wrong("log_mel", shown(mel), "data.spectrogram is given, too; one of them expected");
