@@ -1,0 +1,130 @@
+//! One epoch on a part of the data, as scikit-learn's `partial_fit`.
+//!
+//! A run that goes on from another takes over all that a checkpoint holds: weights, moments and steps of the optimizer, the moving
+//! average, the number of epochs and the lines of `metrics.csv`. So epochs on the same data, one call each, are the epochs of one
+//! training: the same order, the same dropout, the same learning rates, the same bytes. `train.epochs` is the length of the schedule.
+
+use matnet_data::SplitIndices;
+
+use super::checkpoint::{self, Checkpoint};
+use super::source::freeze;
+use super::start::{Opened, open};
+use super::{Event, Observer, Options, Outcome, Planned, Trainer, WeightAverage, pretraining, split_json};
+use crate::config::{Document, TrainConfig};
+use crate::run::{BEST, METRICS, Run, files, fill};
+use crate::task::{Sums, Task};
+use crate::{Error, Result};
+
+/// Trains one epoch in a new run folder: from the start, or on from the run `before`.
+pub(crate) fn partial_fit<T: Task>(
+    planned: &Planned<T>,
+    run: &Run,
+    before: Option<&Run>,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    if let Some(patience) = planned.train.patience {
+        let expected = "one epoch on a part of the data does not end early; leave it out";
+        return Err(Error::config("train", "patience", patience.to_string(), expected));
+    }
+    if checkpoint::any(run.folder()) {
+        return Err(Error::run(run.folder(), "a run stands here; a new folder expected"));
+    }
+    let (planned, source) = match before {
+        None => planned.with_source(run)?,
+        // What came before has taken these weights.
+        Some(_) => (planned.with_train(TrainConfig { from: None, ..(*planned.train).clone() }), None),
+    };
+    let planned = &planned;
+    let _lock = run.lock()?;
+    let Opened { config, mut state, transfer, .. } = open(planned, source.as_ref(), run, options)?;
+    if let Some(before) = before {
+        check_same_net(planned, before)?;
+        state = taken_over(planned, state, before, options)?;
+    }
+    files::write(&run.path("config.toml"), config.as_bytes())?;
+    files::write(&run.path("split.json"), split_json(&*planned.task).as_bytes())?;
+    if let Some(transfer) = &transfer {
+        transfer.write(run)?;
+    }
+    let resumed = before.map(|_| (state.progress.epoch, 0));
+    let mut trainer = Trainer::new(planned, run, options, state, observer);
+    if let Some(before) = before {
+        // Lines with other columns would make no table.
+        let lines = std::fs::read_to_string(before.path(METRICS)).unwrap_or_default();
+        if lines.lines().next() != Some(&trainer.metrics_header()) {
+            trainer.state.progress.metrics.clear();
+        }
+    }
+    trainer.begin(resumed, transfer.as_ref());
+    let progress = &trainer.state.progress;
+    let done = progress.epoch - progress.pretrained.unwrap_or(0);
+    trainer.epochs(Some(done + 1))?;
+    if !trainer.state.progress.finished {
+        trainer.save()?;
+    }
+    let (result, _) = trainer.finish()?;
+    observer.event(Event::End);
+    Ok(Outcome { result, was_finished: false })
+}
+
+/// Fails if the run before has another net, or another optimizer.
+fn check_same_net<T: Task>(planned: &Planned<T>, before: &Run) -> Result<()> {
+    let (then, now) = (before.document()?, Document::parse(&planned.config_text())?);
+    for (table, keys) in [("model", None), ("train", Some(["optimizer", "ema_decay"]))] {
+        let (then, now) = (then.table(table).cloned(), now.table(table).cloned());
+        let (then, now) = (then.unwrap_or_default(), now.unwrap_or_default());
+        let wanted = |key: &&String| keys.is_none_or(|keys| keys.contains(&key.as_str()));
+        for key in then.keys().chain(now.keys()).filter(wanted) {
+            if then.get(key) != now.get(key) {
+                let text = |value: Option<&toml::Value>| value.map_or("none".to_owned(), ToString::to_string);
+                let expected = format!("{} before; a net that goes on keeps it", text(then.get(key)));
+                return Err(Error::config(table, key.clone(), text(now.get(key)), expected));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The state of another run, as a start: its best weights, where these are not the last.
+fn taken_over<T: Task>(
+    planned: &Planned<T>,
+    blank: Checkpoint<T>,
+    before: &Run,
+    options: &Options,
+) -> Result<Checkpoint<T>> {
+    let newest = checkpoint::newest(before.folder())?
+        .ok_or_else(|| Error::run(before.folder(), "has no checkpoint to go on from"))?;
+    let former = before.sha256("config.toml");
+    let mut state = blank.restore(&newest, &options.device, former.as_deref())?;
+    let (task, train) = (&*planned.task, &*planned.train);
+    if before.path(BEST).exists() {
+        let best = before.weights(BEST)?;
+        if best.epoch != state.progress.epoch || state.progress.step > 0 {
+            state.net = fill(task.config(), best, &options.device.clone().autodiff())?;
+            state.ema = train.ema_decay.map(|decay| WeightAverage::new(decay, &state.net));
+        }
+    }
+    let pretraining = pretraining(task, &state.progress).is_some();
+    state.net = freeze(task.with_pretraining(state.net, pretraining), &train.freeze);
+    let steps = steps_per_epoch(before)?;
+    let progress = &mut state.progress;
+    let since = (progress.epoch - progress.epochs_before) as u64;
+    progress.steps_before += since * steps + progress.step as u64;
+    progress.epochs_before = progress.epoch;
+    (progress.step, progress.sums) = (0, Sums::default());
+    // Scores on other data are not compared: the newest epoch counts.
+    (progress.best, progress.finished) = (None, false);
+    Ok(state)
+}
+
+/// The steps that an epoch of a run had.
+fn steps_per_epoch(run: &Run) -> Result<u64> {
+    let path = run.path("split.json");
+    let text = files::read(&path)?;
+    let split: SplitIndices =
+        serde_json::from_slice(&text).map_err(|error| Error::damaged(&path, error.to_string()))?;
+    let examples = split.train.len().max(1);
+    let batch_size = run.document()?.train()?.batch_size.unwrap_or(examples);
+    Ok(examples.div_ceil(batch_size.max(1)) as u64)
+}
