@@ -46,7 +46,13 @@ fn memory_kept_for() -> i64 {
 /// Writes a trained net as ONNX.
 #[pyfunction]
 #[pyo3(signature = (folder, weights, path, lengths = None))]
-fn export_onnx(py: Python<'_>, folder: &str, weights: &str, path: &str, lengths: Option<bool>) -> PyResult<()> {
+fn export_onnx(
+    py: Python<'_>,
+    folder: &str,
+    weights: &str,
+    path: &str,
+    lengths: Option<bool>,
+) -> PyResult<()> {
     let mut options = matnet_onnx::Options::default();
     options.lengths = lengths;
     let pool = threads::pool(None)?;

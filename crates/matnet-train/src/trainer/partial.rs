@@ -36,10 +36,12 @@ pub(crate) fn partial_fit<T: Task>(
         Some(_) => (planned.with_train(TrainConfig { from: None, ..(*planned.train).clone() }), None),
     };
     let planned = &planned;
+    if let Some(before) = before {
+        check_same_net(planned, before)?;
+    }
     let _lock = run.lock()?;
     let Opened { config, mut state, transfer, .. } = open(planned, source.as_ref(), run, options)?;
     if let Some(before) = before {
-        check_same_net(planned, before)?;
         state = taken_over(planned, state, before, options)?;
     }
     files::write(&run.path("config.toml"), config.as_bytes())?;
@@ -127,4 +129,70 @@ fn steps_per_epoch(run: &Run) -> Result<u64> {
     let examples = split.train.len().max(1);
     let batch_size = run.document()?.train()?.batch_size.unwrap_or(examples);
     Ok(examples.div_ceil(batch_size.max(1)) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use matnet_data::catalog::Cache;
+    use matnet_data::format::npz::Npz;
+    use matnet_data::format::raw::{RawArray, RawValues};
+
+    use super::*;
+    use crate::{Plan, Planner};
+
+    const CONFIG: &str = "[data]\nsource = \"arrays\"\nsplit = { valid = 0, test = 0 }\n[model]\nkind = \"feedforward\"\n\
+         hidden = [3, 2]\ndropout = 0.2\n[train]\nepochs = 3\nbatch_size = 4\nschedule = \"cosine\"\n";
+
+    fn plan(config: &str, samples: usize) -> Box<dyn Plan> {
+        let values = (0..samples * 6).map(|at| ((at * 37 % 19) as f32 - 9.0) / 9.0).collect();
+        let classes = (0..samples as i64).map(|at| at % 2).collect();
+        let mut arrays = Npz::new("arrays");
+        arrays.insert("x", RawArray::new([samples, 2, 3], RawValues::F32(values), false).unwrap());
+        arrays.insert("y", RawArray::new([samples], RawValues::I64(classes), false).unwrap());
+        let cache = Cache::new("none").with_arrays(arrays);
+        Planner::default().plan(&Document::parse(config).unwrap(), &cache).unwrap()
+    }
+
+    #[test]
+    fn epochs_one_by_one_are_the_epochs_of_one_training() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = |name: &str| Run::at(folder.path().join(name));
+        let options = Options::default().with_report(false);
+        let (plan, other) = (plan(CONFIG, 10), plan(CONFIG, 7));
+        plan.train(&run("whole"), &options, &mut ()).unwrap();
+        plan.partial_fit(&run("1"), None, &options, &mut ()).unwrap();
+        plan.partial_fit(&run("2"), Some(&run("1")), &options, &mut ()).unwrap();
+        let outcome = plan.partial_fit(&run("3"), Some(&run("2")), &options, &mut ()).unwrap();
+        assert_eq!((outcome.result.epochs, outcome.result.best_epoch), (3, 3));
+        for file in ["config.toml", "best.safetensors", METRICS, "result.json"] {
+            let read = |name: &str| std::fs::read(run(name).path(file)).unwrap();
+            assert!(read("whole") == read("3"), "{file}");
+        }
+        // Steps are counted on where another part of the data has fewer of them.
+        other.partial_fit(&run("4"), Some(&run("3")), &options, &mut ()).unwrap();
+        assert_eq!(steps_per_epoch(&run("3")).unwrap(), 3);
+        assert_eq!(steps_per_epoch(&run("4")).unwrap(), 2);
+        let error = plan.partial_fit(&run("4"), Some(&run("3")), &options, &mut ()).unwrap_err();
+        assert!(error.to_string().contains("a new folder expected"), "{error}");
+    }
+
+    #[test]
+    fn another_net_does_not_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = |name: &str| Run::at(folder.path().join(name));
+        let options = Options::default().with_report(false);
+        plan(CONFIG, 10).partial_fit(&run("1"), None, &options, &mut ()).unwrap();
+        for (from, to, message) in [
+            ("[3, 2]", "[3, 3]", "model.hidden: [3, 3]; [3, 2] before; a net that goes on keeps it"),
+            (
+                "epochs",
+                "optimizer = \"sgd\"\nepochs",
+                "train.optimizer: \"sgd\"; \"adam\" before; a net that goes on keeps it",
+            ),
+        ] {
+            let plan = plan(&CONFIG.replace(from, to), 10);
+            let error = plan.partial_fit(&run("2"), Some(&run("1")), &options, &mut ()).unwrap_err();
+            assert_eq!(error.to_string(), message);
+        }
+    }
 }
