@@ -180,7 +180,7 @@ def _sources(
         return named, {}
     kind = (tables.get("model") or {}).get("kind")
     keys = _native.keys(kind)[0] if isinstance(kind, str) and kind in kinds() else []
-    if keys and "source" not in keys:
+    if "sequences_per_epoch" in keys:
         name = next(name for name, value in given.items() if value is not None)
         raise ValueError(f"{name}: a {kind} generates its own data; leave it out")
     if "tasks" in keys:

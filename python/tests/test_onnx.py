@@ -59,7 +59,7 @@ def test_what_cannot_be_exported(tmp_path):
         net.export_onnx(tmp_path / "nowhere" / "net.onnx")
     config = {"data": {"sequences_per_epoch": 8, "valid_sequences": 4, "test_sequences": 4}}
     config |= {"model": {"kind": "turing-machine", "hidden": [3, 3]}, "train": {"epochs": 1}}
-    run = matnet.train({**config, "data": {**config["data"], "task": "copy", "width": 3}}, report=False)
+    run = matnet.train({**config, "data": {**config["data"], "source": "copy", "width": 3}}, report=False)
     with pytest.raises(ValueError, match="cannot be exported to ONNX"):
         run.export_onnx(tmp_path / "net.onnx")
     assert not list(tmp_path.iterdir())

@@ -157,7 +157,7 @@ def test_stories(kind):
 
 
 def test_algorithms():
-    data = {"task": "copy", "width": 3, "sequences_per_epoch": 16, "valid_sequences": 8, "test_sequences": 8}
+    data = {"source": "copy", "width": 3, "sequences_per_epoch": 16, "valid_sequences": 8, "test_sequences": 8}
     run = matnet.train(
         {"data": data, "model": {"kind": "turing-machine", "hidden": [4, 4]}, "train": {"epochs": 1}}, report=False
     )
