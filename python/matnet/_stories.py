@@ -113,7 +113,8 @@ def _story(item: Any, name: str) -> PyStory:
         sentences, questions = item["sentences"], item.get("questions", [])
     elif isinstance(item, (tuple, list)) and 2 <= len(item) <= 4:
         # The question stands after all sentences.
-        answer, facts = (*item[2:], *("", ())[len(item) - 2 :])
+        answer: Any = item[2] if len(item) > 2 else ""
+        facts: Any = item[3] if len(item) > 3 else ()
         sentences, questions = item[0], [Question(item[1], answer, None, facts)]
     else:
         raise ValueError(

@@ -314,8 +314,8 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         """Train one more epoch, on these samples.
 
         Weights, moments of the optimizer, learning rate schedule and random numbers go on from call to call: on the same samples,
-        `epochs` calls give what `fit` gives with ``scale_target=False``. `epochs` is the length of the schedule. Neither inputs
-        nor targets are scaled.
+        `epochs` calls give what `fit` gives with ``scale_target=False``. `epochs` is the length of the schedule. Inputs are not
+        scaled, and targets only as `fit` has scaled them before.
 
         Parameters
         ----------
@@ -388,15 +388,12 @@ def refuse_fitted_transforms(net: Any) -> None:
     for name, harmless, instead in (
         ("scale", ("none",), "scale the data before, with StandardScaler"),
         ("missing", ("error", "zero"), "fill the data before, with SimpleImputer"),
-        ("scale_target", (False,), "scale the targets before"),
+        ("scale_target", (False,), "scale the targets before, or begin with fit"),
     ):
         value = getattr(net, name, None)
-        if value is not None and value not in harmless:
+        scaled = name == "scale_target" and hasattr(net, "_files") and net.config_["data"].get(name)
+        if value is not None and value not in harmless and not scaled:
             raise ValueError(f"{name}: partial_fit would fit it to every part anew; {instead}")
-    if hasattr(net, "_files") and net.config_["data"].get("scale_target"):
-        raise ValueError(
-            "scale_target: fit has scaled the targets; partial_fit goes on after fit with scale_target=False"
-        )
 
 
 class MatrixClassifier(_parameters.MatrixClassifierParameters, _Classifier):

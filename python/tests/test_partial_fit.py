@@ -1,5 +1,6 @@
 """Epochs one by one: weights, optimizer, schedule and random numbers go on."""
 
+import json
 import pickle
 
 import numpy as np
@@ -79,6 +80,18 @@ def test_it_goes_on_after_fit_and_after_the_schedule():
     assert net.n_iter_ == 31 and net.best_epoch_ == 31
 
 
+def test_targets_stay_scaled_as_fit_has_scaled_them():
+    y = 1000 + 50 * X[:, 0, 0]
+    net = matnet.MatrixRegressor(hidden=(4, 4), epochs=100, learning_rate=0.01, random_state=0).fit(X, y)
+    good, scaler = net.score(X, y), net._net.metadata()
+    assert good > 0.8
+    for _ in range(3):
+        # The part has another mean.
+        net.partial_fit(X[:20], y[:20])
+    assert net.score(X, y) > 0.8 and json.loads(net._net.metadata())["preprocess"] == json.loads(scaler)["preprocess"]
+    assert net.config_["data"]["scale_target"] is True
+
+
 def test_the_learning_rate_may_change_but_not_the_net():
     net = matnet.MatrixClassifier(hidden=(4, 4), random_state=0).partial_fit(X, Y)
     net.set_params(learning_rate=0.05).partial_fit(X, Y)
@@ -93,9 +106,8 @@ def test_the_learning_rate_may_change_but_not_the_net():
         other = pickle.loads(pickle.dumps(net)).set_params(**change)
         with pytest.raises(ValueError, match=message):
             other.partial_fit(X, Y)
-    scaled = matnet.MatrixRegressor(epochs=1, random_state=0).fit(X, X[:, 0, 0])
     with pytest.raises(ValueError, match="^scale_target: "):
-        scaled.partial_fit(X, X[:, 0, 0])
+        matnet.MatrixRegressor(scale_target=True).partial_fit(X, X[:, 0, 0])
     with pytest.raises(ValueError, match="trained on"):
         net.partial_fit(X[:, :3], Y)
 

@@ -23,9 +23,9 @@ FEATURES = rng.normal(size=(30, 5)).astype("float32")
 LABELS = rng.integers(0, 3, size=30)
 
 
-def trained(model, data, **tables):
+def trained(model, given, **tables):
     config = {"model": model, "train": {"epochs": 2, "learning_rate": 0.02}, **tables}
-    return matnet.train(config, data=data, report=False)
+    return matnet.train(config, data=given, report=False)
 
 
 def compare(run, *given, wanted, tolerance=2e-6):
@@ -77,13 +77,14 @@ def test_sequences(name, padded):
     options = RECURRENT[name]
     given = RAGGED if padded else X
     projection = {"projection": [4] if options.get("form") == "vector" else [4, 2]}
+    one_way = {key: value for key, value in options.items() if key != "bidirectional"}
     steps = X[..., :2] if not padded else [x[..., :2] for x in RAGGED]
     cases = [
         ("sequence-classifier", {**options, **projection}, X[:, 0, 0, 0] > 0),
         ("sequence-regressor", options, X[:, 0, 0, :2]),
         ("sequence-regressor", {**options, **projection}, X[:, 0, :2]),
         ("sequence-labeller", options, (X[:, :, 0, 0] > 0).astype(int)),
-        ("seq2seq", {**options, "decoder_state": "encoder"}, X[:, :2]),
+        ("seq2seq", {**one_way, "decoder_state": "encoder"}, X[:, :2]),
     ]
     if not padded:
         cases.append(("sequence-labeller", options, steps))

@@ -102,7 +102,8 @@ class EdgeAttention(nn.Module):
         keys = h[source].unsqueeze(1)
         scores = (query.view(-1, heads, width)[target] * keys).sum(-1)
         with torch.no_grad():
-            most = scores.new_full((graph.nodes, heads), -torch.inf).index_reduce(0, target, scores, "amax")
+            places = target.unsqueeze(-1).expand_as(scores)
+            most = scores.new_full((graph.nodes, heads), -torch.inf).scatter_reduce(0, places, scores, "amax")
         shares = (scores - most[target]).exp()
         weights = shares / graph.gathered(edges, shares)[target]
         return graph.gathered(edges, weights.unsqueeze(-1) * keys).flatten(1)

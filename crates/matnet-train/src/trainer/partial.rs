@@ -4,6 +4,8 @@
 //! average, the number of epochs and the lines of `metrics.csv`. So epochs on the same data, one call each, are the epochs of one
 //! training: the same order, the same dropout, the same learning rates, the same bytes. `train.epochs` is the length of the schedule.
 
+use std::sync::Arc;
+
 use matnet_data::SplitIndices;
 
 use super::checkpoint::{self, Checkpoint};
@@ -35,10 +37,14 @@ pub(crate) fn partial_fit<T: Task>(
         // What came before has taken these weights.
         Some(_) => (planned.with_train(TrainConfig { from: None, ..(*planned.train).clone() }), None),
     };
+    let planned = match before {
+        Some(before) => {
+            check_same_net(&planned, before)?;
+            going_on(planned, before)?
+        }
+        None => planned,
+    };
     let planned = &planned;
-    if let Some(before) = before {
-        check_same_net(planned, before)?;
-    }
     let _lock = run.lock()?;
     let Opened { config, mut state, transfer, .. } = open(planned, source.as_ref(), run, options)?;
     if let Some(before) = before {
@@ -68,6 +74,17 @@ pub(crate) fn partial_fit<T: Task>(
     let (result, _) = trainer.finish()?;
     observer.event(Event::End);
     Ok(Outcome { result, was_finished: false })
+}
+
+/// The plan on data that are scaled as those of the run before.
+fn going_on<T: Task>(planned: Planned<T>, before: &Run) -> Result<Planned<T>> {
+    let file = if before.path(BEST).exists() { BEST } else { "last.safetensors" };
+    let weights = before.weights(file)?;
+    let metadata: T::Metadata = serde_json::from_value(weights.metadata)
+        .map_err(|error| Error::damaged(&weights.path, format!("damaged: {error}")))?;
+    let data = T::going_on(Arc::clone(planned.task.data()), &metadata)?;
+    let task = T::new(data, planned.task.config().clone(), &planned.train)?;
+    Ok(Planned { task: Arc::new(task), ..planned })
 }
 
 /// Fails if the run before has another net, or another optimizer.
