@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use matnet_data::Dataset;
 use matnet_data::catalog::{self, Cache, LoadOptions};
 use matnet_data::local::{self, ReadOptions};
+use matnet_data::{Contents, Dataset};
 
 use crate::config::suggestion;
 use crate::{Error, Result};
 
-/// Loads what a source names: arrays in memory, a dataset, or a file; `None` if it is neither a dataset nor a file.
+/// Loads what a source names: arrays or stories in memory, a dataset, or a file; `None` if it is neither a dataset nor a file.
 pub fn open(
     source: &str,
     cache: &Cache,
@@ -18,6 +18,9 @@ pub fn open(
 ) -> Result<Option<Dataset>> {
     if let Some(arrays) = cache.arrays(source) {
         return Ok(Some(local::load_arrays(arrays.clone(), read)?));
+    }
+    if let Some(stories) = cache.stories(source) {
+        return Ok(Some(Dataset { contents: Contents::Stories(stories.clone()), notes: Vec::new() }));
     }
     if catalog::get(source).is_ok() {
         return Ok(Some(catalog::load(source, cache, options)?));

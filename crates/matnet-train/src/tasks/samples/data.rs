@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use matnet_data::catalog::Cache;
+use matnet_data::transform::scale::Scaler;
 use matnet_data::transform::windows::{WindowLevels, Windows};
 use matnet_data::{Array, SplitIndices, Target, split};
 
@@ -185,6 +186,14 @@ impl SampleData {
             self.scaled_target = target::scaled(&self.target, self.preprocess.target_scaler.as_ref())?;
         }
         Ok(self)
+    }
+
+    /// The same with its targets scaled by these numbers.
+    pub(super) fn with_target_scaler(&self, scaler: Scaler) -> Result<Self> {
+        let mut scaled = self.clone();
+        scaled.preprocess.target_scaler = Some(scaler);
+        scaled.config.scale_target = Some(true);
+        scaled.with_scaled_target()
     }
 
     /// The same with the classes, values or labels of a trained net.
