@@ -108,7 +108,8 @@ impl NodeNet {
 /// Edges and features of a graph.
 fn read(bytes: &[u8], num_features: usize, normalize: bool) -> Result<(Graph, Sparse)> {
     let file = SafeTensors::deserialize(bytes).map_err(|error| Error::Graph(error.to_string()))?;
-    let edges: Vec<(u32, u32)> = numbers(&file, "edges")?.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    let edges: Vec<(u32, u32)> =
+        numbers(&file, "edges")?.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
     let (words, counts) = (numbers(&file, "words")?, numbers(&file, "words_per_node")?);
     let mut offsets = vec![0];
     let mut entries = Vec::with_capacity(words.len());

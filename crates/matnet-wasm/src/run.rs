@@ -41,7 +41,8 @@ pub(crate) struct Metadata {
 impl Run {
     /// From the contents of the two files. The weights must be those of the config, and the inputs need no transforms.
     pub fn new(config: &str, weights: Vec<u8>) -> Result<Self> {
-        let document: Table = config.parse().map_err(|error: toml::de::Error| Error::Config(error.to_string()))?;
+        let document: Table =
+            config.parse().map_err(|error: toml::de::Error| Error::Config(error.to_string()))?;
         let Some(Value::Table(model)) = document.get("model") else {
             return Err(Error::Config("[model] is missing".to_owned()));
         };
@@ -58,14 +59,19 @@ impl Run {
     }
 
     /// The net, which must be of this kind (`model.kind`).
-    pub(crate) fn net<C: NetConfig + DeserializeOwned>(&self, kind: &str, device: &Device) -> Result<(C, C::Net)> {
+    pub(crate) fn net<C: NetConfig + DeserializeOwned>(
+        &self,
+        kind: &str,
+        device: &Device,
+    ) -> Result<(C, C::Net)> {
         let mut table = self.model.clone();
         match table.remove("kind") {
             Some(Value::String(found)) if found == kind => {}
             Some(found) => return Err(Error::Config(format!("model.kind is {found}; \"{kind}\" expected"))),
             None => return Err(Error::Config(format!("model.kind is missing; \"{kind}\" expected"))),
         }
-        let config: C = table.try_into().map_err(|error: toml::de::Error| Error::Config(error.to_string()))?;
+        let config: C =
+            table.try_into().map_err(|error: toml::de::Error| Error::Config(error.to_string()))?;
         // All parameters are replaced.
         let net = config.init(&mut SeededRng::new(0, "init"), device)?;
         Ok((config, weights::load_safetensors(net, &self.weights)?))

@@ -29,7 +29,6 @@ struct Config {
 
 /// Trains a `feedforward` net on matrices with a class each, as `matnet train` does it with Adam: the same seed gives the same initial
 /// weights and the same batches.
-#[derive(Debug)]
 pub struct Trainer {
     config: Config,
     net: Classifier,
@@ -157,10 +156,12 @@ impl Trainer {
             let scores = net.forward(self.batch(batch, &device), &mut Mode::Eval);
             let rows: Vec<f32> = scores.to_data().iter::<f32>().collect();
             for (row, &sample) in rows.chunks_exact(self.config.model.output).zip(batch) {
-                let best = (1..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best });
+                let best =
+                    (1..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best });
                 sums.wrong += usize::from(best != usize::from(self.labels[sample]));
             }
-            sums.loss += f64::from(self.cross_entropy(scores, batch).into_scalar::<f32>()) * batch.len() as f64;
+            sums.loss +=
+                f64::from(self.cross_entropy(scores, batch).into_scalar::<f32>()) * batch.len() as f64;
             sums.samples += batch.len();
         }
         sums

@@ -52,8 +52,7 @@ impl EdgeAttentionConfig {
 /// gradient is always 0.
 ///
 /// ```
-/// use burn::tensor::activation::softmax;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+/// use burn::tensor::{Device, Tensor};
 /// use matnet::graph::{Graph, Linking};
 /// use matnet::layer::EdgeAttentionConfig;
 /// use matnet::random::SeededRng;
