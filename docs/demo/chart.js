@@ -40,10 +40,10 @@ export function drawChart(holder, series, epochs, label) {
     chart.append(svg("path", { class: `${className}-line`, d: line }));
     ends.push({ name, className, x: x(points.at(-1)[0]), y: y(points.at(-1)[1]) });
   }
-  // Names at the ends of the lines, apart from each other.
-  ends.sort((a, b) => a.y - b.y);
+  // Names at the ends of the lines, apart from each other and above the axis.
+  ends.sort((a, b) => b.y - a.y);
   ends.forEach((end, at) => {
-    if (at && end.y < ends[at - 1].y + 15) end.y = ends[at - 1].y + 15;
+    end.y = Math.min(end.y, at ? ends[at - 1].y - 15 : HEIGHT - BOTTOM - 6);
     const text = svg("text", { class: `${end.className}-name`, x: end.x + 6, y: end.y + 4 });
     text.textContent = end.name;
     chart.append(text);
