@@ -2,9 +2,9 @@
 
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor, TensorData};
-use matnet::Mode;
-use matnet::net::{Seq2Seq, Seq2SeqConfig};
-use matnet::weights;
+use matnet::net::{Net, Seq2Seq, Seq2SeqConfig};
+use matnet::ops::{Keep, Steps};
+use matnet::{Form, LayerState, Mode, weights};
 
 use crate::matrix::{Matrix, check_input};
 use crate::{Error, Result, Run};
@@ -12,7 +12,7 @@ use crate::{Error, Result, Run};
 /// Predicted at most, whatever the page asks for.
 const MAX_STEPS: usize = 1000;
 
-/// A trained `seq2seq` net.
+/// A trained `seq2seq` net of matrices.
 #[derive(Debug)]
 pub struct SequenceNet {
     net: Seq2Seq,
@@ -29,6 +29,9 @@ impl SequenceNet {
         let Some(context_length) = run.metadata.context_length.filter(|&steps| steps > 0) else {
             return Err(Error::Weights("the net does not predict the rest of its own input".to_owned()));
         };
+        if net.form() != Form::Matrix {
+            return Err(Error::Config("model.form is \"vector\"; \"matrix\" expected".to_owned()));
+        }
         Ok(Self { net, context_length, logits: run.metadata.logits, device })
     }
 
@@ -63,9 +66,18 @@ impl SequenceNet {
         }
         let input = Tensor::<4>::from_data(TensorData::new(context, shape), &self.device);
         let mut mode = Mode::Eval.record();
-        let output = self.net.predict(input.into(), steps, &mut mode);
+        let output = self.net.predict(input.clone().into(), steps, &mut mode);
         let output = if self.logits { sigmoid(output) } else { output };
-        let states = mode.recorded().iter().flat_map(Matrix::of_state).collect();
-        Ok((output.into_data().iter::<f32>().collect(), states))
+        // The net keeps only the last state of its encoder; the page shows all of them.
+        let reading = Steps::Sequence(input.into());
+        let (read, _) = self.net.encoder.forward(reading, None, Keep::All, &mut Mode::Eval);
+        let read = LayerState {
+            layer: "encoder".to_owned(),
+            shape: read.dims().to_vec(),
+            values: read.into_data().iter::<f32>().collect(),
+        };
+        // The decoder comes last, and its last layer is the one that is drawn from.
+        let states = [Some(&read), mode.recorded().last()].into_iter().flatten();
+        Ok((output.into_data().iter::<f32>().collect(), states.flat_map(Matrix::of_state).collect()))
     }
 }
