@@ -65,7 +65,7 @@ export async function startGraph(engine, facts) {
     find("graph-heads").replaceChildren(...heads.map((head) => star(head, drawn.map((at) => ({
       colour: COLOURS[predictions[neighbors[at]].best], weight: weight(head, at), name: names[neighbors[at]],
     })), COLOURS[best])));
-    const header = element("tr", {}, element("th", { scope: "col" }, "neighbour"), element("th", { scope: "col" }, "field"), ...heads.map((head) => element("th", { scope: "col", class: "number" }, `head ${head + 1}`)));
+    const header = element("tr", {}, element("th", { scope: "col" }, "neighbour"), element("th", { scope: "col" }, "field"), ...heads.map((head) => element("th", { scope: "col", class: "number", "aria-label": `head ${head + 1}` }, element("span", { class: "word" }, "head "), `${head + 1}`)));
     const rows = order.slice(0, LISTED).map((at) => {
       const neighbor = neighbors[at];
       const button = element("button", { type: "button", "aria-label": `Go to paper ${names[neighbor]}` }, `${names[neighbor]}`);
@@ -76,10 +76,10 @@ export async function startGraph(engine, facts) {
       });
       const field = words(net.classes[predictions[neighbor].best]);
       const dot = element("i", { class: "dot", role: "img", "aria-label": field, title: field, style: `background: ${COLOURS[predictions[neighbor].best]}` });
-      return element("tr", {}, element("th", { scope: "row" }, button), element("td", {}, dot, element("span", { class: "class" }, ` ${field}`)), ...cells);
+      return element("tr", {}, element("th", { scope: "row" }, button), element("td", {}, dot, element("span", { class: "word" }, ` ${field}`)), ...cells);
     });
     const rest = neighbors.length - rows.length;
-    const caption = `Attention weights in layer ${layer + 1}; each column adds up to 100 %${rest > 0 ? `, the ${rest} weakest neighbours left out` : ""}.`;
+    const caption = `Attention weights of the heads in layer ${layer + 1}; each head's add up to 100 %${rest > 0 ? `; the ${rest} weakest neighbours are left out` : ""}.`;
     find("graph-table").replaceChildren(element("caption", {}, caption), element("thead", {}, header), element("tbody", {}, ...rows));
   }
 
