@@ -35,6 +35,12 @@ pub fn run(args: Serve) -> Outcome {
             args.listen
         );
     }
+    if args.max_bodies < args.max_body {
+        return Err(Failure::Usage(format!(
+            "--max-bodies {}: one request may have {} MiB (--max-body); at least as many for all expected",
+            args.max_bodies, args.max_body
+        )));
+    }
     let seconds = |seconds: f64| Duration::from_secs_f64(seconds);
     let options = Options {
         listen: args.listen,
@@ -42,6 +48,7 @@ pub fn run(args: Serve) -> Outcome {
         max_delay: seconds(args.max_delay_ms / 1e3),
         max_queue: args.max_queue as usize,
         max_body: (args.max_body as usize) << 20,
+        max_bodies: (args.max_bodies as usize) << 20,
         max_connections: args.max_connections as usize,
         timeout: seconds(args.timeout),
         idle_timeout: seconds(args.idle_timeout),

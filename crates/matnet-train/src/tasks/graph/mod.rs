@@ -37,6 +37,9 @@ pub struct GraphMetadata {
     /// A name per relation, where the net distinguishes several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<String>,
+    /// Whether a relation of the graph was directed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub directed: bool,
     /// The weights of the classes in the loss, where they are weighed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub class_weights: Vec<f32>,
@@ -236,7 +239,8 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         };
         let (normalize, classes) = (self.data.config.normalize, self.data.class_names.clone());
         let class_weights = self.class_loss.weights.clone().unwrap_or_default();
-        GraphMetadata { normalize, classes, relations, class_weights }
+        let directed = !self.data.graph.is_symmetric();
+        GraphMetadata { normalize, classes, relations, directed, class_weights }
     }
 
     fn example(&self) -> ExampleShape {
