@@ -201,10 +201,13 @@ impl Observer for StopAfter {
 }
 
 fn train(config: &str, folder: &Path, ranks: Ranks, steps: usize) -> Result<Outcome, Error> {
+    train_with(config, folder, Options::default().with_ranks(ranks), steps)
+}
+
+fn train_with(config: &str, folder: &Path, options: Options, steps: usize) -> Result<Outcome, Error> {
     let document = Document::parse(config).unwrap();
     let plan = Planner::default().plan(&document, &Cache::standard().unwrap())?;
-    let options = Options::default().with_ranks(ranks).with_report(false);
-    plan.train(&Run::at(folder), &options, &mut StopAfter(steps))
+    plan.train(&Run::at(folder), &options.with_report(false), &mut StopAfter(steps))
 }
 
 /// Trains on so many ranks, each with its config; every rank ends.
@@ -246,6 +249,20 @@ fn one_shard_is_the_default() {
     train(SAMPLES, &at("default"), Ranks::default(), usize::MAX).unwrap();
     train(&with_shards(SAMPLES, 1), &at("one"), Ranks::default(), usize::MAX).unwrap();
     same(&at("default"), &at("one"), "shards = 1");
+}
+
+/// The average of the weights once took the running statistics of the net with it, whenever it was saved.
+#[test]
+fn when_a_run_is_saved_does_not_change_it() {
+    let folder = TempDir::new().unwrap();
+    for shards in [1, 5] {
+        let config = EVERYTHING.replace("shards = 5", &format!("shards = {shards}"));
+        let at = |name: &str| folder.path().join(format!("{name}-{shards}"));
+        train(&config, &at("rarely"), Ranks::default(), usize::MAX).unwrap();
+        let often = Options::default().with_save_every(Duration::ZERO);
+        train_with(&config, &at("often"), often, usize::MAX).unwrap();
+        same(&at("rarely"), &at("often"), "saved after every step");
+    }
 }
 
 #[test]

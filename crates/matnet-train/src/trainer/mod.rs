@@ -420,7 +420,8 @@ impl<'a, T: Task> Trainer<'a, T> {
     /// The net that is evaluated and saved: with averaged weights, if they are averaged.
     fn averaged(&self) -> NetOf<T> {
         match &self.state.ema {
-            Some(ema) => ema.apply(self.state.net.clone()),
+            // A clone would share its running statistics with the net in training, and give it those of the average.
+            Some(ema) => ema.apply(self.state.net.valid().train()),
             None => self.state.net.clone(),
         }
     }
