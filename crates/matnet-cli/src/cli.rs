@@ -10,6 +10,7 @@ use matnet_train::config::FoldCount;
 use matnet_train::registry::NETS;
 
 use crate::args::{self, CacheArgs, MachineArgs, PartArgs};
+use crate::distributed::Engine;
 
 /// Deep networks whose states are matrices
 #[derive(Debug, Parser)]
@@ -302,6 +303,10 @@ pub struct Train {
     /// Train for N epochs in all; a run with fewer goes on from where it ended
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub epochs: Option<u32>,
+    /// Be one of several processes that train the run together, as `mpirun` or `srun` has started them (in builds with
+    /// `--features mpi`); `train.shards` says how many there can be
+    #[arg(long, value_name = "ENGINE")]
+    pub distributed: Option<Engine>,
     #[command(flatten)]
     pub overrides: ConfigArgs,
     #[command(flatten)]

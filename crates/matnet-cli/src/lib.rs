@@ -9,6 +9,7 @@ pub mod args;
 mod cli;
 mod commands;
 mod degrees;
+mod distributed;
 pub mod failure;
 pub mod interrupt;
 mod picture;

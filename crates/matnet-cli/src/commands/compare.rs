@@ -7,7 +7,7 @@ use matnet_train::compare::{RunSeries, Spread, results_csv};
 use matnet_train::metrics::Metric;
 use matnet_train::plan::run_specs;
 use matnet_train::report::{main_metric, results_table, series_page, verdicts, write_page};
-use matnet_train::{Split, write_file};
+use matnet_train::{Ranks, Split, write_file};
 
 use super::{parts, train};
 use crate::cli::Compare;
@@ -28,7 +28,7 @@ pub fn run(args: Compare) -> Outcome {
                 return parts::train_part(specs, part, &args.how);
             }
             report = Some(folder.join("report.html"));
-            train::train_all(specs, &args.how, false)?
+            train::train_all(specs, &args.how, false, &Ranks::default())?
         }
         _ if args.parts.part.is_some() => {
             return Err(Failure::Usage("--part: there is nothing to train; give one config".to_owned()));

@@ -29,7 +29,9 @@ use serde::de::DeserializeOwned;
 use toml::Table;
 
 pub use self::evaluation::{Breakdown, ClassCounts, Confusion, Evaluation, Misclassified};
-pub(crate) use self::evaluation::{Sums, available_metrics, bits, evaluate, evaluate_batch, no_outcomes};
+pub(crate) use self::evaluation::{
+    EvaluatedBatch, Sums, available_metrics, bits, evaluate, evaluate_batch, no_outcomes,
+};
 #[cfg(feature = "report")]
 pub use self::figure::{ExampleMatrices, FigureKind, TaskFigure};
 pub use self::interface::{Interface, OutputKind};

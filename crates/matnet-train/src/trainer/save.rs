@@ -29,14 +29,22 @@ impl<T: Task> Trainer<'_, T> {
     pub(super) fn save(&mut self) -> Result<()> {
         let start = Instant::now();
         self.check_finite(&self.state.net)?;
-        if let Some(bytes) = self.unwritten_best.take() {
-            files::write(&self.run.path(BEST), &bytes)?;
+        let checkpoint = self.state.encode(self.run.folder())?;
+        self.check_equal(&checkpoint)?;
+        if self.options.ranks.is_first() {
+            self.write(&checkpoint)?;
         }
-        self.state.save(self.run.folder())?;
-        self.write_outputs()?;
         self.saving = start.elapsed();
         self.saved = Instant::now();
         Ok(())
+    }
+
+    fn write(&mut self, checkpoint: &[u8]) -> Result<()> {
+        if let Some(bytes) = self.unwritten_best.take() {
+            files::write(&self.run.path(BEST), &bytes)?;
+        }
+        checkpoint::write(self.run.folder(), checkpoint)?;
+        self.write_outputs()
     }
 
     /// Writes what follows from a checkpoint, for people and other programs.
