@@ -12,6 +12,7 @@ pub use byte_array::ByteArray;
 pub(crate) use byte_array::grey_to_f32;
 pub use samples::{Samples, Target};
 pub use stored::StoredArray;
+pub(crate) use stored::read_exact_at;
 pub use stories::{QaTask, Question, Story, StoryData, tokenize};
 pub use table::TableData;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::format::bounded::Input;
 use crate::format::npy;
-use crate::format::raw::{DType, byte_count, decode_into};
+use crate::format::raw::{DType, RawArray, byte_count, decode_into};
 use crate::{Array, Error, Result, faults, memory};
 
 /// Numbers in a file, in row-major order; the first axis counts the samples.
@@ -30,15 +30,19 @@ impl StoredArray {
     /// The array of an `.npy` file, not compressed and in C order; `None` if it is otherwise, and must be read as a whole. The
     /// size of the file is checked.
     pub fn open(path: impl AsRef<Path>) -> Result<Option<Self>> {
-        let path = path.as_ref();
+        let text = |array: &Self| matches!(array.dtype, DType::Bytes(_) | DType::Text(_));
+        Ok(Self::open_any(path.as_ref())?.filter(|array| !text(array)))
+    }
+
+    /// The same for an array of any type.
+    pub(crate) fn open_any(path: &Path) -> Result<Option<Self>> {
         let mut input = Input::open_packed(path)?;
         let size = input.left();
         if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")) {
             return Ok(None);
         }
         let head = npy::header(&mut input)?;
-        let text = matches!(head.dtype, DType::Bytes(_) | DType::Text(_));
-        let (Some(size), Some(left), false, false) = (size, input.left(), head.fortran, text) else {
+        let (Some(size), Some(left), false) = (size, input.left(), head.fortran) else {
             return Ok(None);
         };
         let Some(bytes) = byte_count(&head.shape, head.dtype) else {
@@ -122,6 +126,20 @@ impl StoredArray {
         self.read_bytes(sample as u64 * size as u64, scratch)
     }
 
+    /// Some entries along the first axis, in their own type.
+    pub(crate) fn raw(&self, range: Range<usize>) -> Result<RawArray> {
+        let each = self.sample_size();
+        self.raw_numbers(range.start as u64 * each as u64, range.len() * each)
+    }
+
+    /// So many elements from the one at `first` on, as one list, in their own type.
+    pub(crate) fn raw_numbers(&self, first: u64, count: usize) -> Result<RawArray> {
+        let mut bytes = memory::filled(0, count * self.dtype.size(), self.path.display())?;
+        self.read_bytes(first * self.dtype.size() as u64, &mut bytes)?;
+        let mut input = Input::bytes_packed(&self.path, &bytes);
+        RawArray::read(&mut input, vec![count], self.dtype, self.big_endian, false)
+    }
+
     fn array(&self, count: usize, values: Vec<f32>) -> Result<Array> {
         let mut shape = self.shape.clone();
         shape[0] = count;
@@ -154,12 +172,12 @@ impl StoredArray {
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, into: &mut [u8], from: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, into: &mut [u8], from: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, into, from)
 }
 
 #[cfg(windows)]
-fn read_exact_at(file: &File, mut into: &mut [u8], mut from: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, mut into: &mut [u8], mut from: u64) -> io::Result<()> {
     while !into.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, into, from)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -173,7 +191,7 @@ fn read_exact_at(file: &File, mut into: &mut [u8], mut from: u64) -> io::Result<
 }
 
 #[cfg(not(any(unix, windows)))]
-fn read_exact_at(_file: &File, _into: &mut [u8], _from: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(_file: &File, _into: &mut [u8], _from: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::table::is_columnar;
 use crate::format::bounded::Input;
-use crate::format::edgelist::{self, EdgeList, Names, NodeTable};
+use crate::format::edgelist::{self, EdgeList, NodeTable};
 use crate::{GraphData, Result};
 
 /// Reads a graph; the two files may be of different formats.
@@ -14,24 +14,24 @@ pub(super) fn read(edges: &Path, nodes: &Path) -> Result<GraphData> {
         false => edgelist::node_table(Input::open(nodes)?)?,
     };
     let list = match is_columnar(edges) {
-        true => edge_list(edges, &table.names)?,
+        true => edge_list(edges, &|name| table.names.find(name))?,
         false => edgelist::edge_list(Input::open(edges)?, &table.names)?,
     };
     Ok(edgelist::assemble(table, list))
 }
 
 #[cfg(not(feature = "columnar"))]
-fn node_table(path: &Path) -> Result<NodeTable> {
+pub(crate) fn node_table(path: &Path) -> Result<NodeTable> {
     Err(super::table::no_columnar(path))
 }
 
 #[cfg(not(feature = "columnar"))]
-fn edge_list(path: &Path, _: &Names) -> Result<EdgeList> {
+pub(crate) fn edge_list(path: &Path, _: &dyn Fn(&[u8]) -> Option<u32>) -> Result<EdgeList> {
     Err(super::table::no_columnar(path))
 }
 
 #[cfg(feature = "columnar")]
-use columnar::{edge_list, node_table};
+pub(crate) use columnar::{edge_list, node_table};
 
 #[cfg(feature = "columnar")]
 mod columnar {
@@ -40,7 +40,7 @@ mod columnar {
     use super::*;
     use crate::Error;
     use crate::format::columnar::{ColumnarTable, word};
-    use crate::format::edgelist::{class_of, is_class_column, sort_classes};
+    use crate::format::edgelist::{Names, class_of, is_class_column, sort_classes};
     use crate::format::table::ColumnKind;
 
     /// The names of columns that name the nodes; without one of them, it is the first column.
@@ -90,7 +90,7 @@ mod columnar {
     }
 
     /// Edges: two columns of names, and perhaps one of relations.
-    pub fn edge_list(path: &Path, names: &Names) -> Result<EdgeList> {
+    pub fn edge_list(path: &Path, find: &dyn Fn(&[u8]) -> Option<u32>) -> Result<EdgeList> {
         let table = ColumnarTable::open(path)?;
         let head = table.head();
         let columns: Vec<usize> =
@@ -109,8 +109,7 @@ mod columnar {
             table.each(column, &mut |_, value| {
                 let name = word(value);
                 found.push(
-                    names
-                        .find(name.as_bytes())
+                    find(name.as_bytes())
                         .ok_or_else(|| format!("names node {name:?}, which is not in the node table"))?,
                 );
                 Ok(())

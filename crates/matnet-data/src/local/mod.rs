@@ -36,15 +36,15 @@
 
 mod arrays;
 mod files;
-mod folder;
+pub(crate) mod folder;
 mod graph;
-mod graph_tables;
-mod labels;
+pub(crate) mod graph_tables;
+pub(crate) mod labels;
 mod npz;
 mod options;
 mod reader;
 mod series;
-mod table;
+pub(crate) mod table;
 mod target;
 mod ts;
 

@@ -84,7 +84,7 @@ pub(super) fn is_one_table(path: &Path) -> Result<bool> {
 }
 
 /// Whether a file name is that of a Parquet or Arrow table.
-pub(super) fn is_columnar(path: &Path) -> bool {
+pub(crate) fn is_columnar(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     ["parquet", "pq", "arrow", "feather"].contains(&ending.as_str())
 }
