@@ -103,10 +103,17 @@ pub(crate) struct NodeTable {
 
 /// Reads a node table.
 pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
-    let source = input.name().to_owned();
+    collect_nodes(&input.name().to_owned(), |each| each_node(input, each))
+}
+
+/// The node table of a reader that passes features on row by row.
+pub(crate) fn collect_nodes(
+    source: &Path,
+    read: impl FnOnce(&mut dyn FnMut(&[f32]) -> Result<()>) -> Result<NodeRows>,
+) -> Result<NodeTable> {
     let mut features: Vec<f32> = Vec::new();
-    let NodeRows { names, width, labels, class_names } = each_node(input, &mut |row| {
-        reserve(&mut features, row.len(), &source)?;
+    let NodeRows { names, width, labels, class_names } = read(&mut |row| {
+        reserve(&mut features, row.len(), source)?;
         features.extend_from_slice(row);
         Ok(())
     })?;
@@ -292,14 +299,21 @@ pub(crate) struct EdgeList {
 
 /// Reads an edge list between named nodes.
 pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
-    let source = input.name().to_owned();
+    collect_edges(&input.name().to_owned(), |each| each_edge(input, &|name| names.find(name), each))
+}
+
+/// The edges of a reader that passes them on one by one.
+pub(crate) fn collect_edges(
+    source: &Path,
+    read: impl FnOnce(EachEdge) -> Result<Vec<String>>,
+) -> Result<EdgeList> {
     let mut list = EdgeList::default();
     let mut relations: Vec<Option<u32>> = Vec::new();
-    let known = each_edge(input, &|name| names.find(name), &mut |from, to, relation, _| {
-        reserve(&mut list.edges, 1, &source)?;
+    let known = read(&mut |from, to, relation, _| {
+        reserve(&mut list.edges, 1, source)?;
         list.edges.push((from, to));
         if relation.is_some() {
-            reserve(&mut relations, 1, &source)?;
+            reserve(&mut relations, 1, source)?;
             relations.push(relation);
         }
         Ok(())

@@ -76,11 +76,7 @@ pub(super) fn each_edge(files: &EdgeFiles, nodes: &NodeNames, each: EachEdge) ->
         return each_of_array(files, nodes.len(), each);
     }
     if is_columnar(path) {
-        let list = graph_tables::edge_list(path, &|name| nodes.find(name))?;
-        for (at, &(from, to)) in list.edges.iter().enumerate() {
-            each(from, to, list.relations.get(at).copied(), &list.relation_names)?;
-        }
-        return Ok(list.relation_names);
+        return graph_tables::each_edge(path, &|name| nodes.find(name), each);
     }
     edgelist::each_edge(Input::open(path)?, &|name| nodes.find(name), each)
 }

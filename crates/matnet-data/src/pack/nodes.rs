@@ -31,14 +31,10 @@ pub(super) fn each_node(
     if let Some(labels) = labels {
         return Err(Error::format(labels, "the classes of a table of nodes stand in the table"));
     }
-    if is_columnar(nodes) {
-        let table = graph_tables::node_table(nodes)?;
-        let width = table.features.shape()[1].max(1);
-        table.features.data().chunks_exact(width).try_for_each(each)?;
-        let names = NodeNames::Names(table.names);
-        return Ok(NodeFacts { names, labels: table.labels, class_names: table.class_names });
-    }
-    let NodeRows { names, labels, class_names, .. } = edgelist::each_node(Input::open(nodes)?, each)?;
+    let NodeRows { names, labels, class_names, .. } = match is_columnar(nodes) {
+        true => graph_tables::each_node(nodes, each)?,
+        false => edgelist::each_node(Input::open(nodes)?, each)?,
+    };
     Ok(NodeFacts { names: NodeNames::Names(names), labels, class_names })
 }
 

@@ -1,7 +1,5 @@
 //! `data.source`: a dataset of the catalog, or else a file or folder.
 
-use std::path::Path;
-
 use matnet_data::catalog::{self, Cache, LoadOptions};
 use matnet_data::local::{self, ReadOptions};
 use matnet_data::{Dataset, memory};
@@ -38,7 +36,7 @@ pub fn open(
     if catalog::get(source).is_ok() {
         return Ok(Some(catalog::load(source, cache, options)?));
     }
-    match Path::new(source).exists() {
+    match local::exists(source) {
         true => Ok(Some(local::load_with(source, read)?)),
         false => Ok(None),
     }

@@ -64,7 +64,7 @@ fn load(args: &Show) -> Result<(String, Dataset), Failure> {
     let path = Path::new(&args.what);
     let dataset = match catalog::get(&args.what) {
         Ok(dataset) => dataset,
-        Err(_) if path.exists() => return Ok((args.what.clone(), local::load(path)?)),
+        Err(_) if local::exists(path) => return Ok((args.what.clone(), local::load(path)?)),
         Err(Error::Invalid(what)) => {
             return Err(Failure::Usage(format!("{what}; and there is no file of that name")));
         }
