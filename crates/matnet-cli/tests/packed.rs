@@ -277,7 +277,8 @@ fn every_mistake_gets_one_clear_error() {
     ok(&folder, &packed, "0");
     let says = |args: &[&str], above: &str, expected: &str| {
         let err = error(&folder, args, above);
-        assert!(err.trim().lines().count() == 1 && err.contains(expected), "{args:?}: {err}");
+        let lines: Vec<&str> = err.trim().lines().filter(|line| !line.starts_with("loading ")).collect();
+        assert!(lines.len() == 1 && err.contains(expected), "{args:?}: {err}");
     };
     says(&packed, "0", "p: is a packed graph already; --force replaces it");
     ok(&folder, &[&packed[..], &["--force"]].concat(), "0");
@@ -340,7 +341,8 @@ fn a_damaged_folder_is_refused() {
         if name != "graph.json" {
             refused("is missing");
         }
-        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        // The header ends with a line break.
+        std::fs::write(&path, &whole[..whole.len() - 2]).unwrap();
         refused("is cut off");
         // Every byte of the header counts; of the others, those that are read.
         for at in (0..whole.len()).step_by((whole.len() / 23).max(1)) {

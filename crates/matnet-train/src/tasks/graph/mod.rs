@@ -248,7 +248,10 @@ impl<C: GraphNetConfig> GraphTask<C> {
             }
             at += some.len();
         }
-        Some(Tensor::cat(found, 0))
+        // A copy in the layout that the rows of a whole graph have: what Burn makes of it depends on that in its last bits.
+        let all: Vec<u32> = (0..places.len() as u32).collect();
+        let found = Tensor::cat(found, 0);
+        Some(if found.dims()[0] == all.len() { rows(found, &all) } else { found })
     }
 
     /// Scores of some places in an evaluation.
