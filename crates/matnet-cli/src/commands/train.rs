@@ -176,7 +176,7 @@ pub fn checked_plan(
 fn takes_time(source: &str) -> bool {
     match catalog::get(source) {
         Ok(dataset) => dataset.origin == Origin::Download,
-        Err(_) => Path::new(source).exists(),
+        Err(_) => matnet_data::local::exists(source),
     }
 }
 

@@ -4,11 +4,12 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use matnet_data::catalog::{self, LoadOptions};
+use matnet_data::pack::PackedGraph;
 use matnet_data::{Contents, Dataset, Error, Samples, Target, local};
 use matnet_report::picture::half_blocks;
 use matnet_report::text;
 
-use super::summary;
+use super::{pack, summary};
 use crate::cli::Show;
 use crate::degrees::Degrees;
 use crate::failure::{Failure, Outcome};
@@ -17,6 +18,9 @@ use crate::screen::Screen;
 
 /// Shows a dataset or a file.
 pub fn run(args: Show) -> Outcome {
+    if PackedGraph::is_packed(&args.what) {
+        return packed(&args);
+    }
     let (title, dataset) = load(&args)?;
     let mut out = Screen::lock();
     writeln!(out, "{title}")?;
@@ -46,12 +50,23 @@ pub fn run(args: Show) -> Outcome {
     }
 }
 
+/// Shows a packed graph, which is not read into memory.
+fn packed(args: &Show) -> Outcome {
+    if args.png.is_some() {
+        return Err(Failure::Usage("a packed graph has no picture: leave --png out".into()));
+    }
+    let graph = PackedGraph::open(&args.what)?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: a packed graph", args.what)?;
+    Ok(pack::describe(&mut out, graph.header())?)
+}
+
 /// The dataset that was asked for, with a title.
 fn load(args: &Show) -> Result<(String, Dataset), Failure> {
     let path = Path::new(&args.what);
     let dataset = match catalog::get(&args.what) {
         Ok(dataset) => dataset,
-        Err(_) if path.exists() => return Ok((args.what.clone(), local::load(path)?)),
+        Err(_) if local::exists(path) => return Ok((args.what.clone(), local::load(path)?)),
         Err(Error::Invalid(what)) => {
             return Err(Failure::Usage(format!("{what}; and there is no file of that name")));
         }
