@@ -1,7 +1,5 @@
 //! `data.source`: a dataset of the catalog, or else a file or folder.
 
-use std::path::Path;
-
 use matnet_data::catalog::{self, Cache, LoadOptions};
 use matnet_data::local::{self, ReadOptions};
 use matnet_data::{Contents, Dataset, memory};

@@ -35,6 +35,16 @@ pub enum NodeGraph {
     Stored(Arc<StoredGraph>),
 }
 
+impl NodeGraph {
+    /// Whether every edge goes both ways.
+    pub fn is_symmetric(&self) -> bool {
+        match self {
+            Self::Memory { graph, .. } => graph.is_symmetric(),
+            Self::Stored(stored) => stored.is_symmetric(),
+        }
+    }
+}
+
 /// A graph with node features and classes, split.
 #[derive(Clone, Debug)]
 pub struct NodeData {
