@@ -39,7 +39,7 @@ fn template(kind: &str) -> PyResult<String> {
 
 /// How long memory that lies idle is kept, in milliseconds.
 #[pyfunction]
-fn memory_kept_for() -> i64 {
+fn memory_kept_for() -> std::ffi::c_long {
     matnet_alloc::kept_for()
 }
 

@@ -11,6 +11,8 @@
 //! }
 //! ```
 
+use std::ffi::c_long;
+
 pub use mimalloc::MiMalloc;
 
 /// The option "purge delay", by its number in mimalloc's header.
@@ -26,9 +28,9 @@ pub fn keep_freed_memory() {
 }
 
 /// How long the allocator keeps memory that lies idle, in milliseconds.
-pub fn kept_for() -> i64 {
+pub fn kept_for() -> c_long {
     // SAFETY: it reads one aligned word.
-    i64::from(unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) })
+    unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) }
 }
 
 /// Returns to the system what the allocator holds but nobody uses.

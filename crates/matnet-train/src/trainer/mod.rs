@@ -341,7 +341,7 @@ impl<'a, T: Task> Trainer<'a, T> {
     /// The number of a step among all steps, from 0; it names the step's random generator.
     fn step_number(&self, epoch: usize, step: usize) -> u64 {
         let progress = &self.state.progress;
-        let epochs = (epoch - progress.epochs_before) as u64;
+        let epochs = epoch.saturating_sub(progress.epochs_before) as u64;
         progress.steps_before + epochs * self.steps as u64 + step as u64
     }
 

@@ -128,7 +128,7 @@ fn taken_over<T: Task>(
     state.net = freeze(task.with_pretraining(state.net, pretraining), &train.freeze);
     let steps = steps_per_epoch(before)?;
     let progress = &mut state.progress;
-    let since = (progress.epoch - progress.epochs_before) as u64;
+    let since = progress.epoch.saturating_sub(progress.epochs_before) as u64;
     progress.steps_before += since * steps + progress.step as u64;
     progress.epochs_before = progress.epoch;
     (progress.step, progress.sums) = (0, Sums::default());
