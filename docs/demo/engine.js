@@ -43,9 +43,12 @@ export async function compile() {
   } catch (error) {
     throw new Error(`${error.message} It is not part of the repository: tools/demo builds it.`);
   }
-  const bytes = await response.arrayBuffer();
   try {
-    return { build, bytes: bytes.byteLength, module: await WebAssembly.compile(bytes) };
+    // Compiled while it arrives, where the server says what it is.
+    const streamed = response.headers.get("Content-Type")?.startsWith("application/wasm");
+    const module = await (streamed ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer()));
+    const bytes = performance.getEntriesByName(response.url)[0]?.decodedBodySize ?? 0;
+    return { build, bytes, module };
   } catch (error) {
     throw new Error(`${path} is no WebAssembly module for this browser: ${error.message}`);
   }

@@ -41,9 +41,9 @@ async function start() {
   await section("moving", () => startMoving(engine, facts, digit ?? nothing));
   await section("graph", () => startGraph(engine, facts));
   await section("train", () => startTraining(compiled, facts, (text) => problem(text, "train")));
-  const kilobytes = Math.round(compiled.bytes / 1000).toLocaleString("en");
+  const size = compiled.bytes ? `, ${(compiled.bytes / 1e6).toFixed(1)} MB before compression` : "";
   document.getElementById("facts").textContent =
-    `WebAssembly ${facts.simd ? "with" : "without"} SIMD, ${kilobytes} kB before compression, built from Rust. No server computes anything, and nothing is sent.`;
+    `WebAssembly ${facts.simd ? "with" : "without"} SIMD${size}, built from Rust. No server computes anything, and nothing is sent.`;
   facts.ready = true;
 }
 
