@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::Mode;
-use matnet::graph::{Features, GraphError, GraphInput, GraphStore, Linking, Links, Sampler};
+use matnet::graph::{BatchLimit, Features, GraphError, GraphInput, GraphStore, Linking, Links, Sampler};
 use matnet::net::{GraphNet, GraphNetConfig, Net};
 use matnet::random::SeededRng;
 use matnet_data::catalog::Cache;
@@ -143,9 +143,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
             let NodeGraph::Memory { graph, .. } = &self.data.graph else { unreachable!("a graph in memory") };
             let config = &self.data.config;
             match net.linking() {
-                linking if config.eval_num_neighbors.is_some() || self.data.packed && is_slots(linking) => {
-                    self.eval_sampler(net).fixed_whole(config.seed)
-                }
+                _ if config.eval_num_neighbors.is_some() => self.eval_sampler(net).fixed_whole(config.seed),
                 // Beyond the slots neighbors would be left out in order, not at random.
                 linking @ Linking::Slots(_) => {
                     let sampler = Sampler::new(graph, linking, net.hops(), None);
@@ -202,14 +200,16 @@ impl<C: GraphNetConfig> GraphTask<C> {
         let sampler = self.sampler(net);
         let batch = match &self.data.graph {
             NodeGraph::Memory { .. } => sampler.batch(places, rng),
-            NodeGraph::Stored(stored) => sampler.batch_within(places, rng, stored.limit()).map_err(|error| {
-                too_large(
-                    stored,
-                    error,
-                    "a training step",
-                    "a smaller train.batch_size or data.num_neighbors",
-                )
-            }),
+            NodeGraph::Stored(stored) => {
+                sampler.batch_within(places, rng, packed::limit(self.data.width)).map_err(|error| {
+                    too_large(
+                        stored,
+                        error,
+                        "a training step",
+                        "a smaller train.batch_size or data.num_neighbors",
+                    )
+                })
+            }
         };
         let input = batch.and_then(|batch| {
             Ok(GraphInput { features: self.features_of(&batch.inputs, device)?, links: batch.links })
@@ -222,70 +222,63 @@ impl<C: GraphNetConfig> GraphTask<C> {
         }
     }
 
-    /// What a net gives for some places of a stored graph, in batches that fit; `each` gets the input of each batch and the number of its
-    /// places. `None` after a read that failed.
-    fn stored_batches(
+    /// What a net gives for some places of a packed graph, in batches that fit; `each` gets the input of each batch and the number of its
+    /// places. `None` after a read that failed. In memory the same batches are made as from the folder: the last bits of a number may
+    /// depend on how many rows are computed together.
+    fn eval_batches(
         &self,
         net: &C::Net,
-        stored: &StoredGraph,
         places: &[u32],
         device: &Device,
         each: &mut dyn FnMut(GraphInput, usize) -> Tensor<2>,
     ) -> Option<Tensor<2>> {
-        let (sampler, limit) = (self.eval_sampler(net), stored.limit());
+        let (sampler, seed) = (self.eval_sampler(net), self.data.config.seed);
         let (mut at, mut size, mut found) = (0, EVAL_NODES, Vec::new());
         while at < places.len() {
             let some = &places[at..(at + size).min(places.len())];
-            let input = sampler.fixed_batch(some, self.data.config.seed, limit).and_then(|batch| {
-                Ok(GraphInput { features: stored.features(&batch.inputs, device)?, links: batch.links })
+            let limit = match (&self.data.graph, some.len()) {
+                (NodeGraph::Memory { .. }, 1) => BatchLimit::NONE,
+                _ => packed::limit(self.data.width),
+            };
+            let input = sampler.fixed_batch(some, seed, limit).and_then(|batch| {
+                Ok(GraphInput { features: self.features_of(&batch.inputs, device)?, links: batch.links })
             });
-            match input {
-                Ok(input) => found.push(each(input, some.len())),
-                Err(GraphError::BatchTooLarge) if some.len() > 1 => {
+            match (input, &self.data.graph) {
+                (Ok(input), _) => found.push(each(input, some.len())),
+                (Err(GraphError::BatchTooLarge), _) if some.len() > 1 => {
                     size = some.len().div_ceil(2);
                     continue;
                 }
-                Err(error) => {
+                (Err(error), NodeGraph::Stored(stored)) => {
                     too_large(stored, error, "the neighborhood of a node", "data.eval_num_neighbors");
                     return None;
                 }
+                (Err(error), _) => panic!("nodes of the graph, each once: {error}"),
             }
             at += some.len();
         }
-        // A copy in the layout that the rows of a whole graph have: what Burn makes of it depends on that in its last bits.
-        let all: Vec<u32> = (0..places.len() as u32).collect();
-        let found = Tensor::cat(found, 0);
-        Some(if found.dims()[0] == all.len() { rows(found, &all) } else { found })
+        Some(Tensor::cat(found, 0))
     }
 
     /// Scores of some places in an evaluation.
     fn eval_scores(&self, net: &C::Net, places: &[u32], mode: &mut Mode, device: &Device) -> Tensor<2> {
-        match &self.data.graph {
-            NodeGraph::Memory { .. } => rows(net.forward(self.whole(net, device), mode), places),
-            NodeGraph::Stored(stored) => {
-                let mut each = |input, _| net.forward(input, mode);
-                let scores = self.stored_batches(net, stored, places, device, &mut each);
-                scores.unwrap_or_else(|| nothing(places.len(), self.net.num_classes(), device))
-            }
+        if !self.data.packed {
+            return rows(net.forward(self.whole(net, device), mode), places);
         }
+        let mut each = |input, _| net.forward(input, mode);
+        let scores = self.eval_batches(net, places, device, &mut each);
+        scores.unwrap_or_else(|| nothing(places.len(), self.net.num_classes(), device))
     }
 
     /// The last hidden states of some places.
     #[cfg(feature = "report")]
     fn hidden(&self, net: &C::Net, places: &[u32], device: &Device) -> Result<Tensor<2>> {
-        match &self.data.graph {
-            NodeGraph::Memory { .. } => {
-                Ok(rows(net.hidden(&self.whole(net, device), &mut Mode::Eval), places))
-            }
-            NodeGraph::Stored(stored) => {
-                let mut each =
-                    |input: GraphInput, count| net.hidden(&input, &mut Mode::Eval).narrow(0, 0, count);
-                match self.stored_batches(net, stored, places, device, &mut each) {
-                    Some(hidden) => Ok(hidden),
-                    None => Err(stored.take_error().unwrap_or(Error::Interrupted)),
-                }
-            }
+        if !self.data.packed {
+            return Ok(rows(net.hidden(&self.whole(net, device), &mut Mode::Eval), places));
         }
+        let mut each = |input: GraphInput, count| net.hidden(&input, &mut Mode::Eval).narrow(0, 0, count);
+        let hidden = self.eval_batches(net, places, device, &mut each);
+        hidden.ok_or_else(|| self.data.take_read_error().unwrap_or(Error::Interrupted))
     }
 
     /// Predictions for some places, or the states of a layer.
@@ -308,32 +301,25 @@ impl<C: GraphNetConfig> GraphTask<C> {
             parts.push(recorded_states(&mode, layer)?.values.select(wanted)?);
             Ok(())
         };
-        match &self.data.graph {
-            NodeGraph::Memory { .. } => {
-                let wanted: Vec<usize> = places.iter().map(|&place| place as usize).collect();
-                record(self.whole(net, device), &wanted)?;
-            }
-            NodeGraph::Stored(stored) => {
-                let mut outcome = Ok(());
-                // The places that were asked for come first among all that a batch needs.
-                self.stored_batches(net, stored, places, device, &mut |input, count| {
-                    if outcome.is_ok() {
-                        outcome = record(input, &(0..count).collect::<Vec<_>>());
-                    }
-                    nothing(1, 1, device)
-                });
-                stored.take_error().map_or(Ok(()), Err)?;
-                outcome?;
-            }
+        if self.data.packed {
+            let mut outcome = Ok(());
+            // The places that were asked for come first among all that a batch needs.
+            self.eval_batches(net, places, device, &mut |input, count| {
+                if outcome.is_ok() {
+                    outcome = record(input, &(0..count).collect::<Vec<_>>());
+                }
+                nothing(1, 1, device)
+            });
+            self.data.take_read_error().map_or(Ok(()), Err)?;
+            outcome?;
+        } else {
+            let wanted: Vec<usize> = places.iter().map(|&place| place as usize).collect();
+            record(self.whole(net, device), &wanted)?;
         }
         let shape = [vec![places.len()], parts[0].shape()[1..].to_vec()].concat();
         let all = parts.into_iter().flat_map(matnet_data::Array::into_data).collect();
         Ok(Predictions::of_values(matnet_data::Array::new(shape, all)?))
     }
-}
-
-fn is_slots(linking: Linking) -> bool {
-    matches!(linking, Linking::Slots(_))
 }
 
 /// Keeps what is wrong with a batch that is too large; gives other errors back as they are.
@@ -531,6 +517,12 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         let total = task.data.nodes();
         let classes = if layer.is_some() { Vec::new() } else { loaded.metadata.classes.clone() };
         let (at_once, mut names) = match &task.data.graph {
+            // The same batches as from the folder.
+            NodeGraph::Memory { .. } if task.data.packed => {
+                let names = task.data.names()?.map(|names| names.into_iter().map(Ok));
+                let names = names.map(|names| Box::new(names) as Box<dyn Iterator<Item = _>>);
+                (PREDICT_NODES, NodeNames::Read(names))
+            }
             NodeGraph::Memory { .. } => (total, NodeNames::All(task.data.names()?)),
             NodeGraph::Stored(stored) => {
                 let names = stored.names()?.map(|names| Box::new(names) as Box<dyn Iterator<Item = _>>);

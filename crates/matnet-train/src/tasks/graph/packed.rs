@@ -6,19 +6,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use burn::tensor::Device;
 use matnet::graph::{BatchLimit, Features, Graph, GraphError, GraphStore, Sparse};
 use matnet_data::pack::PackedGraph;
-use matnet_data::{Array, GraphData, memory};
+use matnet_data::{Array, GraphData};
 
 use super::NormalizeFeatures;
 use super::data::{NodeGraph, normalize};
 use crate::tasks::source;
 use crate::{Error, Result};
 
-/// The share of the available memory that a batch may take, and what counts as available where the system does not tell.
-const SHARE: u64 = 8;
-const ASSUMED: u64 = 8 << 30;
+/// Bytes that a batch may take, roughly: a fixed number, so that the same batches are made on every machine.
+const BATCH_BYTES: u64 = 1 << 30;
 /// Numbers that a node of a batch takes beside its features, and the bytes of an edge, both roughly.
 const STATES: u64 = 64;
 const EDGE_BYTES: u64 = 32;
+
+/// How large a batch of a packed graph may become, whose nodes have so many features.
+pub(super) fn limit(features: usize) -> BatchLimit {
+    let node = 4 * (features as u64 + STATES);
+    BatchLimit { inputs: (BATCH_BYTES / node) as usize, entries: (BATCH_BYTES / EDGE_BYTES) as usize }
+}
 
 /// A graph that stays in its folder.
 #[derive(Debug)]
@@ -135,13 +140,6 @@ impl StoredGraph {
         normalize(&mut numbers, header.features, self.normalize);
         let all = header.nodes as u64 * header.features as u64;
         Features::of_whole(numbers, header.features, [header.nonzero, all], device)
-    }
-
-    /// How large a batch may become.
-    pub(super) fn limit(&self) -> BatchLimit {
-        let bytes = memory::available().unwrap_or(ASSUMED) / SHARE;
-        let node = 4 * (self.graph.header().features as u64 + STATES);
-        BatchLimit { inputs: (bytes / node) as usize, entries: (bytes / EDGE_BYTES) as usize }
     }
 
     /// The names of the nodes, one after another; `None` if they have none.
