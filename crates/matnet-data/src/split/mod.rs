@@ -2,6 +2,7 @@
 //!
 //! | rule | function | used for |
 //! |---|---|---|
+//! | a part of the training samples | [`draw_train`] | learning curves |
 //! | fractions of all samples | [`by_fraction`] | faces 70/20/10, moving digits 6k/3k/1k |
 //! | fractions of each class | [`stratified`] | samples with classes |
 //! | the split that comes with the data, validation drawn from the rest | [`official`], [`official_stratified`] | digits 50k/10k/10k |
@@ -161,6 +162,26 @@ pub fn within_groups(groups: &[u32], fractions: SplitFractions, rng: &mut impl R
         split.test.extend(part.test);
     }
     Ok(split.sorted())
+}
+
+/// Draws `number` of the training samples, with the shares of all classes as far as whole samples allow. A larger number from the same
+/// generator contains a smaller one, so that a learning curve adds samples and does not exchange them.
+pub fn draw_train(
+    train: Vec<usize>,
+    classes: Option<&[u32]>,
+    number: usize,
+    rng: &mut impl Rng,
+) -> Result<Vec<usize>> {
+    if number == 0 || number > train.len() {
+        let have = train.len();
+        return Err(Error::Invalid(format!(
+            "{number} training samples: must be 1 to {have}, there are no more"
+        )));
+    }
+    let mut order = in_turns(by_class(train, |sample| classes.map_or(0, |classes| classes[sample])), rng);
+    order.truncate(number);
+    order.sort_unstable();
+    Ok(order)
 }
 
 /// Puts whole groups into each split, `valid` and `test` of them, so that no group is in two splits. With classes, each split gets
@@ -342,6 +363,33 @@ mod tests {
         for seed in 0..20 {
             let split = stratified(&one, SplitFractions::new(0.3, 0.3).unwrap(), &mut rng(seed)).unwrap();
             assert!(split.train.contains(&7), "the only sample of a class is for training");
+        }
+    }
+
+    #[test]
+    fn fewer_training_samples_are_stratified_and_nested() {
+        // Three classes; every third sample is for testing.
+        let classes: Vec<u32> = (0..90).map(|sample| sample % 3).collect();
+        let train: Vec<usize> = (0..90).filter(|sample| sample % 9 < 6).collect();
+        let draw = |number, seed| draw_train(train.clone(), Some(&classes), number, &mut rng(seed));
+        let mut before = Vec::new();
+        for number in [3, 10, 30, 60] {
+            let drawn = draw(number, 1).unwrap();
+            assert_eq!(drawn.len(), number);
+            assert!(drawn.is_sorted() && drawn.iter().all(|sample| train.contains(sample)));
+            assert!(before.iter().all(|sample| drawn.contains(sample)), "{number} contains the smaller ones");
+            for class in 0..3 {
+                let of_class = drawn.iter().filter(|&&sample| classes[sample] == class).count();
+                assert!(of_class.abs_diff(number / 3) <= 1, "{number}: {of_class} of class {class}");
+            }
+            before = drawn;
+        }
+        assert_eq!(before, train);
+        assert_ne!(draw(10, 1).unwrap(), draw(10, 2).unwrap());
+        assert_eq!(draw_train(train.clone(), None, 10, &mut rng(1)).unwrap().len(), 10);
+        for number in [0, 61] {
+            let error = draw(number, 1).unwrap_err().to_string();
+            assert_eq!(error, format!("{number} training samples: must be 1 to 60, there are no more"));
         }
     }
 

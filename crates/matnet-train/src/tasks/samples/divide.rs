@@ -97,6 +97,14 @@ pub(super) fn divide(
         }
     };
     let mut indices = indices.map_err(wrong)?;
+    if let Some(train) = wanted.train {
+        // A fraction above 0 is one sample at least.
+        let number = train.count(indices.train.len()).max(1);
+        // A generator of its own: the other splits stay as they are.
+        let mut rng = SeededRng::new(config.seed, &format!("training samples of the {name}"));
+        indices.train = split::draw_train(indices.train, classes, number, &mut rng)
+            .map_err(|error| Error::DataKey { key: "data.split.train", error })?;
+    }
     if !raw.own_valid.is_empty() {
         indices.valid = raw.own_valid.clone().collect();
     }
