@@ -22,10 +22,13 @@ pub(crate) struct StoredTable {
     kept: Mutex<Vec<Kept>>,
 }
 
+/// The rows of a group, or why they cannot be decoded; empty while nobody has tried.
+type Decoded = Arc<OnceLock<Result<Vec<f32>, String>>>;
+
 /// A group that is decoded, or being decoded.
 struct Kept {
     group: usize,
-    rows: Arc<OnceLock<Result<Vec<f32>, String>>>,
+    rows: Decoded,
 }
 
 impl fmt::Debug for StoredTable {
@@ -73,7 +76,7 @@ impl StoredTable {
     }
 
     /// The rows of a group; whoever asks while another thread decodes it waits.
-    fn group(&self, group: usize) -> Result<Arc<OnceLock<Result<Vec<f32>, String>>>> {
+    fn group(&self, group: usize) -> Result<Decoded> {
         let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let rows = {
             let mut kept = lock();

@@ -103,7 +103,8 @@ pub(crate) struct NodeTable {
 
 /// Reads a node table.
 pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
-    collect_nodes(&input.name().to_owned(), |each| each_node(input, each))
+    let name = input.name().to_owned();
+    collect_nodes(&name, |each| each_node(input, each))
 }
 
 /// The node table of a reader that passes features on row by row.
@@ -321,7 +322,8 @@ pub(crate) struct EdgeList {
 
 /// Reads an edge list between named nodes.
 pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
-    collect_edges(&input.name().to_owned(), |each| each_edge(input, &|name| names.find(name), each))
+    let name = input.name().to_owned();
+    collect_edges(&name, |each| each_edge(input, &|name| names.find(name), each))
 }
 
 /// The edges of a reader that passes them on one by one.

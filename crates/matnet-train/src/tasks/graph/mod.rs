@@ -66,7 +66,7 @@ pub struct GraphTask<C: GraphNetConfig> {
     sampler: OnceLock<Sampler>,
     eval_sampler: OnceLock<Sampler>,
     /// Those of each device they were asked for on: of training and of evaluation.
-    features: Arc<Mutex<Vec<(Device, Features)>>>,
+    features: Arc<Mutex<Vec<(Device, bool, Features)>>>,
 }
 
 /// Nodes of a stored graph that are predicted at once.
@@ -118,21 +118,23 @@ impl<C: GraphNetConfig> GraphTask<C> {
         Ok(Self { data, net, class_loss, batches, links, sampler, eval_sampler, features: Arc::default() })
     }
 
-    /// The features of all nodes of a graph in memory, made once for a device.
-    fn features(&self, device: &Device) -> Features {
+    /// The features of all nodes of a graph in memory, made once for a device. Those of a packed graph are made for training and for evaluations
+    /// apart: a device is equal to itself with gradients, but the softmax of a tensor with gradients has other last bits.
+    fn features(&self, device: &Device, training: bool) -> Features {
+        let training = training || !self.data.packed;
         let mut made = self.features.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, features)) = made.iter().find(|(of, _)| of == device) {
+        if let Some((.., features)) = made.iter().find(|(of, with, _)| of == device && *with == training) {
             return features.clone();
         }
         let features = self.data.features(device).expect("a graph in memory");
-        made.push((device.clone(), features.clone()));
+        made.push((device.clone(), training, features.clone()));
         features
     }
 
     /// The features of some places.
-    fn features_of(&self, places: &[u32], device: &Device) -> Result<Features, GraphError> {
+    fn features_of(&self, places: &[u32], training: bool, device: &Device) -> Result<Features, GraphError> {
         match &self.data.graph {
-            NodeGraph::Memory { .. } => Ok(self.features(device).select(places)),
+            NodeGraph::Memory { .. } => Ok(self.features(device, training).select(places)),
             NodeGraph::Stored(stored) => stored.features(places, device),
         }
     }
@@ -154,7 +156,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
             }
             .expect("a graph and a net that were checked")
         });
-        GraphInput { features: self.features(device), links: links.clone() }
+        GraphInput { features: self.features(device, true), links: links.clone() }
     }
 
     fn new_sampler(&self, net: &C::Net, num_neighbors: Option<usize>) -> Sampler {
@@ -191,7 +193,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
             return self.whole(net, device);
         }
         let links = sampler.whole(rng).expect("rows of matrices make a matrix");
-        GraphInput { features: self.features(device), links }
+        GraphInput { features: self.features(device, true), links }
     }
 
     /// Scores of some places, in a step that takes only these and their neighborhood.
@@ -212,7 +214,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
             }
         };
         let input = batch.and_then(|batch| {
-            Ok(GraphInput { features: self.features_of(&batch.inputs, device)?, links: batch.links })
+            Ok(GraphInput { features: self.features_of(&batch.inputs, true, device)?, links: batch.links })
         });
         match (input, &self.data.graph) {
             (Ok(input), _) => net.forward(input, mode),
@@ -241,7 +243,10 @@ impl<C: GraphNetConfig> GraphTask<C> {
                 _ => packed::limit(self.data.width),
             };
             let input = sampler.fixed_batch(some, seed, limit).and_then(|batch| {
-                Ok(GraphInput { features: self.features_of(&batch.inputs, device)?, links: batch.links })
+                Ok(GraphInput {
+                    features: self.features_of(&batch.inputs, false, device)?,
+                    links: batch.links,
+                })
             });
             match (input, &self.data.graph) {
                 (Ok(input), _) => found.push(each(input, some.len())),
