@@ -11,7 +11,9 @@ mod extend;
 mod memory;
 mod optimizer;
 mod planned;
+mod precision;
 mod save;
+mod scores;
 mod source;
 mod start;
 
@@ -20,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use burn::module::Module;
 use burn::optim::GradientsParams;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use matnet::random::SeededRng;
 use matnet::{Mode, Regularizer, weights};
 use matnet_data::SplitIndices;
@@ -31,14 +33,15 @@ pub use self::event::{Event, Observer};
 pub use self::memory::MemoryNeed;
 use self::optimizer::Optimizer;
 pub(crate) use self::planned::Planned;
+use self::scores::Unread;
 use self::source::freeze;
 pub use self::start::TrialScore;
 pub(crate) use self::start::try_out;
 use self::start::{Opened, open};
-use crate::config::{Reduction, TrainConfig};
+use crate::config::{Precision, Reduction, TrainConfig};
 use crate::metrics::Metric;
 use crate::run::{Run, RunResult, Score, Transfer, files};
-use crate::task::{BatchScore, Dataset, Fitted, NetOf, Pretraining, Sums, Task, evaluate_batch, no_outcomes};
+use crate::task::{Dataset, Fitted, NetOf, Pretraining, Sums, Task, evaluate_batch, no_outcomes};
 use crate::{Error, Result, Split};
 
 /// How a run is carried out; none of it changes the result.
@@ -193,6 +196,8 @@ struct Trainer<'a, T: Task> {
     columns: Vec<Metric>,
     /// l1 and l2.
     regularizer: Regularizer,
+    /// Losses that the device has not been asked for yet.
+    unread: Unread,
     /// The best net of this process, and its weights if they have not been written yet.
     best: Option<NetOf<T>>,
     unwritten_best: Option<Vec<u8>>,
@@ -232,6 +237,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             batch_size,
             steps: examples.div_ceil(batch_size),
             columns: columns(&**task, config.monitor),
+            unread: Unread::new(),
             best: None,
             unwritten_best: None,
             saved: Instant::now(),
@@ -250,6 +256,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             steps: self.steps,
             monitor: self.config.monitor.unwrap_or(Metric::Loss),
             resumed,
+            moved: self.state.progress.moved.as_ref(),
             notes: self.task.data().notes(),
             transfer,
         });
@@ -335,14 +342,11 @@ impl<'a, T: Task> Trainer<'a, T> {
     /// Forward, loss, backward, optimizer.
     fn train_step(&mut self, batch: &[usize], learning_rate: f64, mut mode: Mode) -> Result<()> {
         let replay = mode.clone();
-        let score = self.task.forward_loss(&self.state.net, batch, &mut mode, &self.device);
+        let net = precision::lowered(self.state.net.clone(), self.config.precision);
+        let score = self.task.forward_loss(&net, batch, &mut mode, &self.device);
         self.check_reads()?;
-        let loss = f64::from(score.loss.clone().into_scalar::<f32>());
-        if !loss.is_finite() {
-            return Err(self.diverged(batch, replay, &format!("the loss is {loss}")));
-        }
-        self.state.progress.sums.count(loss, &score, batch.len());
-        let BatchScore { loss: mean, weight, .. } = score;
+        let (mean, weight) = (score.loss.clone(), score.weight);
+        self.take_score(score, batch, replay)?;
         let total = match self.config.reduction {
             Reduction::Mean => mean,
             Reduction::Sum => mean * weight,
@@ -351,8 +355,8 @@ impl<'a, T: Task> Trainer<'a, T> {
             Some(penalty) => total + penalty,
             None => total,
         };
+        let Some(gradients) = self.gradients(total)? else { return Ok(()) };
         let net = &self.state.net;
-        let gradients = GradientsParams::from_grads(total.backward(), net);
         let gradients = optimizer::clipped(
             net,
             gradients,
@@ -365,6 +369,21 @@ impl<'a, T: Task> Trainer<'a, T> {
         Ok(())
     }
 
+    /// The gradients of a loss; `None` if they overflow 16 bits and the step is to be left out.
+    fn gradients(&mut self, loss: Tensor<1>) -> Result<Option<GradientsParams>> {
+        let net = &self.state.net;
+        if self.config.precision != Precision::Half {
+            return Ok(Some(GradientsParams::from_grads(loss.backward(), net)));
+        }
+        let scale = self.state.progress.loss_scale.get_or_insert_default();
+        let gradients = GradientsParams::from_grads((loss * scale.scale).backward(), net);
+        let gradients = scale.unscaled(net, gradients);
+        if scale.is_exhausted() {
+            return Err(self.diverged_with_parameters("gradients overflow 16 bits"));
+        }
+        Ok(gradients)
+    }
+
     /// The net that is evaluated and saved: with averaged weights, if they are averaged.
     fn averaged(&self) -> NetOf<T> {
         match &self.state.ema {
@@ -375,6 +394,7 @@ impl<'a, T: Task> Trainer<'a, T> {
 
     /// Scores an epoch, and remembers it if it is the best.
     fn evaluate_epoch(&mut self) -> Result<()> {
+        self.read_scores()?;
         let net = self.averaged().valid();
         let columns = self.columns.clone();
         let valid = self.evaluate(&net, Split::Valid, &columns)?;

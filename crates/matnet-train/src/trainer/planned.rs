@@ -49,6 +49,10 @@ impl<T: Task> Planned<T> {
             let expected = "only sequences of different lengths use it";
             return Err(Error::config("train", "bucket_by_length", buckets.to_string(), expected));
         }
+        if !train.precision.is_full() {
+            task.check_low_precision()
+                .map_err(|expected| Error::config("train", "precision", train.precision.name(), expected))?;
+        }
         if let Some(metric) = train.monitor {
             check_monitor(&task, metric)?;
         }
