@@ -29,6 +29,8 @@ enum Way {
 
 /// How far fused may lie from composed in f32, relative to the largest number compared.
 const CLOSE: f64 = 1e-5;
+/// The same for recurrences as GPUs compute them: they sum over all steps at once, and such sums round more.
+const CLOSE_ON_GPUS: f64 = 1e-4;
 
 fn sides<const N: usize>(rng: &mut SeededRng, most: usize) -> [usize; N] {
     std::array::from_fn(|_| between(rng, 1, most))
@@ -286,7 +288,7 @@ fn fused_recurrences_over_mapped_inputs_equal_composed() {
         });
         let label = format!("mapped {cell:?} {keep:?} {times:?} {shapes:?}");
         assert_close(&label, fused, composed.clone());
-        assert_close(&format!("stepwise {label}"), stepwise, composed);
+        assert_within(CLOSE_ON_GPUS, &format!("stepwise {label}"), stepwise, composed);
     }
 }
 
@@ -312,12 +314,16 @@ fn everything<const D: usize>(inputs: &[Vec<f64>], run: impl Fn(&[Tensor<1>]) ->
 }
 
 fn assert_close(label: &str, fused: Vec<Vec<f64>>, composed: Vec<Vec<f64>>) {
+    assert_within(CLOSE, label, fused, composed);
+}
+
+fn assert_within(close: f64, label: &str, fused: Vec<Vec<f64>>, composed: Vec<Vec<f64>>) {
     assert_eq!(fused.len(), composed.len());
     for (at, (fused, composed)) in fused.iter().zip(&composed).enumerate() {
         assert_eq!(fused.len(), composed.len(), "{label}: tensor {at}");
         let scale = composed.iter().fold(1.0f64, |most, v| most.max(v.abs()));
         for (a, b) in fused.iter().zip(composed) {
-            assert!((a - b).abs() <= CLOSE * scale, "{label}: tensor {at}: fused {a}, composed {b}");
+            assert!((a - b).abs() <= close * scale, "{label}: tensor {at}: fused {a}, composed {b}");
         }
     }
 }
@@ -407,7 +413,7 @@ fn fused_recurrences_equal_composed() {
         });
         let label = format!("{cell:?} {keep:?} {times:?} {shapes:?}");
         assert_close(&label, fused, composed.clone());
-        assert_close(&format!("stepwise {label}"), stepwise, composed);
+        assert_within(CLOSE_ON_GPUS, &format!("stepwise {label}"), stepwise, composed);
     }
 }
 

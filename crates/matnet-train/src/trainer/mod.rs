@@ -342,8 +342,9 @@ impl<'a, T: Task> Trainer<'a, T> {
     /// Forward, loss, backward, optimizer.
     fn train_step(&mut self, batch: &[usize], learning_rate: f64, mut mode: Mode) -> Result<()> {
         let replay = mode.clone();
-        let net = precision::lowered(self.state.net.clone(), self.config.precision);
-        let score = self.task.forward_loss(&net, batch, &mut mode, &self.device);
+        let low = precision::lowered(&self.state.net, self.config.precision);
+        let net = low.as_ref().unwrap_or(&self.state.net);
+        let score = self.task.forward_loss(net, batch, &mut mode, &self.device);
         self.check_reads()?;
         let (mean, weight) = (score.loss.clone(), score.weight);
         self.take_score(score, batch, replay)?;

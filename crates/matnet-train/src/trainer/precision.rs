@@ -54,8 +54,8 @@ impl LossScale {
     }
 }
 
-/// The net with its parameters in this precision. Gradients go back to the parameters of `net`.
-pub fn lowered<M: Module>(net: M, precision: Precision) -> M {
+/// The net with its parameters in 16 bits, unless 32 are asked for. Gradients go back to the parameters of `net`.
+pub fn lowered<M: Module>(net: &M, precision: Precision) -> Option<M> {
     struct Lower(FloatDType);
     impl ModuleMapper for Lower {
         fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
@@ -63,10 +63,7 @@ pub fn lowered<M: Module>(net: M, precision: Precision) -> M {
             Param::from_mapped_value(id, tensor.cast(self.0), mapper)
         }
     }
-    match precision {
-        Precision::Full => net,
-        lower => net.map(&mut Lower(lower.dtype())),
-    }
+    (!precision.is_full()).then(|| net.clone().map(&mut Lower(precision.dtype())))
 }
 
 /// Fails if a device cannot compute in this precision.
@@ -94,7 +91,7 @@ mod tests {
         let device = Device::flex().autodiff();
         let net = SequenceClassifierConfig::new([4, 3], [5, 2], 3);
         let net = net.init(&mut SeededRng::new(3, "init"), &device).unwrap();
-        let low = lowered(net.clone(), precision);
+        let low = lowered(&net, precision).unwrap_or_else(|| net.clone());
         let input = Tensor::<4>::full([2, 6, 4, 3], 0.3, &device).cast(precision.dtype());
         let output = low.forward(input.into(), &mut Mode::Eval);
         assert_eq!(output.dtype(), DType::from(precision.dtype()));

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The device is the first of each backend in the build, or the one that `MATNET_TEST_DEVICE` names.
-#![cfg(any(feature = "cuda", feature = "ndarray", feature = "rocm", feature = "wgpu"))]
+// TMP #![cfg(any(feature = "cuda", feature = "ndarray", feature = "rocm", feature = "wgpu"))]
 
 #[path = "../common/mod.rs"]
 mod common;
