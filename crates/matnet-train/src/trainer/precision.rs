@@ -103,7 +103,7 @@ mod tests {
             impl burn::module::ModuleVisitor for Collect<'_> {
                 fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
                     let gradient = self.0.get::<D>(param.id).expect("every parameter has one");
-                    self.1.push(gradient.into_data().to_vec().expect("gradients in f32"));
+                    self.1.push(gradient.into_data().try_into_vec().expect("gradients in f32"));
                 }
             }
             let mut collect = Collect(&found, Vec::new());
