@@ -62,6 +62,7 @@ class MatrixClassifierParameters:
     huber_delta: float | None
     label_smoothing: float | None
     reduction: Any
+    precision: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -127,6 +128,7 @@ class MatrixClassifierParameters:
         huber_delta: float | None = None,
         label_smoothing: float | None = None,
         reduction: Any = None,
+        precision: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -192,6 +194,7 @@ class MatrixRegressorParameters:
     huber_delta: float | None
     label_smoothing: float | None
     reduction: Any
+    precision: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -258,6 +261,7 @@ class MatrixRegressorParameters:
         huber_delta: float | None = None,
         label_smoothing: float | None = None,
         reduction: Any = None,
+        precision: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -323,6 +327,7 @@ class SequenceClassifierParameters:
     huber_delta: float | None
     label_smoothing: float | None
     reduction: Any
+    precision: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -387,6 +392,7 @@ class SequenceClassifierParameters:
         huber_delta: float | None = None,
         label_smoothing: float | None = None,
         reduction: Any = None,
+        precision: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -452,6 +458,7 @@ class SequenceRegressorParameters:
     huber_delta: float | None
     label_smoothing: float | None
     reduction: Any
+    precision: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -518,6 +525,7 @@ class SequenceRegressorParameters:
         huber_delta: float | None = None,
         label_smoothing: float | None = None,
         reduction: Any = None,
+        precision: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -578,6 +586,7 @@ class MatrixAutoEncoderParameters:
     huber_delta: float | None
     label_smoothing: float | None
     reduction: Any
+    precision: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -637,6 +646,7 @@ class MatrixAutoEncoderParameters:
         huber_delta: float | None = None,
         label_smoothing: float | None = None,
         reduction: Any = None,
+        precision: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -700,6 +710,7 @@ class GraphClassifierParameters:
     huber_delta: Any
     label_smoothing: float | None
     reduction: Any
+    precision: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -757,6 +768,7 @@ class GraphClassifierParameters:
         huber_delta: Any = None,
         label_smoothing: float | None = None,
         reduction: Any = None,
+        precision: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -821,6 +833,7 @@ class ForecasterParameters:
     huber_delta: float | None
     label_smoothing: float | None
     reduction: Any
+    precision: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -887,6 +900,7 @@ class ForecasterParameters:
         huber_delta: float | None = None,
         label_smoothing: float | None = None,
         reduction: Any = None,
+        precision: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,

@@ -10,13 +10,10 @@ use matnet_train::config::FoldCount;
 
 use crate::failure::Failure;
 
-/// Devices by name, as far as this build has them.
-const DEVICES: [&str; 4] = ["flex", "wgpu", "cuda", "rocm"];
-
 /// Device and threads.
 #[derive(Debug, Args)]
 pub struct MachineArgs {
-    /// flex (the CPU), or wgpu, cuda or rocm where the build has it
+    /// flex (the CPU), or wgpu, cuda or rocm where the build has it, wgpu:1 for the second one; `matnet devices` lists them
     #[arg(long, value_name = "DEVICE", default_value = "flex")]
     pub device: String,
     /// Threads [default: one per core]
@@ -31,22 +28,8 @@ impl MachineArgs {
             // Fails only when the pool exists already, which nothing before this made.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
         }
-        match self.device.as_str() {
-            "flex" => Ok(Device::flex()),
-            #[cfg(feature = "wgpu")]
-            "wgpu" => Ok(Device::wgpu(burn::tensor::DeviceKind::DefaultDevice)),
-            #[cfg(feature = "cuda")]
-            "cuda" => Ok(Device::cuda(0)),
-            #[cfg(feature = "rocm")]
-            "rocm" => Ok(Device::rocm(0)),
-            name if DEVICES.contains(&name) => Err(Failure::Usage(format!(
-                "--device {name}: this build has no {name}; build it with `cargo build --release --features {name}`"
-            ))),
-            name => Err(Failure::Usage(format!(
-                "--device {name}: no such device; there are {}",
-                DEVICES.join(", ")
-            ))),
-        }
+        matnet::device::find(&self.device)
+            .map_err(|error| Failure::Usage(format!("--device {}: {error}", self.device)))
     }
 }
 

@@ -116,6 +116,9 @@ pub enum Command {
                       matnet new seq2seq | less"
     )]
     New(New),
+    /// List the devices that --device takes on this machine
+    #[command(after_help = "Example:\n  matnet devices && matnet train digits.toml --device wgpu:0")]
+    Devices,
     /// Datasets: list, fetch, verify, show, pack
     #[command(
         subcommand,

@@ -147,13 +147,19 @@ impl Observer for ProgressReporter {
             return;
         }
         match event {
-            Event::Begin { run, parameters, epochs, steps, monitor, resumed, notes, transfer } => {
+            Event::Begin { run, parameters, epochs, steps, monitor, resumed, moved, notes, transfer } => {
                 self.monitor = monitor;
                 for note in notes {
                     say!("data: {note}");
                 }
                 if let Some(transfer) = transfer {
                     say!("{transfer}");
+                }
+                if let Some([before, now]) = moved {
+                    say!(
+                        "warning: the run was on {before} and goes on on {now}; equal bits are promised only for one CPU and \
+                         binary, so it will not end in the bytes of an uninterrupted run"
+                    );
                 }
                 (self.epochs, self.steps) = (epochs, steps);
                 self.begin(&run.folder().display().to_string(), parameters, resumed);

@@ -414,6 +414,21 @@ fn every_mistake_gets_one_clear_error() {
             "--device tpu: no such device; there are flex, wgpu, cuda, rocm",
         ),
         (&["train", "digits.toml", "--device", "cuda"], 2, "--device cuda: this build has no cuda"),
+        (
+            &["train", "digits.toml", "--device", "rocm:1"],
+            2,
+            "--device rocm:1: this build has no rocm; build it with `cargo build --release --features rocm`",
+        ),
+        (
+            &["train", "digits.toml", "--device", "cuda:x"],
+            2,
+            "--device cuda:x: a number expected after the colon, like cuda:0",
+        ),
+        (
+            &["train", "digits.toml", "--device", "flex:1"],
+            2,
+            "--device flex:1: the CPU has no number; `flex` is all of it",
+        ),
         (&["train", "digits.toml", "--variant", "x"], 2, "variant.x: no such variant; this config has none"),
         (&["train", "digits.toml", "--out", "digits.toml/x"], 1, "digits.toml/x: Not a directory"),
         (&["train", "broken.toml"], 2, "broken.toml: line 2: "),

@@ -50,6 +50,7 @@
 #![forbid(unsafe_code)]
 
 mod config;
+pub mod device;
 mod error;
 mod form;
 pub mod graph;

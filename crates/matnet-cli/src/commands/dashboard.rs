@@ -228,6 +228,7 @@ mod tests {
             monitor: matnet_train::metrics::Metric::Loss,
             steps: 10,
             resumed: None,
+            moved: None,
             notes: &[],
             transfer: None,
         });

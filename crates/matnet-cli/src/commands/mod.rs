@@ -4,6 +4,7 @@ mod compare;
 #[cfg(feature = "dashboard")]
 mod dashboard;
 mod data;
+mod devices;
 mod eval;
 mod export;
 mod inspect;
@@ -36,6 +37,7 @@ pub fn run(command: Command) -> Outcome {
         Command::New(command) => new::run(command),
         Command::Completions(command) => manual::completions(command),
         Command::Man(command) => manual::man(command),
+        Command::Devices => devices::run(),
         Command::Data(command) => data::run(command),
     }
 }

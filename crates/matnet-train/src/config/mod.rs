@@ -32,6 +32,7 @@
 
 mod amount;
 mod document;
+mod precision;
 mod schedule;
 mod train;
 mod tuned;
@@ -39,6 +40,7 @@ mod value;
 
 pub use amount::Amount;
 pub use document::{Document, FoldCount};
+pub use precision::Precision;
 pub use schedule::{LearningRates, Schedule};
 pub use train::{ClassWeights, Loss, OptimizerKind, Reduction, TrainConfig};
 pub use tuned::Tuned;

@@ -6,6 +6,7 @@ use matnet::ConfigError;
 use matnet::optim::AdamConfig;
 use serde::{Deserialize, Serialize};
 
+use super::precision::Precision;
 use super::schedule::{LearningRates, Schedule};
 use crate::Result;
 use crate::error::at;
@@ -38,6 +39,9 @@ pub struct TrainConfig {
     /// Whether a step takes the mean or the sum of its examples' losses. Default: mean.
     #[serde(skip_serializing_if = "Reduction::is_mean")]
     pub reduction: Reduction,
+    /// The floats of a training step: 32, 16-mixed or bf16-mixed. Default: 32.
+    #[serde(skip_serializing_if = "Precision::is_full")]
+    pub precision: Precision,
     /// The optimizer. Default: Adam.
     pub optimizer: OptimizerKind,
     /// The learning rate. Default: 0.001.
@@ -130,6 +134,7 @@ impl Default for TrainConfig {
             huber_delta: None,
             label_smoothing: 0.0,
             reduction: Reduction::Mean,
+            precision: Precision::Full,
             optimizer: OptimizerKind::Adam,
             learning_rate: 1e-3,
             beta_1: None,

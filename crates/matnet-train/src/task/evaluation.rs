@@ -9,7 +9,7 @@ use burn::tensor::{Device, Tensor};
 use matnet::Mode;
 use serde::{Deserialize, Serialize};
 
-use super::{BatchScore, NetOf, Task, predicted_classes, probabilities, to_vec};
+use super::{BatchScore, NetOf, Task, Wrong, predicted_classes, probabilities, to_vec};
 use crate::config::TrainConfig;
 use crate::metrics::{Metric, MetricValues, Outcomes, PerClass, PerValue, Targets};
 use crate::run::Score;
@@ -40,7 +40,7 @@ impl Sums {
     pub(crate) fn count(&mut self, loss: f64, score: &BatchScore, examples: usize) {
         self.loss += loss * score.weight;
         self.weight += score.weight;
-        self.wrong += score.wrong.unwrap_or(0.0);
+        self.wrong += score.wrong.as_ref().map_or(0.0, Wrong::weight);
         self.predictions += score.predictions;
         self.examples += examples as u64;
     }

@@ -12,6 +12,7 @@ mod loss;
 mod prediction;
 mod read_ahead;
 mod trained;
+mod wrong;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,6 +44,7 @@ pub(crate) use self::prediction::{FILES, Reading, batch_of, for_samples, recorde
 pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions, Wanted};
 pub use self::read_ahead::ReadAhead;
 pub(crate) use self::trained::{Fitted, Loaded};
+pub use self::wrong::Wrong;
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
 use crate::run::Score;
@@ -177,6 +179,10 @@ pub trait Task: Sized + 'static {
     /// matrix or vector.
     fn form(&self) -> String {
         format!("{:?}", self.config().form()).to_lowercase()
+    }
+    /// Whether its net can be trained in 16 bits; if not, what can.
+    fn check_low_precision(&self) -> Result<(), &'static str> {
+        Err("only nets on samples can be trained in 16 bits")
     }
     /// What is stored beside the weights of an epoch.
     fn metadata(&self) -> Self::Metadata;
@@ -447,8 +453,8 @@ pub struct BatchScore {
     pub loss: Tensor<1>,
     /// How much it counts among the losses of other batches: the examples, or the sum of their weights.
     pub weight: f64,
-    /// The weight of the wrong predictions, where predictions are right or wrong: how many, unless samples have weights.
-    pub wrong: Option<f64>,
+    /// The wrong predictions, where predictions are right or wrong.
+    pub wrong: Option<Wrong>,
     /// The weight of all predictions.
     pub predictions: f64,
 }
@@ -461,11 +467,15 @@ impl BatchScore {
         loss: &ClassLoss,
         rows: Option<&[f32]>,
     ) -> Self {
-        let count = scores.dims()[1];
-        let predicted = predicted_classes(&to_vec(scores.clone()), count);
-        let of_row = |row: usize| rows.map_or(1.0, |rows| f64::from(rows[row]));
-        let wrong = (0..classes.len()).filter(|&row| predicted[row] != classes[row]).map(of_row).sum();
-        let predictions = (0..classes.len()).map(of_row).sum();
+        let of_row = |rows: Option<&[f32]>, row: usize| rows.map_or(1.0, |rows| f64::from(rows[row]));
+        let predictions = (0..classes.len()).map(|row| of_row(rows, row)).sum();
+        let (output, targets) = (scores.clone().detach(), classes.to_vec());
+        let weights = rows.map(<[f32]>::to_vec);
+        let wrong = Wrong::later(move || {
+            let predicted = predicted_classes(&to_vec(output.clone()), output.dims()[1]);
+            let wrong = (0..targets.len()).filter(|&row| predicted[row] != targets[row]);
+            wrong.map(|row| of_row(weights.as_deref(), row)).sum()
+        });
         let WeightedMean { mean, weight } = loss::cross_entropy(scores, classes, loss, rows);
         Self { loss: mean, weight, wrong: Some(wrong), predictions }
     }

@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use burn::module::Module;
 use burn::tensor::Device;
 use matnet::weights;
 use serde::{Deserialize, Serialize};
 
+use super::precision::LossScale;
 use super::{Optimizer, WeightAverage};
 use crate::run::checksummed::{self, Decoded};
 use crate::run::files;
@@ -33,6 +35,12 @@ pub struct Progress {
     pub config: String,
     /// The SIMD level of the CPU that computed it last.
     pub simd: String,
+    /// The device that computed it last.
+    #[serde(default)]
+    device: String,
+    /// Where it was computed before, and where it goes on, if those differ.
+    #[serde(skip)]
+    pub moved: Option<[String; 2]>,
     /// Epochs done.
     pub epoch: usize,
     /// Steps done in the current epoch.
@@ -53,6 +61,9 @@ pub struct Progress {
     pub epochs_before: usize,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub steps_before: u64,
+    /// With `train.precision = "16-mixed"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_scale: Option<LossScale>,
     /// Optimizer steps of each parameter.
     steps: BTreeMap<String, usize>,
 }
@@ -87,7 +98,8 @@ pub struct Checkpoint<T: Task> {
 impl<T: Task> Checkpoint<T> {
     /// The start of a run.
     pub fn new(net: NetOf<T>, optimizer: Optimizer, ema: Option<WeightAverage>, config: String) -> Self {
-        let progress = Progress { format: FORMAT, config, simd: matnet::simd_level(), ..Progress::default() };
+        let (simd, device) = (matnet::simd_level(), device(&net));
+        let progress = Progress { format: FORMAT, config, simd, device, ..Progress::default() };
         Self { net, optimizer, ema, progress }
     }
 
@@ -141,7 +153,14 @@ impl<T: Task> Checkpoint<T> {
             .filter_map(|(name, data)| Some((name.strip_prefix("net.")?.to_owned(), data)))
             .collect();
         self.net = weights::load(self.net, named).map_err(|error| damaged(error.to_string()))?;
-        self.progress = Progress { simd: matnet::simd_level(), config: self.progress.config, ..progress };
+        let Progress { config, simd, device, .. } = self.progress;
+        let places = [place(&progress.device, &progress.simd), place(&device, &simd)];
+        let moved = (!progress.device.is_empty() && places[0] != places[1]).then_some(places);
+        self.progress = match former {
+            // Nothing is computed before it is saved again.
+            Some(_) => Progress { config, ..progress },
+            None => Progress { simd, device, moved, config, ..progress },
+        };
         Ok(self)
     }
 }
@@ -158,6 +177,19 @@ pub fn write(folder: &Path, bytes: &[u8]) -> Result<()> {
         files::rename(&last, &previous)?;
     }
     files::rename(&next, &last)
+}
+
+/// A device, as far as the bits of results depend on it.
+fn place(device: &str, simd: &str) -> String {
+    match device {
+        "flex" => format!("flex ({simd})"),
+        device => device.to_owned(),
+    }
+}
+
+/// The device that a net is on.
+fn device<M: Module>(net: &M) -> String {
+    net.devices().first().map(matnet::device::name).unwrap_or_default()
 }
 
 /// The checkpoint to resume from, if there is one. A run killed between two renames has none called `last`.

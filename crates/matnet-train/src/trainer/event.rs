@@ -22,6 +22,8 @@ pub enum Event<'a> {
         monitor: Metric,
         /// Epochs and steps done before, if a checkpoint was resumed.
         resumed: Option<(usize, usize)>,
+        /// Where its checkpoint was computed, and the device that it goes on with, if those differ.
+        moved: Option<&'a [String; 2]>,
         /// Notes on the dataset.
         notes: &'a [String],
         /// The weights that it starts from, with `train.from`, unless it resumes.

@@ -13,7 +13,9 @@ mod optimizer;
 mod ordered_sum;
 mod partial;
 mod planned;
+mod precision;
 mod save;
+mod scores;
 mod shards;
 mod source;
 mod start;
@@ -24,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use burn::module::Module;
 use burn::optim::GradientsParams;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use matnet::random::SeededRng;
 use matnet::{Mode, Regularizer, weights};
 use matnet_data::SplitIndices;
@@ -36,17 +38,18 @@ pub use self::memory::MemoryNeed;
 use self::optimizer::Optimizer;
 pub(crate) use self::partial::partial_fit;
 pub(crate) use self::planned::Planned;
+use self::scores::Unread;
 use self::shards::Due;
 use self::source::freeze;
 pub use self::start::TrialScore;
 pub(crate) use self::start::try_out;
 use self::start::{Opened, open};
 use self::together::Begun;
-use crate::config::{Reduction, TrainConfig};
+use crate::config::{Precision, Reduction, TrainConfig};
 use crate::metrics::Metric;
 use crate::ranks::{Ranks, pack, unpack};
 use crate::run::{Run, RunResult, Score, Transfer, files};
-use crate::task::{BatchScore, Dataset, Fitted, NetOf, Pretraining, Sums, Task, no_outcomes};
+use crate::task::{Dataset, Fitted, NetOf, Pretraining, Sums, Task, no_outcomes};
 use crate::{Error, Result, Split};
 
 /// How a run is carried out; none of it changes the result.
@@ -229,6 +232,8 @@ struct Trainer<'a, T: Task> {
     columns: Vec<Metric>,
     /// l1 and l2.
     regularizer: Regularizer,
+    /// Losses that the device has not been asked for yet.
+    unread: Unread,
     /// The best net of this process, and its weights if they have not been written yet.
     best: Option<NetOf<T>>,
     unwritten_best: Option<Vec<u8>>,
@@ -268,6 +273,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             batch_size,
             steps: examples.div_ceil(batch_size),
             columns: columns(&**task, config.monitor),
+            unread: Unread::new(),
             best: None,
             unwritten_best: None,
             saved: Instant::now(),
@@ -286,6 +292,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             steps: self.steps,
             monitor: self.config.monitor.unwrap_or(Metric::Loss),
             resumed,
+            moved: self.state.progress.moved.as_ref(),
             notes: self.task.data().notes(),
             transfer,
         });
@@ -391,14 +398,12 @@ impl<'a, T: Task> Trainer<'a, T> {
     /// Forward, loss, backward, optimizer.
     fn train_step(&mut self, batch: &[usize], learning_rate: f64, mut mode: Mode) -> Result<()> {
         let replay = mode.clone();
-        let score = self.task.forward_loss(&self.state.net, batch, &mut mode, &self.device);
+        let low = precision::lowered(&self.state.net, self.config.precision);
+        let net = low.as_ref().unwrap_or(&self.state.net);
+        let score = self.task.forward_loss(net, batch, &mut mode, &self.device);
         self.check_reads()?;
-        let loss = f64::from(score.loss.clone().into_scalar::<f32>());
-        if !loss.is_finite() {
-            return Err(self.diverged(batch, replay, &format!("the loss is {loss}")));
-        }
-        self.state.progress.sums.count(loss, &score, batch.len());
-        let BatchScore { loss: mean, weight, .. } = score;
+        let (mean, weight) = (score.loss.clone(), score.weight);
+        self.take_score(score, batch, replay)?;
         let total = match self.config.reduction {
             Reduction::Mean => mean,
             Reduction::Sum => mean * weight,
@@ -407,8 +412,9 @@ impl<'a, T: Task> Trainer<'a, T> {
             Some(penalty) => total + penalty,
             None => total,
         };
-        let gradients = GradientsParams::from_grads(total.backward(), &self.state.net);
-        self.update(gradients, learning_rate);
+        if let Some(gradients) = self.gradients(total)? {
+            self.update(gradients, learning_rate);
+        }
         Ok(())
     }
 
@@ -426,6 +432,21 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.state.net = self.state.optimizer.step(learning_rate, net, gradients);
     }
 
+    /// The gradients of a loss; `None` if they overflow 16 bits and the step is to be left out.
+    fn gradients(&mut self, loss: Tensor<1>) -> Result<Option<GradientsParams>> {
+        let net = &self.state.net;
+        if self.config.precision != Precision::Half {
+            return Ok(Some(GradientsParams::from_grads(loss.backward(), net)));
+        }
+        let scale = self.state.progress.loss_scale.get_or_insert_default();
+        let gradients = GradientsParams::from_grads((loss * scale.scale).backward(), net);
+        let gradients = scale.unscaled(net, gradients);
+        if scale.is_exhausted() {
+            return Err(self.diverged_with_parameters("gradients overflow 16 bits"));
+        }
+        Ok(gradients)
+    }
+
     /// The net that is evaluated and saved: with averaged weights, if they are averaged.
     fn averaged(&self) -> NetOf<T> {
         match &self.state.ema {
@@ -437,6 +458,7 @@ impl<'a, T: Task> Trainer<'a, T> {
 
     /// Scores an epoch, and remembers it if it is the best.
     fn evaluate_epoch(&mut self) -> Result<()> {
+        self.read_scores()?;
         let net = self.averaged().valid();
         let columns = self.columns.clone();
         let valid = self.evaluate(&net, Split::Valid, &columns)?;

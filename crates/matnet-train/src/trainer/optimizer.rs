@@ -190,6 +190,9 @@ pub fn clipped<M: Module>(
     total: Option<f64>,
     each: Option<f64>,
 ) -> GradientsParams {
+    if net.devices().iter().any(|device| *device != Device::flex()) {
+        return clipped_on_device(net, gradients, total, each);
+    }
     if let Some(limit) = total {
         let norm = norm(net, &gradients);
         if norm > limit {
@@ -202,8 +205,60 @@ pub fn clipped<M: Module>(
     }
 }
 
+/// The sum of the squares of all gradients, on their device; `None` if there are none.
+pub(super) fn squares_of_all<M: Module>(net: &M, gradients: &GradientsParams) -> Option<Tensor<1>> {
+    struct Squares<'a>(&'a GradientsParams, Option<Tensor<1>>);
+    impl ModuleVisitor for Squares<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            if let Some(gradient) = self.0.get::<D>(param.id) {
+                let own = gradient.square().sum();
+                self.1 = Some(match self.1.take() {
+                    Some(sum) => sum + own,
+                    None => own,
+                });
+            }
+        }
+    }
+    let mut squares = Squares(gradients, None);
+    net.visit(&mut squares);
+    squares.1
+}
+
+/// As [`clipped`], without reading a norm from the device, which would have to be waited for.
+fn clipped_on_device<M: Module>(
+    net: &M,
+    mut gradients: GradientsParams,
+    total: Option<f64>,
+    each: Option<f64>,
+) -> GradientsParams {
+    struct Scale<'a, F>(GradientsParams, &'a mut GradientsParams, F);
+    impl<F: Fn(&dyn Fn() -> Tensor<1>) -> Tensor<1>> ModuleVisitor for Scale<'_, F> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            if let Some(gradient) = self.0.remove::<D>(param.id) {
+                let factor = (self.2)(&|| gradient.clone().square().sum());
+                self.1.register(param.id, gradient * factor.reshape([1; D]));
+            }
+        }
+    }
+    // A norm of 0 gives infinity, and that 1.
+    let factor = |squares: Tensor<1>, limit: f64| (squares.sqrt().recip() * limit).clamp_max(1.0);
+    if let Some(limit) = total {
+        if let Some(squares) = squares_of_all(net, &gradients) {
+            let (factor, mut after) = (factor(squares, limit), GradientsParams::new());
+            net.visit(&mut Scale(gradients, &mut after, |_: &dyn Fn() -> Tensor<1>| factor.clone()));
+            gradients = after;
+        }
+    }
+    if let Some(limit) = each {
+        let mut after = GradientsParams::new();
+        net.visit(&mut Scale(gradients, &mut after, |own: &dyn Fn() -> Tensor<1>| factor(own(), limit)));
+        gradients = after;
+    }
+    gradients
+}
+
 /// The gradients, each times a factor that may depend on its norm.
-fn scaled<M: Module>(
+pub(super) fn scaled<M: Module>(
     net: &M,
     gradients: GradientsParams,
     factor: impl Fn(&dyn Fn() -> f64) -> f64,
@@ -342,6 +397,24 @@ mod tests {
         let half = clipped(&net, grads, Some(0.5 * length), None);
         assert!((norm(&net, &half) - 0.5 * length).abs() < 1e-6 * length);
         assert_eq!(norm(&net, &clipped(&net, gradients(&net, &device, 0), Some(2.0 * length), None)), length);
+    }
+
+    #[test]
+    fn clipping_on_a_gpu_gives_the_same() {
+        let device = Device::flex().autodiff();
+        let net = net(&device);
+        let length = norm(&net, &gradients(&net, &device, 0));
+        for (total, each) in [
+            (Some(0.5 * length), None),
+            (Some(2.0 * length), None),
+            (None, Some(0.2 * length)),
+            (Some(0.5 * length), Some(0.1 * length)),
+        ] {
+            let plain = clipped(&net, gradients(&net, &device, 0), total, each);
+            let ahead = clipped_on_device(&net, gradients(&net, &device, 0), total, each);
+            let difference = norm(&net, &plain) - norm(&net, &ahead);
+            assert!(difference.abs() < 1e-6 * length, "{total:?} {each:?}: {difference}");
+        }
     }
 
     #[test]

@@ -52,6 +52,11 @@ impl<T: Task> Planned<T> {
             let expected = "only sequences of different lengths use it";
             return Err(Error::config("train", "bucket_by_length", buckets.to_string(), expected));
         }
+        if !train.precision.is_full() {
+            task.check_low_precision()
+                .and(if train.shards > 1 { Err("32, since train.shards is above 1") } else { Ok(()) })
+                .map_err(|expected| Error::config("train", "precision", train.precision.name(), expected))?;
+        }
         if let Some(metric) = train.monitor {
             check_monitor(&task, metric)?;
         }

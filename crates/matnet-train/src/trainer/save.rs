@@ -28,6 +28,7 @@ impl<T: Task> Trainer<'_, T> {
     /// Writes a checkpoint and everything else that is up to date.
     pub(super) fn save(&mut self) -> Result<()> {
         let start = Instant::now();
+        self.read_scores()?;
         self.check_finite(&self.state.net)?;
         let checkpoint = self.state.encode(self.run.folder())?;
         self.check_equal(&checkpoint)?;
@@ -76,13 +77,21 @@ impl<T: Task> Trainer<'_, T> {
 
     /// Finds where numbers stopped being finite.
     pub(super) fn diverged(&self, batch: &[usize], mode: Mode, what: &str) -> Error {
-        if let Some(name) = first_not_finite(&self.state.net) {
-            return self.diverged_with(&format!("{what}: {name} is not finite any more"));
+        if first_not_finite(&self.state.net).is_some() {
+            return self.diverged_with_parameters(what);
         }
         let mut watching = mode.detect_non_finite();
         let _ = self.task.forward_loss(&self.state.net, batch, &mut watching, &self.device);
         match watching.non_finite() {
             Some(place) => self.diverged_with(&format!("{what}: the output of {place} overflows f32")),
+            None => self.diverged_with(what),
+        }
+    }
+
+    /// The same where the step cannot be repeated: names a parameter at most.
+    pub(super) fn diverged_with_parameters(&self, what: &str) -> Error {
+        match first_not_finite(&self.state.net) {
+            Some(name) => self.diverged_with(&format!("{what}: {name} is not finite any more")),
             None => self.diverged_with(what),
         }
     }

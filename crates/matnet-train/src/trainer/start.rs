@@ -6,7 +6,8 @@ use matnet::random::SeededRng;
 
 use super::source::{SourceWeights, freeze};
 use super::{
-    Checkpoint, Observer, Optimizer, Options, Planned, Trainer, WeightAverage, checkpoint, pretraining,
+    Checkpoint, Observer, Optimizer, Options, Planned, Trainer, WeightAverage, checkpoint, precision,
+    pretraining,
 };
 use crate::run::{Run, Transfer, files};
 use crate::task::{NetOf, Task};
@@ -110,6 +111,7 @@ pub(super) fn open<T: Task>(
     };
     let (task, train) = (&*planned.task, &*planned.train);
     let device = options.device.clone().autodiff();
+    precision::check(train.precision, &options.device)?;
     // What Burn allocates cannot fail any more, so it is tried here.
     let need = planned.memory_need(&planned.blank()?.summary(task.example().steps));
     matnet_data::memory::check(need.total(), "the net and a batch")?;

@@ -2,7 +2,8 @@
 //!
 //! Each operation exists twice. [`composed`] writes it with tensor operations, so that it runs and differentiates on every
 //! Burn backend. The functions of this module compute the same and use the fused CPU kernels of `matnet-kernels`, with their
-//! hand-written backward passes, for tensors on the CPU in `f32` or `f64`.
+//! hand-written backward passes, for tensors on the CPU in `f32` or `f64`. Recurrences exist a third time: [`stepwise`] is for
+//! GPUs.
 
 mod activation;
 pub mod composed;
@@ -17,6 +18,7 @@ mod product;
 mod recurrent;
 mod sequences;
 mod sparse_product;
+pub mod stepwise;
 
 pub use activation::Activation;
 pub use edge_attention::{attention_map, edge_attention};

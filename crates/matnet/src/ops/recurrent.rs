@@ -5,7 +5,7 @@ use burn::tensor::{DType, Device, Tensor};
 use burn::backend::Dispatch;
 
 use super::fused::{self, FusedOps, Schedule};
-use super::{Activation, Lengths, Sequences, composed};
+use super::{Activation, Lengths, Sequences, stepwise};
 
 /// A recurrent cell, with its activation f where the paper leaves it open.
 ///
@@ -140,7 +140,7 @@ pub fn recurrent(
     let [batch, rows, cols] = check(cell, &steps, state.as_ref(), &maps);
     let state = state.unwrap_or_else(|| zero_state(cell, [batch, rows, cols], &maps.bias));
     if !fused::available(&maps.bias) {
-        return composed::recurrent(cell, steps, state, maps, keep);
+        return stepwise::recurrent(cell, steps, state, maps, keep);
     }
     let (input, steps, constant, lengths) = match steps {
         Steps::Sequence(input) => {
@@ -202,7 +202,7 @@ pub fn recurrent_mapped(
     check_state(cell, state.as_ref(), [batch, rows, cols]);
     let state = state.unwrap_or_else(|| zero_state(cell, [batch, rows, cols], &maps.bias));
     if !fused::available(&maps.bias) {
-        return composed::recurrent_mapped(cell, mapped, state, maps, keep);
+        return stepwise::recurrent_mapped(cell, mapped, state, maps, keep);
     }
     let (mapped, lengths) = match mapped {
         MappedSteps::All(mapped) => (mapped.into_dispatch(), None),

@@ -16,9 +16,13 @@ use matnet::random::SeededRng;
 /// How far the analytic may lie from the numeric derivative, relative to the gradient.
 pub const TOLERANCE: f64 = 1e-6;
 
-/// Where the tests run.
+/// Where the tests run: on the CPU, or where `MATNET_TEST_DEVICE` says. Tests in f64 run on the CPU alone.
 pub fn device() -> Device {
-    Device::flex().autodiff()
+    match std::env::var("MATNET_TEST_DEVICE") {
+        Ok(name) => matnet::device::find(&name).unwrap_or_else(|error| panic!("{name}: {error}")),
+        Err(_) => Device::flex(),
+    }
+    .autodiff()
 }
 
 /// A whole number between `low` and `high`, both included.

@@ -28,7 +28,8 @@ use crate::metrics::MetricValues;
 use crate::run::Score;
 use crate::task::{
     BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, Loaded, OtherData,
-    PredictRequest, PredictionStream, Predictions, Reading, Task, binary_cross_entropy, for_samples, to_vec,
+    PredictRequest, PredictionStream, Predictions, Reading, Task, Wrong, binary_cross_entropy, for_samples,
+    to_vec,
 };
 use crate::{Error, Result, Split};
 
@@ -131,17 +132,18 @@ impl AlgorithmTask {
 
     fn score_bits(&self, logits: Tensor<2>, sequences: &[AlgorithmSequence]) -> BatchScore {
         let targets: Vec<f32> = sequences.iter().flat_map(|sequence| &sequence.target).copied().collect();
-        let wrong = to_vec(logits.clone().detach())
-            .iter()
-            .zip(&targets)
-            .filter(|(logit, target)| (**logit > 0.0) != (**target > 0.5))
-            .count();
+        let (output, bits) = (logits.clone().detach(), targets.clone());
+        let wrong = Wrong::later(move || {
+            let logits = to_vec(output.clone());
+            let pairs = logits.iter().zip(&bits);
+            pairs.filter(|(logit, target)| (**logit > 0.0) != (**target > 0.5)).count() as f64
+        });
         let predictions = targets.len() as f64;
         let targets = Tensor::<2>::from_data(TensorData::new(targets, logits.dims()), &logits.device());
         BatchScore {
             loss: binary_cross_entropy(logits, targets).mean(),
             weight: sequences.len() as f64,
-            wrong: Some(wrong as f64),
+            wrong: Some(wrong),
             predictions,
         }
     }
@@ -171,7 +173,7 @@ impl AlgorithmTask {
             let batch = self.score_bits(logits.clone(), &sequences);
             score.loss += f64::from(batch.loss.into_scalar::<f32>()) * batch.predictions;
             score.bits += batch.predictions as u64;
-            score.wrong += batch.wrong.unwrap_or(0.0) as u64;
+            score.wrong += batch.wrong.map_or(0.0, |wrong| wrong.weight()) as u64;
             let logits = to_vec(logits);
             let mut rest = logits.as_slice();
             for sequence in &sequences {

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use matnet::net::{Net, SampleNetConfig, SampleTarget, Sequences};
 use matnet::random::SeededRng;
 use matnet_data::Array;
@@ -33,6 +34,9 @@ pub trait SampleInput {
 
     /// All values of the batch.
     fn values(&self) -> Vec<f32>;
+
+    /// The same in another type.
+    fn cast(self, dtype: DType) -> Self;
 }
 
 impl SampleInput for Tensor<3> {
@@ -49,6 +53,10 @@ impl SampleInput for Tensor<3> {
 
     fn values(&self) -> Vec<f32> {
         to_vec(self.clone())
+    }
+
+    fn cast(self, dtype: DType) -> Self {
+        Self::cast(self, dtype)
     }
 }
 
@@ -71,6 +79,30 @@ impl SampleInput for Sequences {
     fn values(&self) -> Vec<f32> {
         to_vec(Self::values(self).clone())
     }
+
+    fn cast(self, dtype: DType) -> Self {
+        let (values, lengths) = self.into_parts();
+        let values = values.cast(dtype);
+        match lengths {
+            Some(lengths) => Self::padded(values, lengths.as_slice()),
+            None => values.into(),
+        }
+    }
+}
+
+/// The type of a net's parameters.
+pub(super) fn float_dtype<M: Module>(net: &M) -> DType {
+    struct First(Option<DType>);
+    impl ModuleVisitor for First {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            if self.0.is_none() {
+                self.0 = Some(param.val().dtype());
+            }
+        }
+    }
+    let mut first = First(None);
+    net.visit(&mut first);
+    first.0.unwrap_or(DType::F32)
 }
 
 /// What a net on samples gives, steps of sequences one after another, without padded ones.
@@ -89,6 +121,14 @@ impl SampleOutput {
         match lengths.filter(|_| C::TARGET.per_step()) {
             None => output,
             Some(lengths) => output.without_padding(lengths),
+        }
+    }
+
+    /// The same in 32 bits.
+    pub(super) fn in_32_bits(self) -> Self {
+        match self {
+            Self::Scores(scores) => Self::Scores(scores.cast(DType::F32)),
+            Self::Matrices(matrices) => Self::Matrices(matrices.cast(DType::F32)),
         }
     }
 

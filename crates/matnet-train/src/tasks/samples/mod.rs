@@ -20,7 +20,7 @@ mod target;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{DType, Device, Tensor};
 use matnet::Mode;
 use matnet::net::{Net, SampleTarget};
 use matnet::random::SeededRng;
@@ -31,6 +31,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
+use self::batch::float_dtype;
 pub use self::batch::{SampleConfig, SampleInput, SampleOutput};
 pub use self::config::{Columns, Missing, SampleDataConfig, SampleSplitConfig, Scale, SplitRule};
 pub use self::data::SampleData;
@@ -116,7 +117,13 @@ impl<C: SampleConfig> SampleTask<C> {
     ) -> SampleOutput {
         let lengths = self.data.lengths_of(examples);
         let input = self.input(examples, changes, device);
-        SampleOutput::new::<C>(net.forward(input, mode), lengths.as_deref())
+        // A net in training may be in 16 bits; the loss is in 32.
+        let (input, low) = match float_dtype(net) {
+            DType::F32 => (input, false),
+            dtype => (input.cast(dtype), true),
+        };
+        let output = SampleOutput::new::<C>(net.forward(input, mode), lengths.as_deref());
+        if low { output.in_32_bits() } else { output }
     }
 
     /// The data as the net takes them.
@@ -146,6 +153,15 @@ impl<C: SampleConfig> Task for SampleTask<C> {
     type NetConfig = C;
     type Metadata = SampleMetadata;
     type Output = SampleOutput;
+
+    fn check_low_precision(&self) -> Result<(), &'static str> {
+        // Its running statistics belong to the copy in 16 bits, and would be lost with it.
+        let config = serde_json::to_value(self.config()).unwrap_or_default();
+        match config.get("batch_norm").and_then(serde_json::Value::as_bool) {
+            Some(true) => Err("batch norm computes in 32 bits; leave it out, or train in 32"),
+            _ => Ok(()),
+        }
+    }
 
     fn load(config: &SampleDataConfig, cache: &Cache, seed: u64) -> Result<SampleData> {
         SampleData::load(config, cache, seed)

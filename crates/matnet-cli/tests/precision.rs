@@ -1,0 +1,111 @@
+//! `train.precision`: training in 16 bits.
+
+mod common;
+
+use std::path::Path;
+
+use common::{SMALL, folder_with, ok, run, same};
+
+/// A recurrent net on sequences of different lengths.
+const VOWELS: &str = "
+[data]
+source = 'vowels'
+limit = 60
+[model]
+kind = 'sequence-classifier'
+hidden = [4, 3]
+[train]
+epochs = 2
+batch_size = 20
+";
+
+/// An encoder and a decoder.
+const FRAMES: &str = "
+[data]
+source = 'moving-digits'
+sequences = 24
+context_length = 4
+split = { valid = 4, test = 4 }
+[model]
+kind = 'seq2seq'
+hidden = [4, 4]
+cell = 'gru'
+[train]
+epochs = 2
+batch_size = 8
+";
+
+/// The losses in `metrics.csv`.
+fn losses(run: &Path) -> Vec<f64> {
+    let text = std::fs::read_to_string(run.join("metrics.csv")).unwrap();
+    text.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn sixteen_bits_give_nearly_the_losses_of_thirty_two() {
+    for config in [SMALL, VOWELS, FRAMES] {
+        let (_guard, folder) = folder_with(config);
+        let train = |precision: &str| {
+            let key = format!("train.precision=\"{precision}\"");
+            ok(&folder, &["train", "digits.toml", "-q", "--out", precision, "--set", &key]);
+            losses(&folder.join(precision))
+        };
+        ok(&folder, &["train", "digits.toml", "-q", "--out", "plain"]);
+        let full = train("32");
+        // It is the default, and not written down.
+        same(&folder.join("plain"), &folder.join("32"));
+        for (precision, close) in [("16-mixed", 0.01), ("bf16-mixed", 0.05)] {
+            let low = train(precision);
+            assert_eq!(low.len(), full.len());
+            for (low, full) in low.iter().zip(&full) {
+                assert!((low - full).abs() < close * full, "{precision}: {low}, in 32 bits {full}");
+            }
+            assert_ne!(low, full, "{precision} computes in 32 bits");
+            // Weights and evaluation are in 32 bits.
+            ok(&folder, &["eval", precision]);
+        }
+    }
+}
+
+#[test]
+fn a_run_in_sixteen_bits_goes_on_exactly() {
+    let (_guard, folder) = folder_with(SMALL);
+    let half = ["--set", "train.precision=\"16-mixed\""];
+    let train = |epochs: &str, out: &str| {
+        ok(&folder, &[&["train", "digits.toml", "-q", "--epochs", epochs, "--out", out], &half[..]].concat());
+    };
+    train("4", "whole");
+    train("2", "parts");
+    train("4", "parts");
+    same(&folder.join("whole"), &folder.join("parts"));
+}
+
+#[test]
+fn what_cannot_be_trained_in_sixteen_bits_says_so() {
+    let machine = "
+[data]
+source = 'copy'
+length = [1, 5]
+[model]
+kind = 'turing-machine'
+form = 'vector'
+hidden = [8]
+[train]
+precision = '16-mixed'
+";
+    let norm = SMALL.replace("hidden = [3, 3]", "hidden = [3, 3]\nbatch_norm = true");
+    let norm = norm.replace("[train]", "[train]\nprecision = 'bf16-mixed'");
+    let word = SMALL.replace("[train]", "[train]\nprecision = 'half'");
+    for (config, said) in [
+        (machine, "only nets on samples can be trained in 16 bits"),
+        (&norm, "train.precision: bf16-mixed; batch norm computes in 32 bits; leave it out, or train in 32"),
+        (&word, "train.precision: "),
+    ] {
+        let (_guard, folder) = folder_with(config);
+        let (code, out, err) = run(&folder, &["train", "digits.toml"]);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(said), "{err}");
+        assert_eq!(err.lines().count(), 1, "{err}");
+        assert!(!folder.join("runs").exists());
+    }
+}
