@@ -32,9 +32,9 @@ export async function startGraph(engine, facts) {
   list.append(...names.map((name, node) => element("option", { value: node }, name)));
 
   const map = new PaperMap(find("graph-map"), graph, predictions, (node) => choose(node));
-  let layer = 0, chosen = null;
+  let layer = net.depth - 1, chosen = null;
   const buttons = Array.from({ length: net.depth }, (_, at) => {
-    const button = element("button", { type: "button", class: "choice", "aria-pressed": at === 0 }, `Layer ${at + 1}`);
+    const button = element("button", { type: "button", class: "choice", "aria-pressed": at === layer }, `Layer ${at + 1}`);
     button.addEventListener("click", () => {
       layer = at;
       buttons.forEach((other, place) => other.setAttribute("aria-pressed", place === at));
