@@ -132,7 +132,8 @@ def signals():
     plain = "[model]\nkind = 'sequence-classifier'\nhidden = [3, 5]\n"
     for mean in ["of-signal", "of-window"]:
         for value in ["magnitude", "density"]:
-            stft = f"window = 16, overlap = 11, mean = '{mean}', value = '{value}', sample_rate = 100.0"
+            rate = ", sample_rate = 100.0" if value == "density" else ""
+            stft = f"window = 16, overlap = 11, mean = '{mean}', value = '{value}'{rate}"
             config = f"[data]\nspectrogram = {{ {stft} }}\nscale = 'standardize'\n{plain}"
             yield Case(f"spectrogram-{mean}-{value}", config, {"x": x, "y": classes()})
             yield Case(f"spectrogram-{mean}-{value}-lengths", config, different)

@@ -20,7 +20,7 @@ from matnet import _native
 #: Keys that the data, the estimator or another argument decides.
 LEFT_OUT = {
     "model": {"input", "output", "num_features", "num_classes", "num_relations", "steps"},
-    "train": {"seed", "from_sha256", "previous_epochs", "log_test"},
+    "train": {"seed", "from_sha256", "previous_epochs", "log_test", "shards"},
 }
 
 #: The keys of ``[data]`` that say what is done to inputs, not where they are.

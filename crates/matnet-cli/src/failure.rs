@@ -7,13 +7,8 @@ use std::io;
 macro_rules! say {
     ($($arg:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), "{}", $crate::failure::printable(&format!($($arg)*)));
+        let _ = writeln!(std::io::stderr(), "{}", $crate::screen::printable(&format!($($arg)*)));
     }};
-}
-
-/// Text without control characters but line breaks: names of files and classes must not move the cursor or change colours.
-pub fn printable(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() && letter != '\n' { '�' } else { letter }).collect()
 }
 
 /// Why a command did not succeed.
@@ -29,6 +24,8 @@ pub enum Failure {
     Stopped,
     /// The reader of the output has closed the pipe: success.
     PipeClosed,
+    /// It failed with this exit code, and another rank or this one has said why.
+    Reported(u8),
 }
 
 /// What every command returns.
@@ -37,15 +34,25 @@ pub type Outcome = Result<(), Failure>;
 impl Failure {
     /// Prints what went wrong and gives the exit code.
     pub fn report(self) -> u8 {
-        let (message, code) = match self {
-            Self::PipeClosed => return 0,
-            Self::Usage(what) => (format!("error: {what}"), 2),
-            Self::Failed(what) => (format!("error: {what}"), 1),
-            Self::Interrupted => ("interrupted; the same command resumes from here".to_owned(), 130),
-            Self::Stopped => ("interrupted; nothing was written".to_owned(), 130),
-        };
-        say!("{message}");
+        let code = self.code();
+        match self {
+            Self::PipeClosed | Self::Reported(_) => {}
+            Self::Usage(what) | Self::Failed(what) => say!("error: {what}"),
+            Self::Interrupted => say!("interrupted; the same command resumes from here"),
+            Self::Stopped => say!("interrupted; nothing was written"),
+        }
         code
+    }
+
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::PipeClosed => 0,
+            Self::Usage(_) => 2,
+            Self::Failed(_) => 1,
+            Self::Interrupted | Self::Stopped => 130,
+            Self::Reported(code) => *code,
+        }
     }
 }
 

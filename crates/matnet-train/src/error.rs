@@ -83,6 +83,16 @@ pub enum Error {
     /// Another process has the run folder.
     #[error("{}: another process is training here", .0.display())]
     Busy(PathBuf),
+    /// One of several processes that train a run together has failed.
+    #[error("rank {rank}: {message}")]
+    Rank {
+        /// Which one, from 0.
+        rank: usize,
+        /// Whether it was asked for something that cannot be.
+        usage: bool,
+        /// What it said.
+        message: String,
+    },
     /// The user stopped the run; its checkpoint is saved.
     #[error("interrupted")]
     Interrupted,
@@ -126,6 +136,7 @@ impl Error {
             Self::Config { .. } | Self::Syntax { .. } | Self::DataKey { .. } => true,
             Self::Data(matnet_data::Error::Invalid(_)) => true,
             Self::In { error, .. } => error.is_usage(),
+            Self::Rank { usage, .. } => *usage,
             _ => false,
         }
     }

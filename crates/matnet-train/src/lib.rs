@@ -9,7 +9,7 @@
 //! - [`task`]: the one interface to datasets, nets, losses and predictions; [`tasks`]: its implementations for samples, graphs,
 //!   stories and algorithms.
 //! - `report`: HTML reports (feature `report`); [`model`]: trained nets of any kind.
-//! - [`trainer`]: the training loop, optimizers and checkpoints.
+//! - [`ranks`]: several processes that train one run; [`trainer`]: the training loop, optimizers and checkpoints.
 //! - [`plan`]: from a config to a run that can be trained; [`registry`]: every kind of net.
 //! - [`tune`]: the search for the values of a config that do best on the validation split.
 //!
@@ -42,6 +42,7 @@ pub mod metrics;
 pub mod model;
 pub mod part;
 pub mod plan;
+pub mod ranks;
 pub mod registry;
 #[cfg(feature = "report")]
 pub mod report;
@@ -59,6 +60,7 @@ pub use matnet_data::files::AtomicFile;
 pub use model::{Model, Predictor};
 pub use part::Part;
 pub use plan::{Plan, Planner};
+pub use ranks::Ranks;
 pub use run::Run;
 pub use run::files::write as write_file;
 pub use split::Split;

@@ -1,17 +1,18 @@
 //! `matnet compare`
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use matnet_report::text::{count, number};
 use matnet_train::compare::{RunSeries, Spread, results_csv};
 use matnet_train::metrics::Metric;
 use matnet_train::plan::run_specs;
 use matnet_train::report::{main_metric, results_table, series_page, verdicts, write_page};
-use matnet_train::{Split, write_file};
+use matnet_train::{Ranks, Split, write_file};
 
 use super::{parts, train};
 use crate::cli::Compare;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 
 /// Trains the variants of a config, or takes finished runs, and puts them side by side.
 pub fn run(args: Compare) -> Outcome {
@@ -27,7 +28,7 @@ pub fn run(args: Compare) -> Outcome {
                 return parts::train_part(specs, part, &args.how);
             }
             report = Some(folder.join("report.html"));
-            train::train_all(specs, &args.how, false)?
+            train::train_all(specs, &args.how, false, &Ranks::default())?
         }
         _ if args.parts.part.is_some() => {
             return Err(Failure::Usage("--part: there is nothing to train; give one config".to_owned()));
@@ -40,7 +41,7 @@ pub fn run(args: Compare) -> Outcome {
             return Err(Failure::Usage(what.to_owned()));
         }
     };
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     write!(out, "{}", results_table(&series)?.markdown())?;
     if let Some(sentence) = summary(&series) {
         writeln!(out, "\n{sentence}")?;

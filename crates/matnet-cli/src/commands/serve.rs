@@ -1,6 +1,6 @@
 //! `matnet serve`: predictions over HTTP, until a signal.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use matnet_serve::{ModelSpec, Options, ServeError, Server, Token};
 
 use crate::cli::Serve;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 use crate::{interrupt, say};
 
 /// The variable that may hold the token.
@@ -61,8 +62,9 @@ pub fn run(args: Serve) -> Outcome {
     let server = Server::start(&models, options)?;
     let names = models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>().join(", ");
     // Whoever started this waits for the line; that nobody reads it is no reason to stop.
-    let _ = writeln!(io::stdout(), "http://{}/ serves {names}", server.address());
-    let _ = io::stdout().flush();
+    let mut out = Screen::lock();
+    let _ = writeln!(out, "http://{}/ serves {names}", server.address()).and_then(|()| out.flush());
+    drop(out);
     interrupt::watch();
     server.run(async {
         while !interrupt::asked() {

@@ -1,6 +1,6 @@
 //! `matnet train`
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,15 +10,22 @@ use matnet_train::compare::{RunSeries, Spread};
 use matnet_train::metrics::Metric;
 use matnet_train::plan::{RunSpec, run_specs};
 use matnet_train::run::{RunResult, Score};
-use matnet_train::{Document, Observer, Options, Plan, Planner, Run, Split};
+use matnet_train::{Document, Observer, Options, Plan, Planner, Ranks, Run, Split};
 
 use crate::cli::{ConfigArgs, Train, TrainArgs};
 use crate::failure::{Failure, Outcome};
 use crate::progress::ProgressReporter;
-use crate::{interrupt, say};
+use crate::screen::Screen;
+use crate::{distributed, interrupt, say};
 
 /// Trains a net, from one seed or several.
 pub fn run(args: Train) -> Outcome {
+    let ranks = distributed::ranks(args.distributed)?;
+    let done = train(args, &ranks);
+    distributed::end(&ranks, done)
+}
+
+fn train(args: Train, ranks: &Ranks) -> Outcome {
     let mut document = read(&args.config, &args.overrides)?;
     let mut folder = args.out.unwrap_or_else(|| standard_folder(&args.config));
     if let Some(variant) = &args.variant {
@@ -32,8 +39,11 @@ pub fn run(args: Train) -> Outcome {
         None => vec![RunSpec { label: String::new(), document, folder }],
         seeds => run_specs(&document, &folder, seeds)?,
     };
-    let series = train_all(specs, &args.how, args.epochs.is_some())?;
-    let mut out = io::stdout().lock();
+    let series = train_all(specs, &args.how, args.epochs.is_some(), ranks)?;
+    if !ranks.is_first() {
+        return Ok(());
+    }
+    let mut out = Screen::lock();
     for (run, result) in series.iter().flat_map(|series| &series.runs) {
         writeln!(out, "{}: {}", run.folder().display(), sentence(result))?;
     }
@@ -84,9 +94,15 @@ pub fn standard_folder(config: &Path) -> PathBuf {
 }
 
 /// Trains all runs, or resumes them; `extend` gives those with fewer epochs more.
-pub fn train_all(specs: Vec<RunSpec>, how: &TrainArgs, extend: bool) -> Result<Vec<RunSeries>, Failure> {
+pub fn train_all(
+    specs: Vec<RunSpec>,
+    how: &TrainArgs,
+    extend: bool,
+    ranks: &Ranks,
+) -> Result<Vec<RunSeries>, Failure> {
     let cache = how.cache.cache()?;
-    let options = options(how)?.with_extend(extend);
+    let options = options(how)?.with_extend(extend).with_ranks(ranks.clone());
+    let quiet = how.quiet || !ranks.is_first();
     let mut planner = Planner::default();
     let specs = match how.folds {
         Some(count) => planner.fold_specs(&specs, count, &cache)?,
@@ -98,8 +114,7 @@ pub fn train_all(specs: Vec<RunSpec>, how: &TrainArgs, extend: bool) -> Result<V
     let mut loading = None;
     for spec in &specs {
         let source = spec.document.source();
-        if let Some(source) =
-            source.filter(|source| !how.quiet && loading != Some(*source) && takes_time(source))
+        if let Some(source) = source.filter(|source| !quiet && loading != Some(*source) && takes_time(source))
         {
             say!("loading {source}");
         }
@@ -109,7 +124,10 @@ pub fn train_all(specs: Vec<RunSpec>, how: &TrainArgs, extend: bool) -> Result<V
         let keep = first.is_none_or(|first| plan.shares_data_with(first));
         plans.push(keep.then_some(plan));
     }
-    let mut observer = observer(how)?;
+    let mut observer = match ranks.is_first() {
+        true => observer(how)?,
+        false => Box::new(ProgressReporter::new(true)),
+    };
     let mut series = Vec::new();
     for (spec, plan) in specs.iter().zip(plans) {
         let plan = match plan {
@@ -117,12 +135,12 @@ pub fn train_all(specs: Vec<RunSpec>, how: &TrainArgs, extend: bool) -> Result<V
             None => planner.plan(&spec.document, &cache)?,
         };
         let run = Run::at(&spec.folder);
-        if how.fresh {
+        if how.fresh && ranks.is_first() {
             run.clear()?;
         }
         interrupt::watch();
         let outcome = plan.train(&run, &options, observer.as_mut())?;
-        if outcome.was_finished && !how.quiet {
+        if outcome.was_finished && !quiet {
             say!("{}: finished before; --fresh starts it again", run.folder().display());
         }
         RunSeries::add(&mut series, &spec.label, run, outcome.result);
@@ -158,7 +176,7 @@ pub fn checked_plan(
 fn takes_time(source: &str) -> bool {
     match catalog::get(source) {
         Ok(dataset) => dataset.origin == Origin::Download,
-        Err(_) => Path::new(source).exists(),
+        Err(_) => matnet_data::local::exists(source),
     }
 }
 

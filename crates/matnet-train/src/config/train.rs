@@ -19,6 +19,9 @@ pub struct TrainConfig {
     pub epochs: usize,
     /// Examples per step. Default: 64 samples, 32 questions, 16 sequences, or all training nodes of a graph.
     pub batch_size: Option<usize>,
+    /// Parts that every batch is divided into; several ranks compute them together. Default: 1.
+    #[serde(skip_serializing_if = "is_1")]
+    pub shards: usize,
     /// Whether batches hold samples of similar length, which wastes less on padding. Default: yes where lengths differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket_by_length: Option<bool>,
@@ -107,6 +110,10 @@ pub struct TrainConfig {
     pub previous_epochs: Vec<usize>,
 }
 
+fn is_1(number: &usize) -> bool {
+    *number == 1
+}
+
 fn is_0(number: &f64) -> bool {
     *number == 0.0
 }
@@ -116,6 +123,7 @@ impl Default for TrainConfig {
         Self {
             epochs: 20,
             batch_size: None,
+            shards: 1,
             bucket_by_length: None,
             seed: 1,
             loss: None,
@@ -266,7 +274,9 @@ impl TrainConfig {
 
     fn checked(&self) -> Result<(), ConfigError> {
         let wrong = |key: &str, value: String, expected: &str| Err(ConfigError::new(key, value, expected));
-        for (key, value) in [("epochs", Some(self.epochs)), ("batch_size", self.batch_size)] {
+        let counts =
+            [("epochs", Some(self.epochs)), ("batch_size", self.batch_size), ("shards", Some(self.shards))];
+        for (key, value) in counts {
             if value == Some(0) {
                 return wrong(key, "0".to_owned(), "must be at least 1");
             }

@@ -41,15 +41,19 @@ pub struct Decoded {
 
 /// Reads a file and verifies its checksum.
 pub fn read(path: &Path) -> Result<Decoded> {
-    let bytes = files::read(path)?;
+    decode(&files::read(path)?, path)
+}
+
+/// The contents of the file `path` with these bytes, whose checksum is verified.
+pub fn decode(bytes: &[u8], path: &Path) -> Result<Decoded> {
     let damaged = |what: String| Error::damaged(path, what);
     let (_, header) =
-        SafeTensors::read_metadata(&bytes).map_err(|error| damaged(format!("damaged: {error}")))?;
+        SafeTensors::read_metadata(bytes).map_err(|error| damaged(format!("damaged: {error}")))?;
     let texts = header.metadata().clone().unwrap_or_default();
     let Some((written, text)) = texts.get(ENTRY).and_then(|text| text.split_once(' ')) else {
         return Err(damaged("damaged, or not written by matnet: no checksum".to_owned()));
     };
-    let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(format!("damaged: {error}")))?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| damaged(format!("damaged: {error}")))?;
     let mut views: Vec<(String, TensorView)> = tensors.tensors();
     views.sort_by(|a, b| a.0.cmp(&b.0));
     let named: Vec<(&str, TensorView)> =

@@ -18,7 +18,7 @@ pub(crate) mod files;
 mod history;
 mod transfer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -277,7 +277,8 @@ impl Run {
 
     /// A net with the weights of the best epoch.
     pub(crate) fn best<C: NetConfig>(&self, config: &C, device: &Device) -> Result<C::Net> {
-        fill(config, self.weights(BEST)?, device)
+        let Weights { path, tensors, .. } = self.weights(BEST)?;
+        fill(config, tensors, &path, device)
     }
 
     /// A file of weights with its epoch and metadata.
@@ -363,7 +364,7 @@ mod number {
 /// A file of weights, read.
 pub(crate) struct Weights {
     pub path: PathBuf,
-    tensors: std::collections::HashMap<String, TensorData>,
+    pub tensors: HashMap<String, TensorData>,
     pub epoch: usize,
     pub metadata: serde_json::Value,
 }
@@ -386,11 +387,16 @@ pub(crate) fn encode_weights<M: Serialize>(
     checksummed::encode(tensors, &text, Path::new("weights"))
 }
 
-/// A net with these weights.
-pub(crate) fn fill<C: NetConfig>(config: &C, weights: Weights, device: &Device) -> Result<C::Net> {
+/// A net with the weights of a file.
+pub(crate) fn fill<C: NetConfig>(
+    config: &C,
+    tensors: HashMap<String, TensorData>,
+    path: &Path,
+    device: &Device,
+) -> Result<C::Net> {
     let net = config.blank(device).map_err(crate::error::at("model"))?;
-    weights::load(net, weights.tensors)
-        .map_err(|error| Error::damaged(weights.path, format!("does not fit config.toml: {error}")))
+    weights::load(net, tensors)
+        .map_err(|error| Error::damaged(path, format!("does not fit config.toml: {error}")))
 }
 
 /// Every value of a table under its path of keys.

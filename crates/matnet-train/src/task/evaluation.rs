@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use burn::tensor::Device;
 use burn::tensor::activation::sigmoid;
+use burn::tensor::{Device, Tensor};
 use matnet::Mode;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +43,20 @@ impl Sums {
         self.wrong += score.wrong.unwrap_or(0.0);
         self.predictions += score.predictions;
         self.examples += examples as u64;
+    }
+
+    /// Adds other sums.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.loss += other.loss;
+        self.weight += other.weight;
+        self.wrong += other.wrong;
+        self.predictions += other.predictions;
+        self.examples += other.examples;
+    }
+
+    /// The weight of all losses.
+    pub(crate) fn weight(&self) -> f64 {
+        self.weight
     }
 
     /// The means.
@@ -269,33 +283,54 @@ pub(crate) fn no_outcomes<T: Task>(task: &T) -> Option<Outcomes> {
     Some(Outcomes::new(task.target_names().to_vec(), &task.metric_targets(&[])?))
 }
 
-/// Evaluates a net on a batch: adds to the sums and to the outcomes.
+/// What an evaluation finds out about a batch.
+pub(crate) struct EvaluatedBatch {
+    pub sums: Sums,
+    /// See [`Task::metric_scores`].
+    pub scores: Option<Tensor<2>>,
+}
+
+/// Evaluates a net on a batch.
 pub(crate) fn evaluate_batch<T: Task>(
     task: &T,
     net: &NetOf<T>,
     batch: &[usize],
     device: &Device,
-    sums: &mut Sums,
-    outcomes: Option<&mut Outcomes>,
-) {
+) -> EvaluatedBatch {
     let output = task.forward(net, batch, &mut Mode::Eval, device);
-    if let (Some(outcomes), Some(targets), Some(scores)) =
-        (outcomes, task.metric_targets(batch), task.metric_scores(&output))
-    {
-        let (predicted, probabilities) = match targets {
-            Targets::Classes(_) => {
-                let predicted = predicted_classes(&to_vec(scores.clone()), scores.dims()[1]);
-                (Targets::Classes(predicted), to_vec(probabilities(scores)))
-            }
-            Targets::MultiLabels(_) => {
-                let predicted = to_vec(scores.clone()).into_iter().map(|logit| logit > 0.0).collect();
-                (Targets::MultiLabels(predicted), to_vec(sigmoid(scores)))
-            }
-            Targets::Values(_) => (Targets::Values(to_vec(scores)), Vec::new()),
-        };
-        outcomes.add(targets, predicted, probabilities, task.metric_weights(batch));
-    }
+    let scores = task.metric_scores(&output);
+    let mut sums = Sums::default();
     sums.add(task.score(output, batch, device), batch.len());
+    EvaluatedBatch { sums, scores }
+}
+
+impl EvaluatedBatch {
+    /// Adds to the sums and to the outcomes of a split.
+    pub(crate) fn add_to<T: Task>(
+        self,
+        task: &T,
+        batch: &[usize],
+        sums: &mut Sums,
+        outcomes: Option<&mut Outcomes>,
+    ) {
+        if let (Some(outcomes), Some(targets), Some(scores)) =
+            (outcomes, task.metric_targets(batch), self.scores)
+        {
+            let (predicted, probabilities) = match targets {
+                Targets::Classes(_) => {
+                    let predicted = predicted_classes(&to_vec(scores.clone()), scores.dims()[1]);
+                    (Targets::Classes(predicted), to_vec(probabilities(scores)))
+                }
+                Targets::MultiLabels(_) => {
+                    let predicted = to_vec(scores.clone()).into_iter().map(|logit| logit > 0.0).collect();
+                    (Targets::MultiLabels(predicted), to_vec(sigmoid(scores)))
+                }
+                Targets::Values(_) => (Targets::Values(to_vec(scores)), Vec::new()),
+            };
+            outcomes.add(targets, predicted, probabilities, task.metric_weights(batch));
+        }
+        sums.merge(&self.sums);
+    }
 }
 
 /// Evaluates a net on some examples, in batches as large as while training.
@@ -311,7 +346,7 @@ pub(crate) fn evaluate<T: Task>(
     let batch_size = task.eval_batch_size(train.batch_size);
     for batch in examples.chunks(batch_size) {
         let before = outcomes.as_ref().map_or(0, Outcomes::rows);
-        evaluate_batch(task, net, batch, device, &mut sums, outcomes.as_mut());
+        evaluate_batch(task, net, batch, device).add_to(task, batch, &mut sums, outcomes.as_mut());
         if let Some(outcomes) = &outcomes {
             misclassified.extend(misclassified_in(task, outcomes, before, batch));
         }

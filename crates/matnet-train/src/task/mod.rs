@@ -29,7 +29,9 @@ use serde::de::DeserializeOwned;
 use toml::Table;
 
 pub use self::evaluation::{Breakdown, ClassCounts, Confusion, Evaluation, Misclassified};
-pub(crate) use self::evaluation::{Sums, available_metrics, bits, evaluate, evaluate_batch, no_outcomes};
+pub(crate) use self::evaluation::{
+    EvaluatedBatch, Sums, available_metrics, bits, evaluate, evaluate_batch, no_outcomes,
+};
 #[cfg(feature = "report")]
 pub use self::figure::{ExampleMatrices, FigureKind, TaskFigure};
 pub use self::interface::{Interface, OutputKind};
@@ -137,6 +139,11 @@ pub trait Task: Sized + 'static {
 
     /// The dataset in the form that this kind of net takes, where several are possible.
     fn view(data: Arc<Self::Data>) -> Result<Arc<Self::Data>> {
+        Ok(data)
+    }
+
+    /// The dataset for a net that goes on from a run with this metadata: what was fitted there to the targets is not fitted anew.
+    fn going_on(data: Arc<Self::Data>, _metadata: &Self::Metadata) -> Result<Arc<Self::Data>> {
         Ok(data)
     }
 

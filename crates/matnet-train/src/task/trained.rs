@@ -46,7 +46,7 @@ impl<T: Task> Loaded<T> {
             .map_err(|error| Error::damaged(&path, format!("damaged: {error}")))?;
         T::check_metadata(&net_config, &metadata).map_err(|what| Error::damaged(&path, what))?;
         let (data_config, train, epoch) = (document.data()?, document.train()?, weights.epoch);
-        let net = fill(&net_config, weights, device)?;
+        let net = fill(&net_config, weights.tensors, &path, device)?;
         let (run, device) = (run.clone(), device.clone());
         Ok(Self { kind, net, net_config, data_config, train, metadata, epoch, run, device })
     }

@@ -48,8 +48,17 @@ pub struct Progress {
     pub metrics: Vec<String>,
     /// Whether the last epoch is done.
     pub finished: bool,
+    /// Epochs and steps that were done on other data, before these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub epochs_before: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub steps_before: u64,
     /// Optimizer steps of each parameter.
     steps: BTreeMap<String, usize>,
+}
+
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
 
 /// The best epoch and what made it the best.
@@ -82,8 +91,8 @@ impl<T: Task> Checkpoint<T> {
         Self { net, optimizer, ema, progress }
     }
 
-    /// Saves it as the newest checkpoint of a run.
-    pub fn save(&mut self, folder: &Path) -> Result<()> {
+    /// The bytes of the newest checkpoint of a run.
+    pub fn encode(&mut self, folder: &Path) -> Result<Vec<u8>> {
         let (moments, steps) = self.optimizer.save();
         self.progress.steps = steps;
         let mut tensors: Vec<_> = weights::named(&self.net)
@@ -93,23 +102,28 @@ impl<T: Task> Checkpoint<T> {
             .collect();
         tensors.extend(self.ema.iter().flat_map(|ema| ema.save(&self.net)));
         let progress = serde_json::to_string(&self.progress).expect("numbers and strings");
-        let [last, next, previous] = [LAST, NEXT, PREVIOUS].map(|name| folder.join(name));
-        // Whoever reads the error knows the name that the file would have got.
-        files::write(&next, &checksummed::encode(&tensors, &progress, &last)?).map_err(
-            |error| match error {
-                Error::Io { source, .. } => Error::io(&last, source),
-                error => error,
-            },
-        )?;
-        if last.exists() {
-            files::rename(&last, &previous)?;
-        }
-        files::rename(&next, &last)
+        checksummed::encode(&tensors, &progress, &folder.join(LAST))
+    }
+
+    /// Saves it as the newest checkpoint of a run.
+    pub fn save(&mut self, folder: &Path) -> Result<()> {
+        write(folder, &self.encode(folder)?)
     }
 
     /// Restores a saved checkpoint of the same config, or of the `former` one of a run that is extended.
-    pub fn restore(mut self, path: &Path, device: &Device, former: Option<&str>) -> Result<Self> {
-        let Decoded { mut tensors, text } = checksummed::read(path)?;
+    pub fn restore(self, path: &Path, device: &Device, former: Option<&str>) -> Result<Self> {
+        let decoded = checksummed::read(path)?;
+        self.take(decoded, path, device, former)
+    }
+
+    /// The same from its bytes, as another rank has sent them.
+    pub fn decode(self, bytes: &[u8], device: &Device) -> Result<Self> {
+        let path = Path::new(LAST);
+        self.take(checksummed::decode(bytes, path)?, path, device, None)
+    }
+
+    fn take(mut self, decoded: Decoded, path: &Path, device: &Device, former: Option<&str>) -> Result<Self> {
+        let Decoded { mut tensors, text } = decoded;
         let damaged = |what: String| Error::damaged(path, what);
         let progress: Progress = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         if progress.format != FORMAT {
@@ -130,6 +144,20 @@ impl<T: Task> Checkpoint<T> {
         self.progress = Progress { simd: matnet::simd_level(), config: self.progress.config, ..progress };
         Ok(self)
     }
+}
+
+/// Writes the bytes of the newest checkpoint of a run.
+pub fn write(folder: &Path, bytes: &[u8]) -> Result<()> {
+    let [last, next, previous] = [LAST, NEXT, PREVIOUS].map(|name| folder.join(name));
+    // Whoever reads the error knows the name that the file would have got.
+    files::write(&next, bytes).map_err(|error| match error {
+        Error::Io { source, .. } => Error::io(&last, source),
+        error => error,
+    })?;
+    if last.exists() {
+        files::rename(&last, &previous)?;
+    }
+    files::rename(&next, &last)
 }
 
 /// The checkpoint to resume from, if there is one. A run killed between two renames has none called `last`.

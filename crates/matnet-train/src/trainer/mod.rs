@@ -10,10 +10,14 @@ mod event;
 mod extend;
 mod memory;
 mod optimizer;
+mod ordered_sum;
+mod partial;
 mod planned;
 mod save;
+mod shards;
 mod source;
 mod start;
+mod together;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,15 +34,19 @@ use self::ema::WeightAverage;
 pub use self::event::{Event, Observer};
 pub use self::memory::MemoryNeed;
 use self::optimizer::Optimizer;
+pub(crate) use self::partial::partial_fit;
 pub(crate) use self::planned::Planned;
+use self::shards::Due;
 use self::source::freeze;
 pub use self::start::TrialScore;
 pub(crate) use self::start::try_out;
 use self::start::{Opened, open};
+use self::together::Begun;
 use crate::config::{Reduction, TrainConfig};
 use crate::metrics::Metric;
+use crate::ranks::{Ranks, pack, unpack};
 use crate::run::{Run, RunResult, Score, Transfer, files};
-use crate::task::{BatchScore, Dataset, Fitted, NetOf, Pretraining, Sums, Task, evaluate_batch, no_outcomes};
+use crate::task::{BatchScore, Dataset, Fitted, NetOf, Pretraining, Sums, Task, no_outcomes};
 use crate::{Error, Result, Split};
 
 /// How a run is carried out; none of it changes the result.
@@ -55,12 +63,15 @@ pub struct Options {
     pub extend: bool,
     /// Leave a report in the folder, if the feature `report` is there.
     pub report: bool,
+    /// The processes that train the run together.
+    pub ranks: Ranks,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (save_every, from_previous, extend) = (Duration::from_secs(30), false, false);
-        Self { device: Device::flex(), save_every, from_previous, extend, report: true }
+        let ranks = Ranks::default();
+        Self { device: Device::flex(), save_every, from_previous, extend, report: true, ranks }
     }
 }
 
@@ -89,6 +100,12 @@ impl Options {
         self
     }
 
+    /// The same, together with other processes, each of which trains the same plan.
+    pub fn with_ranks(mut self, ranks: Ranks) -> Self {
+        self.ranks = ranks;
+        self
+    }
+
     /// The same, giving a run that has fewer epochs the epochs of the plan if `extend`.
     pub fn with_extend(mut self, extend: bool) -> Self {
         self.extend = extend;
@@ -112,44 +129,63 @@ pub(crate) fn train<T: Task>(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
+    options.ranks.settle(train_together(planned, run, options, observer))
+}
+
+/// The same on one of the ranks.
+fn train_together<T: Task>(
+    planned: &Planned<T>,
+    run: &Run,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let Begun { planned, opened, finished, lock: _lock } = together::begin(planned, run, options)?;
+    if let Some(result) = finished {
+        return Ok(Outcome { result, was_finished: true });
+    }
+    let Opened { newest, state, transfer, .. } = opened;
+    let mut trainer = Trainer::new(&planned, run, options, state, observer);
+    trainer.begin(newest, transfer.as_ref());
+    trainer.epochs(None)?;
+    let (result, best) = trainer.finish()?;
+    if options.report && options.ranks.is_first() {
+        report(&planned.fitted(run, best, &result, options))?;
+    }
+    observer.event(Event::End);
+    Ok(Outcome { result, was_finished: false })
+}
+
+/// Opens a run in its folder: the net from initial values or from a checkpoint, and the files that say what it is.
+fn begin<T: Task>(planned: &Planned<T>, run: &Run, options: &Options) -> Result<Begun<T>> {
     let (mut planned, source) = planned.with_source(run)?;
     let mut former = None;
     if options.extend {
         (planned, former) = extend::extended(planned, run)?;
     }
-    let planned = &planned;
-    let _lock = run.lock()?;
+    let lock = Some(run.lock()?);
     if let Some(former) = &former {
-        extend::extend(run, former, planned, &options.device)?;
+        extend::extend(run, former, &planned, &options.device)?;
     }
-    let Opened { config, newest, state, transfer } = open(planned, source.as_ref(), run, options)?;
-    let finished = match state.progress.finished {
+    let opened = open(&planned, source.as_ref(), run, options)?;
+    let finished = match opened.state.progress.finished {
         true => run.result()?,
         false => None,
     };
-    if let Some(result) = finished {
+    if let Some(result) = &finished {
         // A process killed right after the result has left it.
         checkpoint::remove_previous(run.folder())?;
         if options.report && !run.path("report.html").exists() {
             let best = run.best(planned.task.config(), &options.device)?;
-            report(&planned.fitted(run, best, &result, options))?;
+            report(&planned.fitted(run, best, result, options))?;
         }
-        return Ok(Outcome { result, was_finished: true });
+        return Ok(Begun { planned, opened, finished, lock });
     }
-    files::write(&run.path("config.toml"), config.as_bytes())?;
+    files::write(&run.path("config.toml"), opened.config.as_bytes())?;
     files::write(&run.path("split.json"), split_json(&*planned.task).as_bytes())?;
-    if let Some(transfer) = &transfer {
+    if let Some(transfer) = &opened.transfer {
         transfer.write(run)?;
     }
-    let mut trainer = Trainer::new(planned, run, options, state, observer);
-    trainer.begin(newest, transfer.as_ref());
-    trainer.epochs(None)?;
-    let (result, best) = trainer.finish()?;
-    if options.report {
-        report(&planned.fitted(run, best, &result, options))?;
-    }
-    observer.event(Event::End);
-    Ok(Outcome { result, was_finished: false })
+    Ok(Begun { planned, opened, finished, lock })
 }
 
 /// The pretraining that is still going on, if any.
@@ -284,9 +320,9 @@ impl<'a, T: Task> Trainer<'a, T> {
                 }
             }
             // Short epochs are not worth a write each: a killed run goes through them again.
-            if self.state.progress.finished
-                || self.saved.elapsed() > Duration::from_secs(2).max(20 * self.saving)
-            {
+            let due = self.state.progress.finished
+                || self.saved.elapsed() > Duration::from_secs(2).max(20 * self.saving);
+            if self.options.ranks.first_says(due)? {
                 self.save()?;
             }
         }
@@ -302,6 +338,13 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.config.learning_rates(self.steps, done).at(done as u64 * self.steps as u64 + step as u64)
     }
 
+    /// The number of a step among all steps, from 0; it names the step's random generator.
+    fn step_number(&self, epoch: usize, step: usize) -> u64 {
+        let progress = &self.state.progress;
+        let epochs = epoch.saturating_sub(progress.epochs_before) as u64;
+        progress.steps_before + epochs * self.steps as u64 + step as u64
+    }
+
     /// The steps that are left of an epoch.
     fn train_epoch(&mut self) -> Result<()> {
         let mut order = self.task.data().split(Split::Train).to_vec();
@@ -309,27 +352,40 @@ impl<'a, T: Task> Trainer<'a, T> {
         let mut rng = SeededRng::new(seed, &format!("order of epoch {epoch}"));
         self.task.shuffle(&mut order, &mut rng);
         let batches = Arc::new(self.task.batches(&order, self.batch_size, &mut rng));
-        let ahead = self.task.read_ahead(&batches, self.state.progress.step);
+        let ahead = self.task.read_ahead(&self.own_share(&batches), self.state.progress.step);
         for (step, batch) in batches.iter().enumerate().skip(self.state.progress.step) {
             if let Some(ahead) = &ahead {
                 ahead.reached(step);
             }
-            let number = epoch as u64 * self.steps as u64 + step as u64;
+            let number = self.step_number(epoch, step);
             let learning_rate = self.learning_rate(epoch, step);
-            let mode = Mode::train(SeededRng::new(seed, &format!("step {number}")));
-            self.train_step(batch, learning_rate, mode)?;
+            let agreed = match self.config.shards {
+                1 => {
+                    let mode = Mode::train(SeededRng::new(seed, &format!("step {number}")));
+                    self.train_step(batch, learning_rate, mode)?;
+                    None
+                }
+                _ => self.sharded_step(batch, learning_rate, number)?,
+            };
             if let Some(ema) = &mut self.state.ema {
                 ema.update(&self.state.net, number);
             }
             self.state.progress.step = step + 1;
             let Score { loss, error, .. } = self.state.progress.sums.score(self.task.has_errors());
             self.observer.event(Event::Step { epoch, step: step + 1, loss, error, learning_rate });
-            self.stop_if_asked()?;
-            if self.saved.elapsed() > self.options.save_every.max(20 * self.saving) {
+            let due = agreed.unwrap_or_else(|| self.due());
+            self.stop_if(due.stop)?;
+            if due.save {
                 self.save()?;
             }
         }
         Ok(())
+    }
+
+    /// What is due by the clock and the observer of this process.
+    fn due(&mut self) -> Due {
+        let save = self.saved.elapsed() > self.options.save_every.max(20 * self.saving);
+        Due { stop: self.observer.stop(), save }
     }
 
     /// Forward, loss, backward, optimizer.
@@ -351,8 +407,14 @@ impl<'a, T: Task> Trainer<'a, T> {
             Some(penalty) => total + penalty,
             None => total,
         };
+        let gradients = GradientsParams::from_grads(total.backward(), &self.state.net);
+        self.update(gradients, learning_rate);
+        Ok(())
+    }
+
+    /// The optimizer step: clipping, and the update rule.
+    fn update(&mut self, gradients: GradientsParams, learning_rate: f64) {
         let net = &self.state.net;
-        let gradients = GradientsParams::from_grads(total.backward(), net);
         let gradients = optimizer::clipped(
             net,
             gradients,
@@ -362,13 +424,13 @@ impl<'a, T: Task> Trainer<'a, T> {
         // The net goes through the optimizer by value.
         let net = self.state.net.clone();
         self.state.net = self.state.optimizer.step(learning_rate, net, gradients);
-        Ok(())
     }
 
     /// The net that is evaluated and saved: with averaged weights, if they are averaged.
     fn averaged(&self) -> NetOf<T> {
         match &self.state.ema {
-            Some(ema) => ema.apply(self.state.net.clone()),
+            // A clone would share its running statistics with the net in training, and give it those of the average.
+            Some(ema) => ema.apply(self.state.net.valid().train()),
             None => self.state.net.clone(),
         }
     }
@@ -397,7 +459,9 @@ impl<'a, T: Task> Trainer<'a, T> {
         let best = valid.is_none()
             || self.state.progress.best.is_none_or(|best| (first, second) < (best.first, best.second));
         if best {
-            self.unwritten_best = Some(self.encoded(&net, number)?);
+            if self.options.ranks.is_first() {
+                self.unwritten_best = Some(self.encoded(&net, number)?);
+            }
             self.best = Some(net);
             self.state.progress.best = Some(BestEpoch { epoch: number, first, second });
         }
@@ -425,11 +489,11 @@ impl<'a, T: Task> Trainer<'a, T> {
         if examples.is_empty() || (self.hold_out_test && split == Split::Test) {
             return Ok(None);
         }
+        let batches: Vec<&[usize]> =
+            examples.chunks(self.task.eval_batch_size(self.config.batch_size)).collect();
         let (mut sums, mut outcomes) = (Sums::default(), no_outcomes(self.task));
-        for batch in examples.chunks(self.task.eval_batch_size(self.config.batch_size)) {
-            evaluate_batch(self.task, net, batch, &self.options.device, &mut sums, outcomes.as_mut());
-            self.check_reads()?;
-            self.stop_if_asked()?;
+        for (evaluated, batch) in self.evaluate_batches(net, &batches)?.into_iter().zip(&batches) {
+            evaluated.add_to(self.task, batch, &mut sums, outcomes.as_mut());
         }
         let mut score = sums.score(self.task.has_errors());
         if let Some(outcomes) = outcomes {
@@ -443,8 +507,9 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.task.data().take_read_error().map_or(Ok(()), Err)
     }
 
-    fn stop_if_asked(&mut self) -> Result<()> {
-        if self.observer.stop() {
+    /// Saves and ends the training, if the user wants to stop.
+    fn stop_if(&mut self, asked: bool) -> Result<()> {
+        if asked {
             self.save()?;
             return Err(Error::Interrupted);
         }
@@ -453,26 +518,39 @@ impl<'a, T: Task> Trainer<'a, T> {
 
     /// Evaluates the best weights on every split.
     fn finish(&mut self) -> Result<(RunResult, NetOf<T>)> {
-        // A process killed right after its last checkpoint has not written these.
-        self.write_outputs()?;
+        let ranks = self.options.ranks.clone();
+        if ranks.is_first() {
+            // A process killed right after its last checkpoint has not written these.
+            self.write_outputs()?;
+        }
         let best = match self.best.take() {
             Some(best) => best,
-            None => self.run.best(self.task.config(), &self.options.device)?,
+            None => self.stored_best()?,
         };
         let mut scores = [None; 3];
         for (score, split) in scores.iter_mut().zip(Split::ALL) {
             self.observer.event(Event::Evaluating(split));
             *score = self.evaluate(&best, split, &Metric::ALL)?;
         }
+        let result = ranks.made_by_first(
+            || self.write_result(&best, scores),
+            |result| Ok(pack(result, &[])),
+            |message| Ok(unpack(message)?.0),
+        )?;
+        Ok((result, best))
+    }
+
+    /// Writes the scores of the best weights, and removes what a finished run does not need.
+    fn write_result(&self, best: &NetOf<T>, scores: [Option<Score>; 3]) -> Result<RunResult> {
         let batch = self.task.eval_batch_size(self.config.batch_size);
         let test = self.task.data().split(Split::Test);
-        let metrics = self.task.extra_metrics(&best, test, scores[2], batch, &self.options.device);
+        let metrics = self.task.extra_metrics(best, test, scores[2], batch, &self.options.device);
         self.check_reads()?;
         let progress = &self.state.progress;
         let result = RunResult {
             kind: self.kind.to_owned(),
             form: self.task.form(),
-            parameters: weights::count(&best),
+            parameters: weights::count(best),
             seed: self.config.seed,
             epochs: progress.epoch,
             best_epoch: progress.best.map_or(progress.epoch, |best| best.epoch),
@@ -484,7 +562,7 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.run.write_result(&result)?;
         // Which steps a checkpoint fell on depends on the clock; a finished run is the same bytes always.
         checkpoint::remove_previous(self.run.folder())?;
-        Ok((result, best))
+        Ok(result)
     }
 }
 

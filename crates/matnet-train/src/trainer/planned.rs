@@ -45,6 +45,9 @@ impl<T: Task> Planned<T> {
             let expected = "needs a validation split; data.split.valid is 0";
             return Err(Error::config("train", "patience", patience.to_string(), expected));
         }
+        if train.log_test && data.split(Split::Test).is_empty() {
+            return Err(Error::config("train", "log_test", "true", "there is no test split to evaluate"));
+        }
         if let Some(buckets) = train.bucket_by_length.filter(|_| !task.lengths_differ()) {
             let expected = "only sequences of different lengths use it";
             return Err(Error::config("train", "bucket_by_length", buckets.to_string(), expected));
@@ -57,6 +60,17 @@ impl<T: Task> Planned<T> {
             _ => Metric::Loss,
         };
         let batch_size = task.batch_size(train.batch_size);
+        if train.shards > batch_size.unwrap_or(1) {
+            let expected = match batch_size {
+                Some(size) => {
+                    format!("at most train.batch_size = {size}, since a shard is a part of a batch")
+                }
+                None => {
+                    "a step takes the whole graph, which cannot be divided; set train.batch_size".to_owned()
+                }
+            };
+            return Err(Error::config("train", "shards", train.shards.to_string(), expected));
+        }
         let train = train.resolved(task.loss(), train.monitor.unwrap_or(monitor), batch_size);
         Ok(Self { kind, task: Arc::new(task), train: Arc::new(train), tuned: None })
     }
@@ -140,7 +154,8 @@ impl<T: Task> Planned<T> {
     /// The memory that the training needs at least.
     pub fn memory_need(&self, layers: &[LayerSummary]) -> MemoryNeed {
         let batch = self.train.batch_size.unwrap_or(self.task.example().per_epoch);
-        MemoryNeed::new(layers, &self.train, batch)
+        // A process computes one shard after another.
+        MemoryNeed::new(layers, &self.train, batch.div_ceil(self.train.shards))
     }
 
     /// Fails unless the weights that `train.from` names fit the net. That they are there is asked later: a run with a

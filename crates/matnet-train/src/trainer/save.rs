@@ -29,27 +29,40 @@ impl<T: Task> Trainer<'_, T> {
     pub(super) fn save(&mut self) -> Result<()> {
         let start = Instant::now();
         self.check_finite(&self.state.net)?;
-        if let Some(bytes) = self.unwritten_best.take() {
-            files::write(&self.run.path(BEST), &bytes)?;
+        let checkpoint = self.state.encode(self.run.folder())?;
+        self.check_equal(&checkpoint)?;
+        if self.options.ranks.is_first() {
+            self.write(&checkpoint)?;
         }
-        self.state.save(self.run.folder())?;
-        self.write_outputs()?;
         self.saving = start.elapsed();
         self.saved = Instant::now();
         Ok(())
+    }
+
+    fn write(&mut self, checkpoint: &[u8]) -> Result<()> {
+        if let Some(bytes) = self.unwritten_best.take() {
+            files::write(&self.run.path(BEST), &bytes)?;
+        }
+        checkpoint::write(self.run.folder(), checkpoint)?;
+        self.write_outputs()
     }
 
     /// Writes what follows from a checkpoint, for people and other programs.
     pub(super) fn write_outputs(&self) -> Result<()> {
         let newest = self.encoded(&self.averaged(), self.state.progress.epoch)?;
         files::write(&self.run.path("last.safetensors"), &newest)?;
+        self.write_lines(METRICS, &self.metrics_header(), &self.state.progress.metrics)?;
+        self.write_lines(TIMES, "epoch,seconds", &self.times)
+    }
+
+    /// The first line of `metrics.csv`.
+    pub(super) fn metrics_header(&self) -> String {
         let mut header = "epoch,split,loss,error,learning_rate".to_owned();
         for metric in &self.columns {
             header.push(',');
             header += metric.key();
         }
-        self.write_lines(METRICS, &header, &self.state.progress.metrics)?;
-        self.write_lines(TIMES, "epoch,seconds", &self.times)
+        header
     }
 
     fn write_lines(&self, name: &str, header: &str, lines: &[String]) -> Result<()> {

@@ -9,7 +9,7 @@ use super::{
     Checkpoint, Observer, Optimizer, Options, Planned, Trainer, WeightAverage, checkpoint, pretraining,
 };
 use crate::run::{Run, Transfer, files};
-use crate::task::Task;
+use crate::task::{NetOf, Task};
 use crate::{Error, Result};
 
 /// How far the training of a trial has come, and its best epoch by the validation split.
@@ -60,6 +60,36 @@ pub(super) struct Opened<T: Task> {
     pub transfer: Option<Transfer>,
 }
 
+impl<T: Task> Opened<T> {
+    /// The same on another rank, from the bytes of the state that rank 0 starts with.
+    pub fn received(
+        planned: &Planned<T>,
+        checkpoint: &[u8],
+        newest: Option<(usize, usize)>,
+        options: &Options,
+    ) -> Result<Self> {
+        let net = planned.blank_on(&options.device.clone().autodiff())?;
+        let state = started(planned, net).decode(checkpoint, &options.device)?;
+        let (config, state) = (planned.config_text(), ready(planned, state));
+        Ok(Self { config, newest, state, transfer: None })
+    }
+}
+
+/// The start of a run with this net.
+fn started<T: Task>(planned: &Planned<T>, net: NetOf<T>) -> Checkpoint<T> {
+    let optimizer = Optimizer::new(&planned.train, &net);
+    let ema = planned.train.ema_decay.map(|decay| WeightAverage::new(decay, &net));
+    Checkpoint::new(net, optimizer, ema, planned.checksum())
+}
+
+/// A state whose net is as its next step needs it: in pretraining or not, with its parameters frozen.
+fn ready<T: Task>(planned: &Planned<T>, mut state: Checkpoint<T>) -> Checkpoint<T> {
+    let pretraining = pretraining(&*planned.task, &state.progress).is_some();
+    let net = planned.task.with_pretraining(state.net, pretraining);
+    state.net = freeze(net, &planned.train.freeze);
+    state
+}
+
 /// Compares the config with the one of the run, and initialises the net or restores it from a checkpoint.
 pub(super) fn open<T: Task>(
     planned: &Planned<T>,
@@ -96,16 +126,13 @@ pub(super) fn open<T: Task>(
             net
         }
     };
-    let optimizer = Optimizer::new(train, &net);
-    let ema = train.ema_decay.map(|decay| WeightAverage::new(decay, &net));
-    let mut state = Checkpoint::new(net, optimizer, ema, planned.checksum());
+    let mut state = started(planned, net);
     if let Some(path) = &path {
         state = state
             .restore(path, &options.device, None)
             .map_err(|error| checkpoint::advise(run.folder(), error))?;
     }
-    let pretraining = pretraining(task, &state.progress).is_some();
-    state.net = freeze(task.with_pretraining(state.net, pretraining), &train.freeze);
+    let state = ready(planned, state);
     let newest = path.map(|_| (state.progress.epoch, state.progress.step));
     Ok(Opened { config, newest, state, transfer })
 }
