@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use tract_onnx::prelude::*;
+use tract_onnx::tract_core::internal::bail;
 
 fn main() -> TractResult<()> {
     let mut out = std::io::stdout().lock();
@@ -25,7 +26,7 @@ fn main() -> TractResult<()> {
 fn job(line: &str) -> TractResult<String> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [path, out, seconds, clock, inputs @ ..] = &fields[..] else {
-        return Err(format_err!("a file, an output, seconds, a clock and inputs expected"));
+        bail!("a file, an output, seconds, a clock and inputs expected");
     };
     let by_processor = *clock == "cpu";
     let tensors = inputs.iter().map(|input| read(input)).collect::<TractResult<Vec<Tensor>>>()?;
@@ -63,7 +64,7 @@ fn job(line: &str) -> TractResult<String> {
 fn read(input: &str) -> TractResult<Tensor> {
     let fields: Vec<&str> = input.splitn(3, ':').collect();
     let [kind, sides, path] = fields[..] else {
-        return Err(format_err!("{input}: type, sides and path expected"));
+        bail!("{input}: type, sides and path expected");
     };
     let sides = sides.split('x').map(|side| Ok(side.parse()?)).collect::<TractResult<Vec<usize>>>()?;
     let bytes = std::fs::read(path)?;
