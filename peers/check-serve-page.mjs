@@ -9,24 +9,15 @@
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, resolve } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+import { launch, npy, root } from "./browser.mjs";
+
 const matnet = resolve(process.argv[2] ?? join(root, "target/release/matnet"));
-const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-let chromium;
-try {
-  ({ chromium } = createRequire(join(root, "target/page/package.json"))("playwright-core"));
-  if (!existsSync(browserPath)) throw new Error(`${browserPath} is missing`);
-} catch (error) {
-  console.error(`SKIPPED: ${error.message.split("\n")[0]}; the page of matnet serve is not tested`);
-  process.exit(0);
-}
+const browser = await launch("the page of matnet serve");
 
 /** An 8-bit grey picture as PNG. */
 function png(side, values) {
@@ -45,15 +36,6 @@ function png(side, values) {
   for (let row = 0; row < side; row++) rows.push(Buffer.from([0, ...values.slice(row * side, (row + 1) * side)]));
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   return Buffer.concat([signature, chunk("IHDR", head), chunk("IDAT", deflateSync(Buffer.concat(rows))), chunk("IEND", Buffer.alloc(0))]);
-}
-
-/** Matrices of f32 as .npy. */
-function npy(shape, values) {
-  const text = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
-  const head = Buffer.from(text.padEnd(117) + "\n");
-  const size = Buffer.alloc(2);
-  size.writeUInt16LE(head.length);
-  return Buffer.concat([Buffer.from([0x93]), Buffer.from("NUMPY\x01\x00"), size, head, Buffer.from(Float32Array.from(values).buffer)]);
 }
 
 const folder = mkdtempSync(join(tmpdir(), "matnet-page-"));
@@ -91,8 +73,6 @@ const files = {
   wrong: { name: "one.pdf", mimeType: "", buffer: Buffer.from("no") },
 };
 
-const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const browser = await chromium.launch({ executablePath: browserPath, args: flags });
 let server;
 try {
   server = await serve({});

@@ -1,7 +1,10 @@
 """What the scripts here need: a Python with PyTorch, and release binaries of matnet."""
 
+import importlib.util
 import json
 import os
+import platform
+import re
 import subprocess
 import sys
 import venv
@@ -39,22 +42,35 @@ def need_torch() -> None:
         os.execv(python, [python, *sys.argv])
 
 
+def need_packages(folder: str, packages: dict[str, str]) -> None:
+    """Goes on in a virtual environment of peers/ if this Python lacks one of the modules; `packages` are the names on PyPI, by module."""
+    missing = [module for module in packages if importlib.util.find_spec(module) is None]
+    if not missing:
+        return
+    folder = HERE / folder
+    python, done = folder / "bin" / "python", folder / "ready"
+    if not done.exists():
+        print(f"making a virtual environment with {', '.join(packages.values())}", flush=True)
+        venv.create(folder, with_pip=True, clear=True)
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run(pip + list(packages.values()), check=True)
+        done.touch()
+    if Path(sys.executable).absolute() == python:
+        sys.exit(f"{folder} lacks {', '.join(missing)}; remove the folder to make it anew")
+    os.execv(python, [str(python), *sys.argv])
+
+
 def need_onnx() -> None:
     """Goes on in peers/.venv-onnx if this Python has no ONNX Runtime."""
+    need_packages(".venv-onnx", {"numpy": "numpy", "onnx": "onnx", "onnxruntime": "onnxruntime"})
+
+
+def cpu_model() -> str:
+    """The processor that numbers are measured on."""
     try:
-        import numpy, onnx, onnxruntime  # noqa: F401
-    except ImportError:
-        folder = HERE / ".venv-onnx"
-        python, done = folder / "bin" / "python", folder / "ready"
-        if not done.exists():
-            print("making a virtual environment with ONNX Runtime", flush=True)
-            venv.create(folder, with_pip=True, clear=True)
-            pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-            subprocess.run(pip + ["numpy", "onnx", "onnxruntime"], check=True)
-            done.touch()
-        if Path(sys.executable).absolute() == python:
-            raise
-        os.execv(python, [str(python), *sys.argv])
+        return re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())[1]
+    except (OSError, TypeError):
+        return platform.processor() or platform.machine()
 
 
 def build(binary: str = "matnet") -> Path:
@@ -63,6 +79,12 @@ def build(binary: str = "matnet") -> Path:
     built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = map(json.loads, built.stdout.splitlines())
     return next(Path(m["executable"]) for m in messages if m.get("executable"))
+
+
+def example(name: str) -> Path:
+    """A release build of an example."""
+    subprocess.run(["cargo", "build", "--release", "--example", name], cwd=ROOT, check=True)
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "examples" / name
 
 
 def library() -> Path:

@@ -132,7 +132,8 @@ def signals():
     plain = "[model]\nkind = 'sequence-classifier'\nhidden = [3, 5]\n"
     for mean in ["of-signal", "of-window"]:
         for value in ["magnitude", "density"]:
-            stft = f"window = 16, overlap = 11, mean = '{mean}', value = '{value}', sample_rate = 100.0"
+            rate = ", sample_rate = 100.0" if value == "density" else ""
+            stft = f"window = 16, overlap = 11, mean = '{mean}', value = '{value}'{rate}"
             config = f"[data]\nspectrogram = {{ {stft} }}\nscale = 'standardize'\n{plain}"
             yield Case(f"spectrogram-{mean}-{value}", config, {"x": x, "y": classes()})
             yield Case(f"spectrogram-{mean}-{value}-lengths", config, different)
@@ -165,6 +166,59 @@ def forecasts(write_table):
         for kind, hidden in [("feedforward", "[5, 3]"), ("seq2seq", "[4, 2]")]:
             text = f"[data]\n{windows}[model]\nkind = '{kind}'\nhidden = {hidden}\n"
             yield Case(f"forecast-{kind}-{level}", text, inputs=inputs)
+
+
+@dataclass
+class GraphCase:
+    name: str
+    # The table [model], or none for a template.
+    model: str
+    directed: bool = False
+    relations: tuple = ()
+    normalize: str = "none"
+    template: str | None = None
+
+
+def graphs():
+    """Nets on graphs. Their graphs have self loops and a node without neighbours."""
+    for kind in ["gcn", "column-net", "chebyshev"]:
+        yield GraphCase(f"template-{kind}", "", template=kind)
+    yield GraphCase("gcn", "kind = 'gcn'\nhidden = [9, 4]", normalize="rows")
+    yield GraphCase("gcn-directed", "kind = 'gcn'\nhidden = []\nactivation = 'tanh'", directed=True)
+    yield GraphCase("chebyshev", "kind = 'chebyshev'\nhidden = [9]\norder = 3", normalize="rows")
+    yield GraphCase("chebyshev-directed", "kind = 'chebyshev'\nhidden = [9, 4]\norder = 2", directed=True)
+    yield GraphCase("chebyshev-order-0", "kind = 'chebyshev'\nhidden = [9]\norder = 0")
+    column = "kind = 'column-net'\nhidden = 5\ndepth = 3\n"
+    yield GraphCase("column-mean", column)
+    yield GraphCase("column-mean-tied", f"{column}tied = true\nactivation = 'tanh'", directed=True)
+    yield GraphCase("column-mean-relations", column, relations=("cites", "same author"))
+    yield GraphCase("column-attention", f"{column}aggregation = 'attention'\nheads = 3")
+    attention = f"{column}aggregation = 'attention'\nheads = 2\ntied = true"
+    yield GraphCase("column-attention-relations", attention, directed=True, relations=("cites", "same author"))
+
+
+def random_graph(case, width, nodes, seed):
+    """A graph as an .npz has it, and as the inputs of an ONNX file."""
+    random = numpy.random.default_rng([seed, nodes])
+    features = abs(random.standard_normal((nodes, width))).astype("float32")
+    names = case.relations or ("edges",)
+    lists, given = {}, {"features": features}
+    for relation in names:
+        # Each pair once, a few self loops, and none at the last node.
+        pairs = {tuple(pair) if case.directed else tuple(sorted(pair)) for pair in random.integers(0, nodes - 1, (2 * nodes, 2)).tolist()}
+        lists[relation] = sorted(pairs | {(3, 3)})
+        both = {end for a, b in lists[relation] for end in ([(a, b)] if case.directed else [(a, b), (b, a)])}
+        name = f"edges.{relation}" if case.relations else "edges"
+        given[name] = numpy.array(sorted(both), dtype="int64").T.copy()
+    arrays = {
+        "features": features,
+        "edges": numpy.array([pair for relation in names for pair in lists[relation]]),
+        "labels": numpy.arange(nodes) % 3,
+        "directed": numpy.array([case.directed]),
+    }
+    if case.relations:
+        arrays["relations"] = numpy.array([relation for relation in names for _ in lists[relation]])
+    return arrays, given
 
 
 def every(write_table):

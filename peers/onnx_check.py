@@ -18,25 +18,19 @@ class Checker:
 
     def run(self, names, refused) -> int:
         write_table = lambda table: numpy.savetxt(self.folder / "table.csv", table, delimiter=",", header="a,b,c", comments="")
+        checks = [(case.name, lambda case=case: self.check(case)) for case in onnx_cases.every(write_table)]
+        checks += [(case.name, lambda case=case: self.check_graph(case)) for case in onnx_cases.graphs()]
+        checks.append(("refusals", lambda: self.check_refusals(refused)))
         failed, count = [], 0
-        for case in onnx_cases.every(write_table):
-            if names and not any(name in case.name for name in names):
+        for name, check in checks:
+            if names and not any(wanted in name for wanted in names):
                 continue
             count += 1
             try:
-                apart = self.check(case)
-                print(f"{case.name}: {apart}", flush=True)
+                print(f"{name}: {check()}", flush=True)
             except Exception as error:  # One case must not hide the others.
-                failed.append(case.name)
-                print(f"{case.name}: FAILED: {type(error).__name__}: {error}", flush=True)
-        for name, check in [("gcn", self.check_gcn), ("refusals", self.check_refusals)]:
-            if not names or any(wanted in name for wanted in names):
-                count += 1
-                try:
-                    print(f"{name}: {check(refused)}", flush=True)
-                except Exception as error:
-                    failed.append(name)
-                    print(f"{name}: FAILED: {type(error).__name__}: {error}", flush=True)
+                failed.append(name)
+                print(f"{name}: FAILED: {type(error).__name__}: {error}", flush=True)
         print(f"{count} cases, {len(failed)} failed{': ' if failed else ''}{', '.join(failed)}")
         return int(bool(failed) or count == 0)
 
@@ -58,45 +52,53 @@ class Checker:
         model = onnx.load(path)
         onnx.checker.check_model(model, full_check=True)
         runtime = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        found = [f"{self.compare(self.in_runtime(runtime), inputs, lengths, expected):.1e} ONNX Runtime"]
-        if self.tract:
-            found.append(f"{self.compare(self.in_tract(path, runtime), inputs, lengths, expected):.1e} tract")
-        return ", ".join(found)
+        found = self.runs(path, runtime).items()
+        return ", ".join(f"{self.compare(run, inputs, lengths, expected):.1e} {name}" for name, run in found)
 
-    def check_gcn(self, _) -> str:
-        """A small undirected graph; features are divided by their sums."""
-        random = numpy.random.default_rng(1)
-        nodes, features = 30, abs(random.standard_normal((30, 6))).astype("float32")
-        pairs = {tuple(sorted(pair)) for pair in random.integers(0, nodes, (60, 2)).tolist() if pair[0] != pair[1]}
-        arrays = {"features": features, "edges": numpy.array(sorted(pairs)), "labels": numpy.arange(nodes) % 3}
-        numpy.savez(self.folder / "graph.npz", **arrays)
-        config = "[data]\nsource = 'graph.npz'\nnormalize = 'rows'\n[model]\nkind = 'gcn'\nhidden = [9, 4]\n[train]\nepochs = 2"
-        (self.folder / "gcn.toml").write_text(config)
-        self.command("train", "gcn.toml", "--quiet", "--fresh", "--out", "gcn")
-        self.command("predict", "gcn", "--input", "graph.npz", "--output", "gcn-y.npy", "--quiet")
-        self.command("export", "gcn", "--onnx", "gcn.onnx", "--quiet")
-        path = self.folder / "gcn.onnx"
+    def check_graph(self, case) -> str:
+        """Trains on one graph, and compares on two, one of which has other nodes and edges."""
+        config, settings = self.folder / f"{case.name}.toml", ["--set", "train.epochs=2"]
+        if case.template:
+            config.write_text(self.command("new", case.template))
+        else:
+            arrays, _ = onnx_cases.random_graph(case, 6, 30, 1)
+            numpy.savez(self.folder / f"{case.name}.npz", **arrays)
+            config.write_text(f"[data]\nsource = '{case.name}.npz'\nnormalize = '{case.normalize}'\n[model]\n{case.model}\n")
+        if not (self.folder / case.name).exists():
+            self.command("train", config.name, "--quiet", "--out", case.name, *settings)
+        self.command("export", case.name, "--onnx", f"{case.name}.onnx", "--quiet")
+        path = self.folder / f"{case.name}.onnx"
         onnx.checker.check_model(onnx.load(path), full_check=True)
-        both = [pair for a, b in sorted(pairs) for pair in ((a, b), (b, a))]
-        given = {"features": features, "edges": numpy.array(both, dtype="int64").T.copy()}
         runtime = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        runs = {"ONNX Runtime": self.in_runtime(runtime)} | ({"tract": self.in_tract(path, runtime)} if self.tract else {})
-        found = []
-        for name, run in runs.items():
-            apart = float(abs(run(given)["probabilities"] - numpy.load(self.folder / "gcn-y.npy")).max())
-            if not apart <= self.most:
-                raise AssertionError(f"{name}: {apart:.2g} apart; {self.most} allowed")
-            found.append(f"{apart:.1e} {name}")
-        return ", ".join(found)
+        width = runtime.get_inputs()[0].shape[1]
+        far = {}
+        for nodes, seed in [(30, 1), (43, 2)]:
+            arrays, given = onnx_cases.random_graph(case, width, nodes, seed)
+            numpy.savez(self.folder / f"{case.name}-inputs.npz", **arrays)
+            self.command("predict", case.name, "--input", f"{case.name}-inputs.npz", "--output", f"{case.name}-y.npy", "--quiet")
+            expected = numpy.load(self.folder / f"{case.name}-y.npy")
+            if abs(expected - expected[:1]).max() < 1e-4:
+                raise AssertionError("matnet predicts the same for every node, which shows nothing")
+            for name, run in self.runs(path, runtime).items():
+                apart = float(numpy.nan_to_num(abs(run(given)["probabilities"] - expected), nan=numpy.inf).max())
+                if not apart <= self.most:
+                    raise AssertionError(f"{name}: {apart:.2g} apart; {self.most} allowed")
+                far[name] = max(far.get(name, 0.0), apart)
+        return ", ".join(f"{apart:.1e} {name}" for name, apart in far.items())
+
+    def runs(self, path, runtime):
+        """A function for each program, from inputs to outputs."""
+        return {"ONNX Runtime": self.in_runtime(runtime)} | ({"tract": self.in_tract(path, runtime)} if self.tract else {})
 
     def check_refusals(self, refused) -> str:
         """What cannot be exported is refused with exit code 2, and an existing file stays as it is."""
         kept = self.folder / "kept.onnx"
         kept.write_text("mine")
-        for kind, why in refused.items():
+        for kind, settings, why in refused:
             config = self.folder / f"refused-{kind}.toml"
             config.write_text(self.command("new", kind))
-            self.command("train", config.name, "--quiet", "--fresh", "--out", f"refused-{kind}", "--set", "train.epochs=1")
+            settings = [part for setting in ["train.epochs=1", *settings] for part in ("--set", setting)]
+            self.command("train", config.name, "--quiet", "--fresh", "--out", f"refused-{kind}", *settings)
             arguments = [self.matnet, "export", f"refused-{kind}", "--onnx", kept.name]
             done = subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True)
             if done.returncode != 2 or why not in done.stderr or kept.read_text() != "mine":

@@ -1,5 +1,6 @@
 """Runs ONNX files in tract, through peers/onnx-tract."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,12 +14,13 @@ class Tract:
         crate = HERE / "onnx-tract"
         subprocess.run(["cargo", "build", "--release", "--quiet", "--locked"], cwd=crate, check=True)
         self.folder = folder
+        self.version = re.search(r'name = "tract-onnx"\nversion = "(.+)"', (crate / "Cargo.lock").read_text())[1]
         binary = crate / "target" / "release" / "onnx-tract"
         self.process = subprocess.Popen([binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def run(self, path: Path, inputs, seconds: float = 0.0):
-        """The fewest seconds of a run, and the outputs."""
-        fields = [str(path), str(self.folder / "tract.out"), str(seconds)]
+    def run(self, path: Path, inputs, seconds: float = 0.0, wall: bool = True):
+        """The fewest seconds of a run, by the clock or of processor time, and the outputs."""
+        fields = [str(path), str(self.folder / "tract.out"), str(seconds), "wall" if wall else "cpu"]
         for at, array in enumerate(inputs):
             file = self.folder / f"tract.in.{at}"
             array = numpy.ascontiguousarray(array)

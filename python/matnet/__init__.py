@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matnet._native import __version__
     from matnet._run import Run, kinds, load_run, new, train
+    from matnet._stories import Question, Story
     from matnet.callbacks import Callback
     from matnet.estimators import (
         Forecaster,
@@ -43,6 +44,8 @@ _HOMES = {
     "load_run": "matnet._run",
     "new": "matnet._run",
     "train": "matnet._run",
+    "Question": "matnet._stories",
+    "Story": "matnet._stories",
     "Callback": "matnet.callbacks",
     "Forecaster": "matnet.estimators",
     "GraphClassifier": "matnet.estimators",
@@ -61,9 +64,11 @@ __all__ = [
     "MatrixAutoEncoder",
     "MatrixClassifier",
     "MatrixRegressor",
+    "Question",
     "Run",
     "SequenceClassifier",
     "SequenceRegressor",
+    "Story",
     "__version__",
     "kinds",
     "load",

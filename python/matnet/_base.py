@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from matnet import _native, _parameters
 from matnet._arrays import Array
-from matnet._run import n_threads, read_history, to_json
+from matnet._run import n_threads, read_history, to_json, weights_file
 from matnet.callbacks import Events, Progress
 
 #: The names that arrays have in errors and in the config of the run.
@@ -136,10 +136,9 @@ class Net(BaseEstimator):  # type: ignore[misc]
         eval_arrays: Mapping[str, Array] | None = None,
         *,
         data: Mapping[str, Any] | None = None,
-        train: Mapping[str, Any] | None = None,
-        from_files: Mapping[str, bytes] | None = None,
+        partial: bool = False,
     ) -> None:
-        """Train a net, and keep its run."""
+        """Train a net, and keep its run; with `partial` for one epoch, on from the run there is."""
         about = dict(data or {})
         sources = {SOURCE: dict(arrays)}
         if eval_arrays is not None:
@@ -147,16 +146,15 @@ class Net(BaseEstimator):  # type: ignore[misc]
             about["valid"] = EVAL_SOURCE
         about["split"] = {**self._split(eval_arrays is not None), **about.get("split", {})}
         config = self._config(kind, about, self._seed())
-        config["train"].update(train or {})
         callbacks = list(getattr(self, "callbacks", None) or [])
         if getattr(self, "verbose", False):
             callbacks.append(Progress())
         events = Events(callbacks)
         with tempfile.TemporaryDirectory(prefix="matnet-") as home:
-            if from_files is not None:
+            before = None
+            if partial and hasattr(self, "_files"):
                 before = os.path.join(home, "before")
-                write_files(before, from_files)
-                config["train"]["from"] = before
+                write_files(before, self._files)
             folder = os.path.join(home, "run")
             try:
                 _native.train(
@@ -168,6 +166,8 @@ class Net(BaseEstimator):  # type: ignore[misc]
                     # Nothing resumes from the checkpoints of a folder that is about to go.
                     save_every=10**6,
                     threads=n_threads(self.n_jobs),
+                    partial=partial,
+                    before=before,
                 )
             except ValueError as error:
                 raise ValueError(said_of_arguments(str(error))) from error
@@ -232,6 +232,22 @@ class Net(BaseEstimator):  # type: ignore[misc]
         # It is made again from the files when it is needed.
         state.pop("_net_", None)
         return state
+
+    def export_onnx(self, path: str | os.PathLike[str], *, lengths: bool | None = None) -> None:
+        """Write the net as an ONNX file, which takes raw inputs and gives probabilities, values or matrices.
+
+        Parameters
+        ----------
+        path : path
+            The file. One that is there is replaced.
+        lengths : bool, optional
+            Whether the file has an input ``lengths``. By default nets have one that were trained on sequences of different
+            lengths.
+        """
+        check_is_fitted(self)
+        with tempfile.TemporaryDirectory(prefix="matnet-") as folder:
+            write_files(folder, self._files)
+            _native.export_onnx(folder, weights_file(folder), os.fspath(path), lengths)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Save the estimator as a run folder, which the command ``matnet`` takes as any other.
@@ -300,9 +316,8 @@ def write_files(folder: str, files: Mapping[str, bytes]) -> None:
 
 
 def load_net(folder: str) -> _native.Predictor:
-    """The best weights of a run, or the last where it was interrupted before the first epoch was over."""
-    best = os.path.exists(os.path.join(folder, "best.safetensors"))
-    return _native.Predictor.load(folder, "best.safetensors" if best else "last.safetensors")
+    """The net of a run."""
+    return _native.Predictor.load(folder, weights_file(folder))
 
 
 def is_plain(value: Any) -> bool:

@@ -8,7 +8,11 @@ import numpy.typing as npt
 
 __version__: str
 
-_Arrays = Mapping[str, Mapping[str, npt.NDArray[Any]]]
+# For type checkers only: a story with its questions, and a task on stories.
+PyStory = tuple[list[str], list[tuple[str, str, int, list[int]]]]
+PyTask = tuple[int, str, list[PyStory], list[PyStory]]
+
+_Arrays = Mapping[str, Mapping[str, npt.NDArray[Any]] | list[PyTask]]
 _Predicted = tuple[npt.NDArray[np.float32], list[int], list[int]]
 
 class _Observer(Protocol):
@@ -20,6 +24,8 @@ def main(args: list[str]) -> int: ...
 def kinds() -> list[tuple[str, str]]: ...
 def template(kind: str) -> str: ...
 def keys(kind: str) -> tuple[list[str], list[str], list[str]]: ...
+def export_onnx(folder: str, weights: str, path: str, lengths: bool | None = None) -> None: ...
+def memory_kept_for() -> int: ...
 def check(config: str, arrays: _Arrays, cache: str | None = None) -> str: ...
 def train(
     config: str,
@@ -33,6 +39,8 @@ def train(
     save_every: int = 30,
     threads: int | None = None,
     cache: str | None = None,
+    partial: bool = False,
+    before: str | None = None,
 ) -> tuple[str | None, bool]: ...
 
 @final

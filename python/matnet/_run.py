@@ -13,14 +13,18 @@ import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from matnet import _native
-from matnet._arrays import arrays_of, as_array, floats, is_ragged, padded
+from matnet._arrays import Array, arrays_of, as_array, floats, is_ragged, padded
+from matnet._stories import tasks_of
 from matnet.callbacks import CallbackLike, Events, Progress
+
+if TYPE_CHECKING:
+    from matnet._native import PyTask
 
 __all__ = ["Run", "kinds", "load_run", "new", "train"]
 
@@ -96,12 +100,14 @@ def train(
     ----------
     config : dict or path
         The tables ``data``, ``model`` and ``train``, or a TOML file with them.
-    data : array or mapping of arrays, optional
+    data : array, mapping of arrays, or stories, optional
         Arrays in the place of the file that ``data.source`` names: what an ``.npz`` would hold (``x``, ``y``, ``length``,
         ``weight``, ``group``, ``train``, ``valid``, ``test``; for graphs ``features``, ``edges``, ``labels``). ``x`` may be a
-        list of sequences of different lengths. A bare array is ``x``.
-    valid, test : mapping of arrays, optional
-        Validation and test samples of their own, as ``data.valid`` and ``data.test``.
+        list of sequences of different lengths. A bare array is ``x``. For memory nets a list of stories, each a `Story`, a dict
+        of the same form, or ``(sentences, question, answer, facts)``; or a mapping with a list for each number of a task. A
+        ``turing-machine`` generates its sequences, and takes none.
+    valid, test : mapping of arrays, or stories, optional
+        Validation and test samples of their own, as ``data.valid`` and ``data.test``. Stories have ``test`` only.
     out : path, optional
         The run folder. Without it the run is kept as long as the returned `Run`.
     callbacks : iterable of Callback or functions
@@ -138,14 +144,7 @@ def train(
     (100, 2)
     """
     tables = _tables(config)
-    arrays = {}
-    named = dict(tables.get("data") or {})
-    for key, given in (("source", data), ("valid", valid), ("test", test)):
-        if given is None:
-            continue
-        name = named.setdefault(key, SOURCE if key == "source" else f"{SOURCE}.{key}")
-        arrays[name] = arrays_of(given, "data" if key == "source" else key)
-    tables["data"] = named
+    tables["data"], arrays = _sources(tables, data, valid, test)
     home = None
     if out is None:
         home = tempfile.TemporaryDirectory(prefix="matnet-")
@@ -167,6 +166,38 @@ def train(
     finally:
         events.end()
     return Run(out, _home=home)
+
+
+def _sources(
+    tables: Mapping[str, Any], data: Any, valid: Any, test: Any
+) -> tuple[dict[str, Any], dict[str, dict[str, Array] | list[PyTask]]]:
+    """The table ``data``, and what stands for the files that it names."""
+    table = tables.get("data") or {}
+    if not isinstance(table, Mapping):
+        raise ValueError(f"config: data is {type(table).__name__}; a table expected")
+    named, given = dict(table), {"data": data, "valid": valid, "test": test}
+    if all(value is None for value in given.values()):
+        return named, {}
+    kind = (tables.get("model") or {}).get("kind")
+    keys = _native.keys(kind)[0] if isinstance(kind, str) and kind in kinds() else []
+    if "sequences_per_epoch" in keys:
+        name = next(name for name, value in given.items() if value is not None)
+        raise ValueError(f"{name}: a {kind} generates its own data; leave it out")
+    if "tasks" in keys:
+        if data is None or valid is not None:
+            wrong = "data: stories to train on expected" if data is None else "valid: drawn from data; leave it out"
+            raise ValueError(
+                f"{wrong} (a {kind} takes data and test; data.split.valid says how many are for validation)"
+            )
+        name = named.setdefault("source", SOURCE)
+        return named, {name: tasks_of(data, test, str(name))}
+    arrays: dict[str, dict[str, Array] | list[PyTask]] = {}
+    for argument, value in given.items():
+        if value is not None:
+            key = "source" if argument == "data" else argument
+            name = named.setdefault(key, SOURCE if key == "source" else f"{SOURCE}.{key}")
+            arrays[name] = {**arrays_of(value, argument)}
+    return named, arrays
 
 
 def _tables(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
@@ -306,15 +337,13 @@ class Run:
     def predictor(self) -> _native.Predictor:
         """The net itself, with the weights of the best epoch."""
         if self._net is None:
-            best = self.folder / "best.safetensors"
-            name = best.name if best.exists() else "last.safetensors"
-            self._net = _native.Predictor.load(os.fspath(self.folder), name)
+            self._net = _native.Predictor.load(os.fspath(self.folder), weights_file(self.folder))
         return self._net
 
     @property
     def classes(self) -> list[str]:
-        """The names of the classes; empty without classes."""
-        names: list[str] = self.metadata.get("classes", [])
+        """The names of the classes, for memory nets all words; empty without classes."""
+        names: list[str] = self.metadata.get("classes") or self.metadata.get("words", [])
         return names
 
     @property
@@ -346,9 +375,10 @@ class Run:
 
         Parameters
         ----------
-        data : array, list of arrays, mapping of arrays, or path
+        data : array, list of arrays, mapping of arrays, stories, or path
             Matrices ``[n, rows, cols]``, sequences ``[n, time, rows, cols]``, a list of sequences of different lengths; a graph
-            as a mapping with ``features`` and ``edges``; or a file, a folder, or the name of a dataset.
+            as a mapping with ``features`` and ``edges``; stories as in `train`, their questions with or without answers; or a
+            file, a folder, or the name of a dataset.
         lengths : array of int, optional
             The steps of each sequence, where they are padded.
         hidden : str, optional
@@ -361,11 +391,15 @@ class Run:
         Returns
         -------
         numpy.ndarray
-            Probabilities ``[n, classes]``, values ``[n, k]``, or matrices.
+            Probabilities ``[n, classes]``, values ``[n, k]``, or matrices. For stories the probabilities of all words, of which
+            `classes` has the names, for each question.
         """
         threads = n_threads(n_jobs)
         if isinstance(data, (str, os.PathLike)):
             return self.predictor.predict_source(os.fspath(data), {}, None, threads)[0][0]
+        if "words" in self.metadata:
+            tasks = tasks_of(data, None, SOURCE)
+            return self.predictor.predict_source(SOURCE, {SOURCE: tasks}, None, threads)[0][0]
         if isinstance(data, Mapping) and "x" not in data:
             arrays = arrays_of(data)
             return self.predictor.predict_source(SOURCE, {SOURCE: arrays}, None, threads)[0][0]
@@ -379,6 +413,21 @@ class Run:
             inputs = floats(data, "data")
         steps = [] if lengths is None else length_list(lengths, "lengths")
         return self.predictor.predict(inputs, steps, hidden or "predictions", batch_size, threads)[0]
+
+    def export_onnx(self, path: str | os.PathLike[str], *, lengths: bool | None = None) -> None:
+        """Write the net as an ONNX file, as ``matnet export`` does.
+
+        The file takes raw inputs and gives what `predict` gives; all preprocessing is part of it.
+
+        Parameters
+        ----------
+        path : path
+            The file. One that is there is replaced.
+        lengths : bool, optional
+            Whether the file has an input ``lengths``. By default nets have one that were trained on sequences of different
+            lengths.
+        """
+        _native.export_onnx(os.fspath(self.folder), weights_file(self.folder), os.fspath(path), lengths)
 
     def save(self, folder: str | os.PathLike[str]) -> Run:
         """Copy the run to another folder, which must not exist yet.
@@ -412,6 +461,12 @@ class Run:
             return f"<table>{rows}</table>"
         # In a frame of its own the page's styles stay its own.
         return f'<iframe srcdoc="{html.escape(report)}" style="width:100%;height:36em;border:0"></iframe>'
+
+
+def weights_file(folder: str | os.PathLike[str]) -> str:
+    """The best weights of a run, or the last where it was interrupted before the first epoch was over."""
+    best = os.path.exists(os.path.join(folder, "best.safetensors"))
+    return "best.safetensors" if best else "last.safetensors"
 
 
 def length_list(value: Any, name: str) -> list[int]:

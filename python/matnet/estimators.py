@@ -73,8 +73,7 @@ class _Samples(Net):
         *,
         reset: bool = True,
         data: dict[str, Any] | None = None,
-        train: dict[str, Any] | None = None,
-        from_files: dict[str, bytes] | None = None,
+        partial: bool = False,
     ) -> Self:
         arrays = self._x(X, reset=reset)
         if y is None:
@@ -93,7 +92,7 @@ class _Samples(Net):
             others = self._x(eval_set[0], reset=False)
             others |= self._y(eval_set[1], others["x"], reset=False)[0]
         about = {"target": self._target, **(data or {})}
-        self._train(kind, {**arrays, **targets}, others, data=about, train=train, from_files=from_files)
+        self._train(kind, {**arrays, **targets}, others, data=about, partial=partial)
         return self
 
     def _predicted(self, X: Any, wanted: str = "predictions") -> npt.NDArray[np.float32]:
@@ -176,9 +175,11 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
         return self._learn(X, y, sample_weight, eval_set)
 
     def partial_fit(self: Self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Train one more epoch, on these samples, from the weights there are.
+        """Train one more epoch, on these samples.
 
-        The optimizer starts anew each time. Inputs are not scaled: `scale` would change from call to call.
+        Weights, moments of the optimizer, learning rate schedule and random numbers go on from call to call: on the same samples,
+        `epochs` calls give what `fit` gives. `epochs` is the length of the schedule. Inputs are not scaled: `scale` would change
+        from call to call.
 
         Parameters
         ----------
@@ -194,15 +195,15 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
         self
             The estimator.
         """
-        before = getattr(self, "_files", None)
-        refuse_scale(self)
-        if before is None and classes is not None:
+        refuse_fitted_transforms(self)
+        first = not hasattr(self, "_files")
+        if first and classes is not None:
             whole = np.unique(as_array(classes, "classes"))
             self.classes_, self._target = whole, "class"
             x = self._x(X, reset=True)["x"]
             self._input_shape = tuple(x.shape[2:] if self._sequences else x.shape[1:])
-            return self._learn(X, y, sample_weight, None, reset=False, train={"epochs": 1})
-        return self._learn(X, y, sample_weight, None, reset=before is None, train={"epochs": 1}, from_files=before)
+            first = False
+        return self._learn(X, y, sample_weight, None, reset=first, partial=True)
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict the probability of every class.
@@ -310,9 +311,11 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         return self._learn(X, y, sample_weight, eval_set)
 
     def partial_fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train one more epoch, on these samples, from the weights there are.
+        """Train one more epoch, on these samples.
 
-        The optimizer starts anew each time. Neither inputs nor targets are scaled.
+        Weights, moments of the optimizer, learning rate schedule and random numbers go on from call to call: on the same samples,
+        `epochs` calls give what `fit` gives with ``scale_target=False``. `epochs` is the length of the schedule. Inputs are not
+        scaled, and targets only as `fit` has scaled them before.
 
         Parameters
         ----------
@@ -326,18 +329,15 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         self
             The estimator.
         """
-        refuse_scale(self)
-        before = getattr(self, "_files", None)
-        reset = before is None
+        refuse_fitted_transforms(self)
         return self._learn(
             X,
             y,
             sample_weight,
             None,
-            reset=reset,
+            reset=not hasattr(self, "_files"),
             data={"scale_target": False} if as_array(y, "y").ndim <= 2 else None,
-            train={"epochs": 1},
-            from_files=before,
+            partial=True,
         )
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -383,12 +383,17 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         return float(r2_score(target, predicted, sample_weight=sample_weight))
 
 
-def refuse_scale(net: Any) -> None:
-    """Fail if a scale would be fitted to every part of the data anew."""
-    if getattr(net, "scale", None) not in (None, "none"):
-        raise ValueError(
-            "scale: partial_fit would fit it to every part anew; scale the data before, with StandardScaler"
-        )
+def refuse_fitted_transforms(net: Any) -> None:
+    """Fail if something would be fitted to every part of the data anew."""
+    for name, harmless, instead in (
+        ("scale", ("none",), "scale the data before, with StandardScaler"),
+        ("missing", ("error", "zero"), "fill the data before, with SimpleImputer"),
+        ("scale_target", (False,), "scale the targets before, or begin with fit"),
+    ):
+        value = getattr(net, name, None)
+        scaled = name == "scale_target" and hasattr(net, "_files") and net.config_["data"].get(name)
+        if value is not None and value not in harmless and not scaled:
+            raise ValueError(f"{name}: partial_fit would fit it to every part anew; {instead}")
 
 
 class MatrixClassifier(_parameters.MatrixClassifierParameters, _Classifier):
@@ -563,10 +568,39 @@ class MatrixAutoEncoder(
             The estimator.
         """
         arrays = self._x(X, reset=True)
+        return self._encode(arrays, sample_weight, None if eval_set is None else self._x(eval_set, reset=False))
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MatrixAutoEncoder:
+        """Train one more epoch, on these matrices.
+
+        Weights, moments of the optimizer, learning rate schedule and random numbers go on from call to call. Inputs are not
+        scaled.
+
+        Parameters
+        ----------
+        X : array-like
+            The matrices.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample in the loss.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        refuse_fitted_transforms(self)
+        arrays = self._x(X, reset=not hasattr(self, "_files"))
+        return self._encode(arrays, sample_weight, None, partial=True)
+
+    def _encode(
+        self, arrays: dict[str, Array], sample_weight: Any, eval_arrays: Any, *, partial: bool = False
+    ) -> MatrixAutoEncoder:
         weight = _inputs.weights(sample_weight, len(arrays["x"]))
         if weight is not None:
             arrays["weight"] = weight
-        self._train("autoencoder", arrays, None if eval_set is None else self._x(eval_set, reset=False))
+        self._train("autoencoder", arrays, eval_arrays, partial=partial)
         code = self._predict_arrays(arrays["x"][:1], [], "code")
         self._code_shape = code.shape[1:]
         return self

@@ -1,8 +1,8 @@
-//! NumPy arrays to ours, and back. Python has made them contiguous, in the machine's byte order, and of one of a few types.
+//! NumPy arrays and stories to ours, and arrays back. Python has made them contiguous, in the machine's byte order, and of one of a few types.
 
 use matnet_data::format::npz::Npz;
 use matnet_data::format::raw::{RawArray, RawValues};
-use matnet_data::{Array, catalog::Cache};
+use matnet_data::{Array, QaTask, Question, Story, StoryData, catalog::Cache};
 use numpy::{Element, PyArray, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,13 +10,24 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::error;
 
-/// Several sets of arrays, by the name of the source that they stand for.
+/// A story: its sentences, and for each question the text, the answer, how many sentences come before it, and the supporting ones.
+type PyStory = (Vec<String>, Vec<(String, String, usize, Vec<usize>)>);
+
+/// A question-answering task: number, name, stories to train on and to test on.
+type PyTask = (usize, String, Vec<PyStory>, Vec<PyStory>);
+
+/// Several sets of arrays, or lists of tasks on stories, by the name of the source that they stand for.
 pub fn cache(sources: &Bound<'_, PyDict>, root: Option<&str>) -> PyResult<Cache> {
     let mut cache = match root {
         Some(root) => Cache::new(root),
         None => Cache::standard().map_err(error::of_data)?,
     };
     for (name, arrays) in sources {
+        if let Ok(tasks) = arrays.extract::<Vec<PyTask>>() {
+            let data = StoryData { tasks: tasks.into_iter().map(task).collect(), missing: Vec::new() };
+            cache = cache.with_stories(&name.extract::<String>()?, data).map_err(error::of_data)?;
+            continue;
+        }
         let mut npz = Npz::new(name.extract::<String>()?);
         for (key, array) in arrays.cast::<PyDict>()? {
             npz.insert(&key.extract::<String>()?, raw(&array)?);
@@ -24,6 +35,16 @@ pub fn cache(sources: &Bound<'_, PyDict>, root: Option<&str>) -> PyResult<Cache>
         cache = cache.with_arrays(npz);
     }
     Ok(cache)
+}
+
+fn task((number, name, train, test): PyTask) -> QaTask {
+    let stories = |all: Vec<PyStory>| all.into_iter().map(story).collect();
+    QaTask { number, name, train: stories(train), test: stories(test) }
+}
+
+fn story((sentences, questions): PyStory) -> Story {
+    let question = |(text, answer, after, facts)| Question { text, answer, after, facts };
+    Story { sentences, questions: questions.into_iter().map(question).collect() }
 }
 
 /// An array of any type.

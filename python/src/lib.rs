@@ -12,12 +12,12 @@ mod threads;
 mod train;
 
 use matnet_train::config::{TrainConfig, keys_of};
-use matnet_train::registry;
+use matnet_train::{Run, registry};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-// As in the `matnet` command: large tensors come and go with every step; the system's allocator returns their pages each time.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: matnet_alloc::MiMalloc = matnet_alloc::MiMalloc;
 
 /// Runs the command `matnet`; returns its exit code.
 #[pyfunction]
@@ -37,6 +37,38 @@ fn template(kind: &str) -> PyResult<String> {
     Ok(registry::get(kind).map_err(error::to_python)?.template())
 }
 
+/// How long memory that lies idle is kept, in milliseconds.
+#[pyfunction]
+fn memory_kept_for() -> std::ffi::c_long {
+    matnet_alloc::kept_for()
+}
+
+/// Writes a trained net as ONNX.
+#[pyfunction]
+#[pyo3(signature = (folder, weights, path, lengths = None))]
+fn export_onnx(
+    py: Python<'_>,
+    folder: &str,
+    weights: &str,
+    path: &str,
+    lengths: Option<bool>,
+) -> PyResult<()> {
+    let mut options = matnet_onnx::Options::default();
+    options.lengths = lengths;
+    let pool = threads::pool(None)?;
+    py.detach(|| {
+        threads::run(&pool, || {
+            // What cannot be written as ONNX is an answer, what goes wrong an error.
+            match matnet_onnx::write(path.as_ref(), &Run::at(folder), weights, &options) {
+                Ok(()) => Ok(None),
+                Err(matnet_onnx::Error::Refused(what)) => Ok(Some(what)),
+                Err(matnet_onnx::Error::Run(error)) => Err(error),
+            }
+        })
+    })?
+    .map_or(Ok(()), |what| Err(PyValueError::new_err(what)))
+}
+
 /// The keys of `[data]`, `[model]` and `[train]` for a kind of net.
 #[pyfunction]
 fn keys(kind: &str) -> PyResult<(Vec<&'static str>, Vec<&'static str>, Vec<&'static str>)> {
@@ -46,12 +78,15 @@ fn keys(kind: &str) -> PyResult<(Vec<&'static str>, Vec<&'static str>, Vec<&'sta
 
 #[pymodule(gil_used = true)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    matnet_alloc::keep_freed_memory();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<predictor::Predictor>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(kinds, module)?)?;
     module.add_function(wrap_pyfunction!(template, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
+    module.add_function(wrap_pyfunction!(export_onnx, module)?)?;
+    module.add_function(wrap_pyfunction!(memory_kept_for, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(train::check, module)?)?;
     Ok(())

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-use matnet_data::catalog::Cache;
 use matnet_train::run::Score;
-use matnet_train::{Document, Event, Observer, Options, Outcome, Planner, Run};
+use matnet_train::{Document, Event, Observer, Options, Planner, Run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -114,10 +113,12 @@ pub fn check(
 /// Trains in a folder, or resumes there. Returns the result as JSON, `None` if the observer stopped it, and whether the run had been
 /// finished before.
 ///
+/// With `partial` it trains one epoch in a new folder, on from the run in the folder `before`, if there is one.
+///
 /// `observer` has the methods `begin`, `step` and `epoch`; an epoch that answers `False` stops the training, as do exceptions.
 #[pyfunction]
 #[pyo3(signature = (config, arrays, folder, *, observer = None, report = true, fresh = false, extend = false, save_every = 30,
-                    threads = None, cache = None))]
+                    threads = None, cache = None, partial = false, before = None))]
 #[allow(clippy::too_many_arguments)] // Keywords of one Python function.
 pub fn train(
     py: Python<'_>,
@@ -131,6 +132,8 @@ pub fn train(
     save_every: u64,
     threads: Option<usize>,
     cache: Option<&str>,
+    partial: bool,
+    before: Option<&str>,
 ) -> PyResult<(Option<String>, bool)> {
     let (document, cache) = (document(config)?, arrays::cache(arrays, cache)?);
     let pool = threads::pool(threads)?;
@@ -140,7 +143,7 @@ pub fn train(
         .with_save_every(Duration::from_secs(save_every));
     let (stop, (sender, receiver)) = (AtomicBool::new(false), mpsc::channel());
     let reporter = Reporter { stop: &stop, sender, heard: observer.is_some(), reported: Instant::now() };
-    let run = Run::at(folder);
+    let (run, before) = (Run::at(folder), before.map(Run::at));
     let observer = observer.map(Bound::unbind);
     let mut raised: Option<PyErr> = None;
     let (raised_by, stop_flag) = (&mut raised, &stop);
@@ -149,7 +152,17 @@ pub fn train(
             let work = || {
                 // The other end closes with this one, which is how the caller knows that the work is done.
                 let mut reporter = reporter;
-                threads::run(&pool, || train_in(&run, &document, &cache, &options, fresh, &mut reporter))
+                threads::run(&pool, || {
+                    let plan = Planner::default().plan(&document, &cache)?;
+                    plan.check()?;
+                    if fresh {
+                        run.clear()?;
+                    }
+                    match partial {
+                        true => plan.partial_fit(&run, before.as_ref(), &options, &mut reporter),
+                        false => plan.train(&run, &options, &mut reporter),
+                    }
+                })
             };
             let training = scope.spawn(work);
             loop {
@@ -187,23 +200,6 @@ pub fn train(
             Ok((serde_json::to_string(&outcome.result).ok(), outcome.was_finished))
         }
     }
-}
-
-/// Plans and trains.
-fn train_in(
-    run: &Run,
-    document: &Document,
-    cache: &Cache,
-    options: &Options,
-    fresh: bool,
-    observer: &mut dyn Observer,
-) -> matnet_train::Result<Outcome> {
-    let plan = Planner::default().plan(document, cache)?;
-    plan.check()?;
-    if fresh {
-        run.clear()?;
-    }
-    plan.train(run, options, observer)
 }
 
 /// Hands an event to Python.

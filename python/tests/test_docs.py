@@ -17,11 +17,16 @@ MODULES = [
     "matnet.estimators",
     "matnet._graph",
     "matnet._series",
+    "matnet._stories",
+    "matnet.torch",
 ]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_run(name):
+    if name == "matnet.torch":
+        needs("torch")
+        needs("safetensors")
     done = doctest.testmod(importlib.import_module(name))
     assert done.failed == 0 and done.attempted > 0
 

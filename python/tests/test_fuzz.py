@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import matnet
 from matnet import _native
 from matnet._arrays import arrays_of, floats
+from matnet._stories import tasks_of
 
 #: 10,000 cases in all by default; they share one trained net, and training is a single small step.
 CASES = int(os.environ.get("MATNET_FUZZ_CASES", "10000"))
@@ -48,7 +49,7 @@ anything = st.one_of(
 views = arrays.map(lambda array: array.T[..., ::-1] if array.ndim else array)
 
 mode = settings(
-    max_examples=CASES // 5,
+    max_examples=-(-CASES // 6),
     deadline=None,
     database=None,
     derandomize=True,
@@ -126,3 +127,30 @@ def test_config(model):
 def test_fit(x, y, weight):
     quick = matnet.MatrixClassifier(hidden=(2, 2), epochs=1, random_state=0, n_jobs=1)
     tried(lambda: quick.fit(x, y, sample_weight=weight))
+
+
+story = st.one_of(
+    st.tuples(nested, nested),
+    st.tuples(st.lists(st.text(max_size=9), max_size=3), st.text(max_size=9), st.text(max_size=4), nested),
+    st.fixed_dictionaries(
+        {
+            "sentences": nested,
+            "questions": st.lists(st.dictionaries(st.sampled_from(["text", "answer", "after", "facts"]), leaves)),
+        }
+    ),
+)
+
+
+@mode
+@given(
+    st.one_of(
+        anything,
+        st.lists(story, max_size=4),
+        st.dictionaries(st.integers(-1, 3), st.lists(story, max_size=2), max_size=2),
+    )
+)
+def test_stories(data):
+    config = (
+        '{"data": {"source": "a"}, "model": {"kind": "end-to-end-memory", "embedding_dim": 2}, "train": {"epochs": 1}}'
+    )
+    tried(lambda: _native.check(config, {"a": tasks_of(data, None, "a")}))

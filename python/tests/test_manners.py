@@ -124,6 +124,12 @@ def test_predict_copies_the_input_once():
     assert peak < many.nbytes + 4 * 10_000 * 2 * 8
 
 
+def test_the_allocator_is_set_as_in_the_command():
+    from matnet import _native
+
+    assert _native.memory_kept_for() == int(os.environ.get("MIMALLOC_PURGE_DELAY", "10000"))
+
+
 def test_quiet_in_pipelines(capfd):
     matnet.MatrixClassifier(epochs=2, random_state=0).fit(X, Y)
     shown = capfd.readouterr()

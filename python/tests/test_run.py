@@ -64,7 +64,7 @@ def test_graphs(kind):
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_nets_whose_data_are_no_arrays(kind):
+def test_nets_on_generated_data(kind):
     import tomllib
 
     config = tomllib.loads(matnet.new(kind))

@@ -6,9 +6,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use matnet_bench::BenchError;
 
-// As in the `matnet` command: large tensors come and go with every step; the system's allocator returns their pages each time.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: matnet_alloc::MiMalloc = matnet_alloc::MiMalloc;
 
 /// Time the nets of the benchmark table on this machine
 #[derive(Parser)]
@@ -27,7 +26,7 @@ struct BenchArgs {
 }
 
 fn main() -> ExitCode {
-    keep_freed_memory();
+    matnet_alloc::keep_freed_memory();
     let args = BenchArgs::parse();
     let outcome = match args.worker {
         true => matnet_bench::worker().map_err(BenchError::Io),
@@ -50,11 +49,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// As in the `matnet` command: memory stays at hand for ten seconds.
-fn keep_freed_memory() {
-    const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
-    // SAFETY: no other thread runs yet.
-    unsafe { libmimalloc_sys::mi_option_set_default(PURGE_DELAY, 10_000) }
 }

@@ -12,8 +12,7 @@ pub fn peak() -> f64 {
 
 /// Returns to the system what the allocator holds but nobody uses, such as what loading took.
 pub fn release() {
-    // SAFETY: it may be called at any time, from any thread.
-    unsafe { libmimalloc_sys::mi_collect(true) }
+    matnet_alloc::release();
 }
 
 /// Resets the peak; without the permission it stays that of the whole process.

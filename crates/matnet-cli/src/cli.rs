@@ -116,7 +116,7 @@ pub enum Command {
                       matnet new seq2seq | less"
     )]
     New(New),
-    /// Datasets: list, fetch, verify, show
+    /// Datasets: list, fetch, verify, show, pack
     #[command(
         subcommand,
         after_help = "Example:\n  matnet data fetch mnist && matnet data show mnist --png mnist.png"
@@ -185,6 +185,9 @@ pub struct Serve {
     /// MiB of a request, at most
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_body: u32,
+    /// MiB of all requests that are being answered; further ones are answered with 503
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_bodies: u32,
     /// Open connections, at most; further ones are answered with 503
     #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_connections: u32,
@@ -484,8 +487,10 @@ pub enum Data {
                       matnet data fetch --all --cache /big/disk"
     )]
     Fetch(Fetch),
-    /// Check the checksums of what is in the cache
-    #[command(after_help = "Examples:\n  matnet data verify\n  matnet data verify mnist")]
+    /// Check the checksums of what is in the cache, or of packed graphs
+    #[command(
+        after_help = "Examples:\n  matnet data verify\n  matnet data verify mnist\n  matnet data verify papers.packed"
+    )]
     Verify(Verify),
     /// Describe a dataset or a file of your own: sizes, classes, ranges, degrees, pictures
     #[command(
@@ -494,6 +499,50 @@ pub enum Data {
                       Examples:\n  matnet data show digits\n  matnet data show mine.npz --png mine.png"
     )]
     Show(Show),
+    /// Pack a graph into a folder that trains by mini-batches without being read into memory
+    #[command(
+        after_help = "Edges may be larger than memory: they are sorted in pieces on the disk of --out, which needs room for about 24 bytes \
+                      per edge beside the result. SOURCE is a folder with edges.* (.npy [m, 2], .csv, .txt, .parquet, …) and features.npy or \
+                      nodes.*, and perhaps labels.npy, relations.npy, train.npy, valid.npy, test.npy; or an .npz with such arrays; or a \
+                      table of nodes with --edges; or a dataset's name. data.source then names the packed folder. A pack that is killed leaves \
+                      nothing under its name; the same command starts again.\n\n\
+                      Examples:\n  matnet data pack mygraph/ --out mygraph.packed\n  \
+                      matnet data pack nodes.csv --edges edges.csv --out g.packed --memory 256\n  \
+                      matnet data pack features.npy --edges edges.npy --out g.packed --order rcm\n  \
+                      matnet data pack cora --out cora.packed"
+    )]
+    Pack(Pack),
+}
+
+/// `matnet data pack`
+#[derive(Debug, Args)]
+pub struct Pack {
+    /// A folder with edges and nodes, an .npz, a file of nodes, or a dataset's name
+    #[arg(value_name = "SOURCE")]
+    pub source: String,
+    /// The edges, where SOURCE is a file of nodes
+    #[arg(long, value_name = "FILE")]
+    pub edges: Option<PathBuf>,
+    /// The folder to write
+    #[arg(long, short, value_name = "DIR")]
+    pub out: PathBuf,
+    /// The order of the nodes in the files: natural (that of the source) or rcm (reverse Cuthill–McKee, neighbours close together)
+    #[arg(long, value_name = "ORDER", default_value = "natural", value_parser = ["natural", "rcm"])]
+    pub order: String,
+    /// The first node of an edge aggregates from the second only; with names, in these relations
+    #[arg(long, value_name = "RELATION", num_args = 0.., value_delimiter = ',', require_equals = true)]
+    pub directed: Option<Vec<String>>,
+    /// MiB of edges that are sorted at once
+    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub memory: u32,
+    /// Replace a packed graph that stands there
+    #[arg(long)]
+    pub force: bool,
+    /// Print only the result
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// `matnet data list`
@@ -527,7 +576,7 @@ pub struct Fetch {
 /// `matnet data verify`
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// Only these; without a name, everything that is there
+    /// Only these datasets, or folders of packed graphs; without a name, every dataset that is there
     pub names: Vec<String>,
     #[command(flatten)]
     pub cache: CacheArgs,

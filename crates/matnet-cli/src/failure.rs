@@ -7,13 +7,8 @@ use std::io;
 macro_rules! say {
     ($($arg:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), "{}", $crate::failure::printable(&format!($($arg)*)));
+        let _ = writeln!(std::io::stderr(), "{}", $crate::screen::printable(&format!($($arg)*)));
     }};
-}
-
-/// Text without control characters but line breaks: names of files and classes must not move the cursor or change colours.
-pub fn printable(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() && letter != '\n' { '�' } else { letter }).collect()
 }
 
 /// Why a command did not succeed.

@@ -14,6 +14,7 @@ pub mod failure;
 pub mod interrupt;
 mod picture;
 pub mod progress;
+pub mod screen;
 pub mod together;
 
 use std::process::ExitCode;
@@ -31,8 +32,12 @@ pub fn main_from<I: IntoIterator<Item = T>, T: Into<std::ffi::OsString> + Clone>
     let cli = match cli::Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help goes to standard output; whoever read it may be gone.
-            let _ = error.print();
+            // Help goes to standard output; whoever read it may be gone. An error repeats what was typed.
+            let plain = error.to_string();
+            match screen::printable(&plain) == plain {
+                true => drop(error.print()),
+                false => say!("{}", plain.trim_end()),
+            }
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
@@ -51,6 +56,7 @@ pub fn parse<I: IntoIterator<Item = T>, T: Into<std::ffi::OsString> + Clone>(
         cli::Command::Train(train) => train.overrides.set,
         cli::Command::Compare(compare) => compare.overrides.set,
         cli::Command::Inspect(inspect) => inspect.overrides.set,
+        cli::Command::Tune(tune) => tune.overrides.set,
         _ => Vec::new(),
     })
 }

@@ -43,6 +43,8 @@ fn every_command_notices_an_edited_config() {
         &["report", "run"],
         &["inspect", "run"],
         &["compare", "run", "run"],
+        &["export", "run", "--onnx", "run.onnx"],
+        &["serve", "run", "--listen", "127.0.0.1:0"],
     ] {
         let (code, _, err) = run(folder.path(), args);
         assert_eq!(code, 1, "{args:?}: {err}");
@@ -60,7 +62,17 @@ fn edited_results_splits_and_metrics_are_noticed() {
         let folder = tempfile::tempdir().unwrap();
         trained(folder.path());
         replace(&folder.path().join("run").join(file), from, to);
-        for args in [&["eval", "run"][..], &["report", "run"], &["compare", "run", "run"]] {
+        std::fs::write(folder.path().join("x.csv"), "0,1,2,3,4,5,6,7\n".repeat(8)).unwrap();
+        for args in [
+            &["eval", "run"][..],
+            &["report", "run"],
+            &["compare", "run", "run"],
+            &["inspect", "run"],
+            &["predict", "run", "--input", "x.csv", "--output", "-"],
+            &["export", "run", "--onnx", "run.onnx"],
+            &["serve", "run", "--listen", "127.0.0.1:0"],
+            &["train", "c.toml", "-q", "--out", "run"],
+        ] {
             let (code, _, err) = run(folder.path(), args);
             assert_eq!(code, 1, "{file} {args:?}: {err}");
             assert!(err.contains(file), "{file} {args:?}: {err}");

@@ -50,15 +50,14 @@ fn what_cannot_be_exported_is_refused() {
     let why =
         "error: run: lengths: a feedforward takes single matrices; only nets on sequences have lengths\n";
     assert_eq!(err, why);
-    let graph =
-        "[data]\nsource = 'citations'\n[model]\nkind = 'chebyshev'\nhidden = [2]\n[train]\nepochs = 1\n";
+    let graph = "[data]\nsource = 'citations'\n[model]\nkind = 'chebyshev'\nhidden = [2]\nlambda_max = 'estimated'\n[train]\nepochs = 1\n";
     std::fs::write(folder.path().join("graph.toml"), graph).unwrap();
     let (code, _, err) = run(folder.path(), &["train", "graph.toml", "--quiet", "--out", "graph"]);
     assert_eq!(code, 0, "{err}");
     let err = refused(&["graph", "--onnx", "kept.onnx"]);
     assert_eq!(
         err,
-        "error: graph: a chebyshev cannot be exported to ONNX; nets on matrices and sequences can, and of those on graphs gcn\n"
+        "error: graph: this chebyshev cannot be exported to ONNX: lambda_max = \"estimated\" iterates on each graph, and only a net with \"two\" can be exported\n"
     );
     let (code, _, err) = run(folder.path(), &["export", "nothing", "--onnx", "kept.onnx"]);
     assert!(code == 1 && err.contains("nothing: there is no run here"), "{code}: {err}");
@@ -89,5 +88,5 @@ fn templates_predict_alike_in_onnx_runtime() {
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.ends_with("6 cases, 0 failed\n"), "{text}");
+    assert!(text.ends_with("9 cases, 0 failed\n"), "{text}");
 }

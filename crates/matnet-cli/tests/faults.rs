@@ -21,7 +21,9 @@ fn failing(folder: &Path, args: &[&str], operation: usize, kind: &str) -> (i32, 
 fn fail_each(folder: &Path, args: &[&str], check: impl Fn(usize)) -> usize {
     let fail =
         |operation| failing(folder, args, operation, if operation % 2 == 0 { "permission" } else { "space" });
-    each(fail, "(injected)", check)
+    let operations = each(fail, "(injected)", check);
+    println!("{args:?}: each of {operations} file operations failed in turn");
+    operations
 }
 
 /// Fails each large allocation of a command in turn.
@@ -31,7 +33,9 @@ fn starve_each(folder: &Path, args: &[&str], check: impl Fn(usize)) -> usize {
         let output = command.env("MATNET_FAIL_ALLOCATION_AT", allocation.to_string()).output().unwrap();
         (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    each(fail, "not enough memory", check)
+    let allocations = each(fail, "not enough memory", check);
+    println!("{args:?}: each of {allocations} allocations failed in turn");
+    allocations
 }
 
 fn each(fail: impl Fn(usize) -> (i32, String), wanted: &str, check: impl Fn(usize)) -> usize {
@@ -62,11 +66,17 @@ fn a_training_survives_every_failing_file_operation() {
     same(&folder.path().join("whole/matrix"), &folder.path().join("hurt/matrix"));
     // A fresh folder for each, and then the command once more.
     for operation in 1..=operations {
-        let _ = std::fs::remove_dir_all(folder.path().join("hurt"));
-        failing(folder.path(), &train("hurt"), operation, "space");
-        let (code, _, said) = run(folder.path(), &train("hurt"));
-        assert_eq!(code, 0, "after operation {operation}: {said}");
-        same(&folder.path().join("whole/matrix"), &folder.path().join("hurt/matrix"));
+        for kind in ["space", "permission", "short"] {
+            let _ = std::fs::remove_dir_all(folder.path().join("hurt"));
+            let (code, said) = failing(folder.path(), &train("hurt"), operation, kind);
+            // A short write is no failure: the rest is written by the next one.
+            assert_eq!(code, i32::from(kind != "short"), "operation {operation} {kind}: {said}");
+            if kind != "short" {
+                let (code, _, said) = run(folder.path(), &train("hurt"));
+                assert_eq!(code, 0, "after operation {operation} {kind}: {said}");
+            }
+            same(&folder.path().join("whole/matrix"), &folder.path().join("hurt/matrix"));
+        }
     }
 }
 
@@ -98,7 +108,44 @@ fn predictions_are_whole_or_were_never_there() {
         assert_eq!((text.as_str(), count()), ("before", files), "operation {operation}");
     });
     assert!(operations >= 4, "{operations} operations");
-    assert!(std::fs::read_to_string(folder.path().join("y.csv")).unwrap().starts_with("file,class,"));
+    let whole = std::fs::read_to_string(folder.path().join("y.csv")).unwrap();
+    assert!(whole.starts_with("file,class,"));
+    for operation in 1..=operations {
+        assert_eq!(failing(folder.path(), &args, operation, "short").0, 0, "operation {operation}");
+        assert_eq!(std::fs::read_to_string(folder.path().join("y.csv")).unwrap(), whole);
+    }
+}
+
+/// What other commands write: a template, a report, an exported net, the choice of a search.
+#[test]
+fn other_outputs_are_whole_or_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = format!("{SMALL}[search]\nmodel.hidden = [[3, 3], [4, 4]]\n");
+    std::fs::write(folder.path().join("s.toml"), config).unwrap();
+    std::fs::write(folder.path().join("c.toml"), SMALL).unwrap();
+    assert_eq!(run(folder.path(), &["train", "c.toml", "-q", "--out", "run"]).0, 0);
+    std::fs::remove_file(folder.path().join("run/report.html")).unwrap();
+    for (args, output) in [
+        (&["new", "gcn", "--force", "--out", "new.toml"][..], "new.toml"),
+        (&["report", "run"], "run/report.html"),
+        (&["export", "run", "-q", "--onnx", "net.onnx"], "net.onnx"),
+    ] {
+        let path = folder.path().join(output);
+        std::fs::write(&path, "before").unwrap();
+        let operations = fail_each(folder.path(), args, |operation| {
+            assert_eq!(std::fs::read(&path).unwrap(), b"before", "{args:?}, operation {operation}");
+        });
+        assert!(operations >= 3, "{args:?}: {operations} operations");
+        assert_ne!(std::fs::read(&path).unwrap(), b"before");
+    }
+    let tune = |out: &'static str| ["tune", "s.toml", "-q", "--trials", "2", "--out", out];
+    assert_eq!(run(folder.path(), &tune("whole")).0, 0);
+    let operations = fail_each(folder.path(), &tune("hurt"), |_| {});
+    assert!(operations >= 10, "{operations} operations");
+    for file in ["best.toml", "trials.csv"] {
+        let of = |out: &str| std::fs::read_to_string(folder.path().join(out).join(file)).unwrap();
+        assert_eq!(of("hurt"), of("whole"), "{file}");
+    }
 }
 
 #[test]

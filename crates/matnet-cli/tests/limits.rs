@@ -66,10 +66,10 @@ fn a_file_system_without_locks_is_an_error_unless_the_user_knows_better() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("c.toml"), SMALL).unwrap();
     let args = ["train", "c.toml", "-q", "--out", "run"];
-    // The folder, the lock file, the lock.
+    // The config, the folder, the lock file, the lock.
     let without = |more: Option<&str>| {
         let mut command = matnet(folder.path(), &args);
-        command.env("MATNET_FAIL_AT", "3");
+        command.env("MATNET_FAIL_AT", "4");
         command.envs(more.map(|name| (name, "1")));
         let output = command.output().unwrap();
         (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())

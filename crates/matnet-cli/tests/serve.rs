@@ -90,7 +90,7 @@ fn wrong_usage_is_told() {
     std::fs::write(folder.path().join("empty.txt"), "\n").unwrap();
     let (a, b) = (reference("feedforward-plain-matrix"), reference("memory-network-plain"));
     let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
-    let cases: [(&[&str], i32, &str); 8] = [
+    let cases: [(&[&str], i32, &str); 9] = [
         (&[], 2, "error: the following required arguments were not provided"),
         (&["none"], 1, "error: model none: none: there is no run here (no config.toml)\n"),
         (
@@ -101,6 +101,11 @@ fn wrong_usage_is_told() {
         (&[a, a], 2, "error: "),
         (&[b], 1, "error: model memory-network-plain: "),
         (&[a, "--listen", "here"], 2, "error: invalid value 'here' for '--listen <ADDRESS>'"),
+        (
+            &[a, "--max-bodies", "8"],
+            2,
+            "error: --max-bodies 8: one request may have 16 MiB (--max-body); at least as many for all expected\n",
+        ),
         (&[a, "--token-file", "none.txt"], 1, "error: none.txt: "),
         (
             &[a, "--token-file", "empty.txt"],

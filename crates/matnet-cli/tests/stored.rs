@@ -168,3 +168,95 @@ fn every_mistake_gets_one_clear_error() {
     assert!(err.contains("x.npy: says 14400 bytes follow, but only 14396 do"), "{err}");
     assert!(!folder.join("x").exists());
 }
+
+/// The samples of a folder as Parquet files of 25 rows in groups of 10, with the class as a column.
+fn shards(folder: &Path) {
+    use std::sync::Arc;
+
+    use parquet::basic::Compression;
+    use parquet::data_type::{FloatType, Int32Type};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    let x = npy::read(folder.join("data/x.npy")).unwrap().into_array(Path::new("x")).unwrap();
+    let y = npy::read(folder.join("data/y.npy")).unwrap().integers(Path::new("y")).unwrap();
+    let columns: String = (0..30).map(|at| format!("required float c{at}; ")).collect();
+    let schema = format!("message t {{ {columns} required int32 class; }}");
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let properties = Arc::new(properties);
+    std::fs::create_dir(folder.join("shards")).unwrap();
+    let all: Vec<usize> = (0..120).collect();
+    for (shard, rows) in all.chunks(25).enumerate() {
+        let file = File::create(folder.join(format!("shards/part-{shard}.parquet"))).unwrap();
+        let mut writer = SerializedFileWriter::new(file, schema.clone(), properties.clone()).unwrap();
+        for rows in rows.chunks(10) {
+            let mut group = writer.next_row_group().unwrap();
+            for at in 0..30 {
+                let column: Vec<f32> = rows.iter().map(|&row| x.sample(row)[at]).collect();
+                let mut writer = group.next_column().unwrap().unwrap();
+                writer.typed::<FloatType>().write_batch(&column, None, None).unwrap();
+                writer.close().unwrap();
+            }
+            let classes: Vec<i32> = rows.iter().map(|&row| y[row] as i32).collect();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<Int32Type>().write_batch(&classes, None, None).unwrap();
+            column.close().unwrap();
+            group.close().unwrap();
+        }
+        writer.close().unwrap();
+    }
+}
+
+/// Parquet files and the members of an `.npz` stay in their files like an `.npy`, and hold the same samples.
+#[test]
+fn shards_and_members_give_the_bits_of_samples_in_memory() {
+    let (_temporary, folder) = folder(false);
+    shards(&folder);
+    let mut writer = matnet_data::format::npz::NpzWriter::new(File::create(folder.join("data.npz")).unwrap());
+    for name in ["y", "x"] {
+        let bytes = std::fs::read(folder.join("data").join(format!("{name}.npy"))).unwrap();
+        writer.add(name, |out| out.write_all(&bytes)).unwrap();
+    }
+    writer.finish().unwrap();
+    config(&folder, "scale = 'standardize'\nshuffle_block = 10", "kind = 'feedforward'\nhidden = [4, 4]");
+    ok(&folder, &["train", "c.toml", "-q", "--out", "arrays"], "0");
+    let text = |run: &str, file: &str| std::fs::read_to_string(folder.join(run).join(file)).unwrap();
+    let table = ["--set", "data.target_column=class", "--set", "data.shape=[6,5]"];
+    let sources: [(&str, &[&str]); 3] =
+        [("data.npz", &[]), ("shards", &table), ("shards/part-?.parquet", &table)];
+    for (source, more) in sources {
+        let set = format!("data.source={source}");
+        for (out, above) in STREAM {
+            let args = ["train", "c.toml", "-q", "--fresh", "--out", out, "--set", &set];
+            ok(&folder, &[&args[..], more].concat(), above);
+        }
+        let [stored, loaded] = STREAM.map(|(out, _)| folder.join(out));
+        same(&stored, &loaded);
+        assert_eq!(text("stored", "metrics.csv"), text("arrays", "metrics.csv"), "{source}");
+        let eval = STREAM.map(|(_, above)| ok(&folder, &["eval", "stored", "--json"], above));
+        assert_eq!(eval[0], eval[1], "{source}");
+        let predict = ["predict", "stored", "-q", "--output", "-", "--input", source];
+        let expected = ["predict", "arrays", "-q", "--output", "-", "--input", "data"];
+        assert_eq!(ok(&folder, &predict, "0"), ok(&folder, &expected, "0"), "{source}");
+        ok(&folder, &["data", "show", source], "0");
+    }
+    // A shard with other columns, and one that is cut off.
+    let error = |above: &str| {
+        let set = ["--set", "data.source=shards", "--fresh"];
+        let mut command =
+            matnet(&folder, &[&["train", "c.toml", "-q", "--out", "x"], &set[..], &table].concat());
+        command.env("MATNET_STREAM_ABOVE", above);
+        let (code, _, err) = process::output(command);
+        assert!(code == 1 || code == 2, "{err}");
+        err
+    };
+    let path = folder.join("shards/part-3.parquet");
+    let whole = std::fs::read(&path).unwrap();
+    for cut in [whole.len() - 1, whole.len() / 2, 5] {
+        std::fs::write(&path, &whole[..cut]).unwrap();
+        for (_, above) in STREAM {
+            let err = error(above);
+            assert!(err.contains("part-3.parquet: is not a valid Parquet file"), "{err}");
+        }
+    }
+}

@@ -380,6 +380,48 @@ fn every_sample_is_in_the_test_split_of_one_fold() {
 }
 
 #[test]
+fn fewer_training_samples_leave_the_other_splits_alone() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let x = matrices(60, 1);
+    let y = x.chunks(12).map(|x| i64::from(x[0] > 0.0)).collect();
+    npz(
+        &folder.join("mine.npz"),
+        &[("x", Numbers::Floats(vec![60, 4, 3], x)), ("y", Numbers::Integers(vec![60], y))],
+    );
+    write(folder, "mine.toml", FEEDFORWARD);
+    let split = |train: &str| {
+        let set = format!("data.split.train={train}");
+        let out = format!("train-{train}");
+        let set = if train == "all" { "train.epochs=1" } else { &set };
+        trained(folder, &["mine.toml", "--out", &out, "--set", "train.epochs=1", "--set", set]);
+        let split = std::fs::read_to_string(folder.join(out).join("split.json")).unwrap();
+        let split: serde_json::Value = serde_json::from_str(&split).unwrap();
+        ["train", "valid", "test"].map(|name| split[name].as_array().unwrap().clone())
+    };
+    let [all, valid, test] = split("all");
+    let [ten, twenty] = [split("10"), split("20")];
+    assert_eq!((ten[0].len(), twenty[0].len()), (10, 20));
+    assert_eq!(split("0.5")[0].len(), all.len() / 2);
+    for (fewer, more) in [(&ten[0], &twenty[0]), (&twenty[0], &all)] {
+        assert!(fewer.iter().all(|sample| more.contains(sample)), "more samples contain the fewer");
+    }
+    assert_eq!([&ten[1], &ten[2], &twenty[1], &twenty[2]], [&valid, &test, &valid, &test]);
+    for (train, said) in [
+        (
+            "61",
+            format!("data.split.train: 61 training samples: must be 1 to {}, there are no more", all.len()),
+        ),
+        ("0", "data.split.train: 0; must be above 0".to_owned()),
+        ("1.5", "data.split.train: 1.5; a fraction below 1, or a whole number, expected".to_owned()),
+    ] {
+        let set = format!("data.split.train={train}");
+        let (code, _, err) = run(folder, &["train", "-q", "mine.toml", "--out", "x", "--set", &set]);
+        assert!(code == 2 && err.starts_with(&format!("error: {said}")), "{set}: {err}");
+    }
+}
+
+#[test]
 fn missing_values_are_filled_in_training_and_prediction() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();

@@ -69,6 +69,8 @@ pub fn describe(error: &std::io::Error) -> String {
             "grows larger than `ulimit -f` or the file system allows".to_owned()
         }
         (_, ErrorKind::OutOfMemory) => "not enough memory to read it".to_owned(),
+        // The number says nothing to anybody who does not know it by heart.
+        (Some(code), _) => error.to_string().replace(&format!(" (os error {code})"), ""),
         _ => error.to_string(),
     }
 }

@@ -1,7 +1,7 @@
 //! File operations that leave nothing half-done: atomic writes, locks. Each of them can be made to fail, see `faults`.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -82,12 +82,13 @@ impl Write for AtomicFile {
 
 /// Writes some bytes, as [`Write::write`] does.
 pub fn write_some(file: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
-    if let Err(error) = faults::file() {
+    let half = &bytes[..bytes.len() / 2];
+    match faults::write() {
         // A disk that is full takes some of the bytes.
-        file.write_all(&bytes[..bytes.len() / 2])?;
-        return Err(error);
+        Err(error) => file.write_all(half).and(Err(error)),
+        Ok(true) if !half.is_empty() => file.write_all(half).map(|()| half.len()),
+        Ok(_) => file.write(bytes),
     }
-    file.write(bytes)
 }
 
 /// Opens a file that only one process may have open, and keeps others out until it is dropped. A new file is created; what stands in an
@@ -160,6 +161,21 @@ pub fn remove(path: &Path) -> Result<()> {
 /// Reads a whole file.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     faults::file().and_then(|()| fs::read(path)).map_err(|error| Error::io(path, error))
+}
+
+/// The longest text that is read whole.
+const MOST_TEXT: u64 = 64 << 20;
+
+/// Reads a whole text, such as a config, which may come from a pipe; what has no end is an error.
+pub fn read_text(path: &Path) -> Result<String> {
+    let failed = |error| Error::io(path, error);
+    let file = faults::file().and_then(|()| File::open(path)).map_err(failed)?;
+    let mut text = String::new();
+    file.take(MOST_TEXT + 1).read_to_string(&mut text).map_err(failed)?;
+    match text.len() as u64 > MOST_TEXT {
+        true => Err(Error::format(path, format!("has more than {} MiB; a config expected", MOST_TEXT >> 20))),
+        false => Ok(text),
+    }
 }
 
 /// Removes the unfinished files that a killed process left in a folder.

@@ -17,6 +17,7 @@
 //! |---|---|
 //! | [`catalog`] | datasets with a name: where they come from, download, checksums, [`catalog::load`] |
 //! | [`local`] | the user's own files: [`local::load`] by path, and [`local::SampleReader`] for files larger than memory |
+//! | [`pack`](mod@pack) | graphs larger than memory, as a folder |
 //! | [`split`] | training, validation and test indices; folds |
 //! | [`transform`] | spectrograms, scaling, missing values, windows over tables, permutation, occlusion, augmentation |
 //! | [`generate`] | seeded generators: simulated EEG, stories, moving digits, algorithmic sequences |
@@ -36,6 +37,7 @@ pub mod generate;
 pub mod local;
 #[doc(hidden)]
 pub mod memory;
+pub mod pack;
 pub mod split;
 pub mod transform;
 

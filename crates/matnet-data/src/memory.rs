@@ -1,6 +1,8 @@
 //! Large allocations that can fail: where a file or a config says how large something is, running out of memory is an error like any
 //! other, not the end of the process.
 
+use std::path::Path;
+
 use crate::{Error, Result, faults};
 
 /// Reserves room for exactly `more` values; `what` is said in the error.
@@ -39,18 +41,43 @@ pub fn check(bytes: u64, what: impl std::fmt::Display) -> Result<()> {
     reserve(&mut Vec::<u8>::new(), count, what)
 }
 
-/// The memory that is available to this process: the machine's, or less if its control group has a limit. `None` where the
-/// system does not tell.
+/// The memory that is available to this process: the machine's, or less if its control group or one around it has a limit. `None`
+/// where the system does not tell.
 pub fn available() -> Option<u64> {
     let machine = meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?)?;
-    let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let limit = number("/sys/fs/cgroup/memory.max").or(number("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
-    let used =
-        number("/sys/fs/cgroup/memory.current").or(number("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
-    Some(match (limit, used) {
-        (Some(limit), used) => machine.min(limit.saturating_sub(used.unwrap_or(0))),
-        (None, _) => machine,
-    })
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    Some(in_groups(&groups, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
+}
+
+/// What the limits of control groups leave, given the lines of `/proc/self/cgroup` and where groups are mounted.
+fn in_groups(groups: &str, mounted: &Path) -> Option<u64> {
+    let left = groups.lines().flat_map(|line| {
+        // `0::/path` in version 2, `5:memory:/path` in version 1.
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+        let (mounted, files) = match controllers {
+            "" => (mounted.to_owned(), ["memory.max", "memory.current", "inactive_file"]),
+            list if list.split(',').any(|name| name == "memory") => (
+                mounted.join("memory"),
+                ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"],
+            ),
+            _ => return Vec::new(),
+        };
+        // In a container the path may be that on the host, and the group itself is what is mounted.
+        let own = path.trim_start_matches('/');
+        let folders = Path::new(own).ancestors().map(|folder| mounted.join(folder));
+        folders.filter_map(|folder| left_in_group(&folder, files)).collect()
+    });
+    left.min()
+}
+
+/// What the limit of one group leaves: files that the system keeps in memory count as used, but give way.
+fn left_in_group(folder: &Path, [limit, used, idle]: [&str; 3]) -> Option<u64> {
+    let number = |name: &str| std::fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    let statistics = std::fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    let idle = statistics.lines().find_map(|line| line.strip_prefix(idle)?.trim().parse::<u64>().ok());
+    let used = number(used).unwrap_or(0).saturating_sub(idle.unwrap_or(0));
+    Some(number(limit)?.saturating_sub(used))
 }
 
 /// `MemAvailable` of `/proc/meminfo`, in bytes.
@@ -83,5 +110,26 @@ mod tests {
         assert_eq!(meminfo("MemTotal: 9 kB\nMemAvailable:    7 kB\n"), Some(7 * 1024));
         assert_eq!(meminfo("MemTotal: 9 kB"), None);
         assert!(available().is_none_or(|bytes| bytes > 1 << 20));
+    }
+    #[test]
+    fn every_group_around_the_process_may_have_a_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("user.slice/memory.max", "1000\n");
+        write("user.slice/memory.current", "600\n");
+        write("user.slice/memory.stat", "anon 350\ninactive_file 250\n");
+        write("user.slice/mine/memory.max", "max\n");
+        assert_eq!(in_groups("0::/user.slice/mine\n", folder.path()), Some(650));
+        assert_eq!(in_groups("0::/other\n", folder.path()), None);
+        // The container's own group is mounted at the root, whatever it is called outside.
+        write("memory.max", "300\n");
+        assert_eq!(in_groups("0::/docker/abc\n", folder.path()), Some(300));
+        write("memory/memory.limit_in_bytes", "90\n");
+        write("memory/memory.usage_in_bytes", "20\n");
+        assert_eq!(in_groups("4:cpu,memory:/x\n3:cpuset:/\n", folder.path()), Some(70));
     }
 }

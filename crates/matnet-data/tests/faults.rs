@@ -89,6 +89,7 @@ fn fail_each(check: &str, prepare: impl Fn(&Path, &str), left: &[&str]) -> usize
         assert_eq!(names(folder.path()), left, "after operation {operation}");
         assert_eq!(std::fs::read(folder.path().join("other.bin")).unwrap(), b"whole");
         if error.is_none() {
+            println!("{check}: each of {} file operations failed in turn", operation - 1);
             return operation - 1;
         }
     }

@@ -302,3 +302,48 @@ impl Graph {
 pub fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().convert::<f32>().try_into_vec().expect("converted just now")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_constant_is_stored_once() {
+        let mut graph = Graph::default();
+        let one = graph.ints(&[1, 2]);
+        assert_eq!(graph.ints(&[1, 2]), one);
+        let weight = |graph: &mut Graph, value| {
+            graph.scoped("layer", |graph| graph.scoped("0", |graph| graph.floats("weight", &[1], &[value])))
+        };
+        let first = weight(&mut graph, 1.0);
+        assert_eq!(first.0, "layer.0.weight");
+        assert_eq!(weight(&mut graph, 1.0), first);
+        // Other numbers under the same name are another constant.
+        assert_ne!(weight(&mut graph, 2.0), first);
+        assert_eq!(graph.initializers.len(), 3);
+    }
+
+    #[test]
+    fn a_body_shares_no_name_with_what_is_around_it() {
+        let mut graph = Graph::default();
+        let x = graph.input("x", Type::Float, None, "");
+        let two = graph.float(2.0);
+        graph.mul(&x, &two);
+        let body = graph.body(|body| {
+            let x = body.input("x", Type::Float, None, "");
+            let two = body.float(2.0);
+            vec![(body.mul(&x, &two), Type::Float)]
+        });
+        graph.mul(&x, &two);
+        let outer = graph.finish("net");
+        let names = |graph: &proto::Graph| {
+            let mut names: Vec<String> = graph.node.iter().flat_map(|node| node.output.clone()).collect();
+            names.extend(graph.input.iter().map(|input| input.name.clone()));
+            names.extend(graph.initializer.iter().map(|tensor| tensor.name.clone()));
+            names
+        };
+        let (outer, inner) = (names(&outer), names(&body));
+        assert_eq!((outer.len(), inner.len()), (4, 3));
+        assert!(inner.iter().all(|name| !outer.contains(name)), "{outer:?} {inner:?}");
+    }
+}

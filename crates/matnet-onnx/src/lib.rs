@@ -19,22 +19,25 @@ mod layer;
 mod net;
 mod output;
 mod preprocess;
-mod proto;
+#[doc(hidden)] // For tests, which look into files.
+pub mod proto;
 mod recurrent;
 mod sample;
 mod spectrogram;
 
+use std::any::Any;
 use std::path::Path;
 
 use burn::tensor::Device;
-use matnet::net::Gcn;
+use matnet::net::{ChebyshevNet, ColumnNet, Gcn};
 use matnet_train::Run;
 use matnet_train::model::NetParts;
 use matnet_train::tasks::graph::{GraphMetadata, NormalizeFeatures};
 use matnet_train::tasks::samples::{SampleDataConfig, SampleMetadata};
 use prost::Message;
 
-use crate::graph::Graph;
+use crate::graph::{Graph, Value};
+use crate::net::NodeNet;
 use crate::preprocess::{Source, fixed, named};
 use crate::proto::{Entry, Model, OperatorSet, Type};
 
@@ -73,12 +76,12 @@ pub fn encode(run: &Run, weights_file: &str, options: &Options) -> Result<Vec<u8
             let what = format!("lengths: a {} does not take sequences", parts.kind);
             return Err(Error::Refused(what));
         }
-        None => graph_model(&parts),
+        None => graph_model(&parts)?,
         model => model,
     };
     let Some(model) = model else {
         return Err(Error::Refused(format!(
-            "a {} cannot be exported to ONNX; nets on matrices and sequences can, and of those on graphs gcn",
+            "a {} cannot be exported to ONNX; nets on matrices, sequences and graphs can",
             parts.kind
         )));
     };
@@ -136,23 +139,43 @@ fn sample_model(parts: &NetParts, options: &Options) -> Result<Option<Model>, Er
     Ok(Some(model(graph, parts.kind, entries.into_iter().flatten().collect())))
 }
 
-/// The file of a graph convolutional network; `None` for other nets.
-fn graph_model(parts: &NetParts) -> Option<Model> {
-    let net = parts.net.downcast_ref::<Gcn>()?;
-    let metadata = parts.metadata.downcast_ref::<GraphMetadata>()?;
-    let [width, _] = net.layer.first()?.map.map.weight.val().dims();
-    let [_, classes] = net.layer.last()?.map.map.weight.val().dims();
+/// The file of a net on graphs; `None` for other nets.
+fn graph_model(parts: &NetParts) -> Result<Option<Model>, Error> {
+    let metadata = parts.metadata.downcast_ref::<GraphMetadata>();
+    let (Some(net), Some(metadata)) = (node_net(parts.net), metadata) else { return Ok(None) };
+    if let Some(why) = net.refusal() {
+        return Err(Error::Refused(format!("this {} cannot be exported to ONNX: {why}", parts.kind)));
+    }
     let mut graph = Graph::default();
-    let shape = [named("nodes"), fixed(width)];
+    let shape = [named("nodes"), fixed(net.num_features())];
     let mut features = graph.input("features", Type::Float, Some(&shape), "the features of every node");
-    let doc = "row 0: nodes, row 1: their neighbours, each pair once; both directions where the graph is undirected";
-    let edges = graph.input("edges", Type::Int64, Some(&[fixed(2), named("edges")]), doc);
+    let relations = net.num_relations();
+    let edges: Vec<Value> = (0..relations)
+        .map(|relation| {
+            let doc = "row 0: nodes, row 1: their neighbours, each pair once; both directions where the graph is undirected";
+            let name = match relations {
+                1 => "edges".to_owned(),
+                _ => format!("edges.{}", metadata.relations.get(relation).unwrap_or(&relation.to_string())),
+            };
+            let side = named(&name);
+            graph.input(&name, Type::Int64, Some(&[fixed(2), side]), doc)
+        })
+        .collect();
     if metadata.normalize == NormalizeFeatures::Rows {
         features = preprocess::add_row_norm(&mut graph, &features);
     }
-    let scores = net::add_gcn(&mut graph, net, &features, &edges);
-    output::add_classes(&mut graph, &scores, classes, &[named("nodes")], None);
-    Some(model(graph, parts.kind, names("classes", &metadata.classes).into_iter().collect()))
+    let scores = net.add(&mut graph, &features, &edges, metadata.directed);
+    output::add_classes(&mut graph, &scores, net.num_classes(), &[named("nodes")], None);
+    let entries = [names("classes", &metadata.classes), names("relations", &metadata.relations)];
+    Ok(Some(model(graph, parts.kind, entries.into_iter().flatten().collect())))
+}
+
+/// The net of a run, if it is one on graphs.
+fn node_net(net: &dyn Any) -> Option<&dyn NodeNet> {
+    fn is<N: NodeNet + 'static>(net: &dyn Any) -> Option<&dyn NodeNet> {
+        net.downcast_ref::<N>().map(|net| net as &dyn NodeNet)
+    }
+    is::<Gcn>(net).or_else(|| is::<ColumnNet>(net)).or_else(|| is::<ChebyshevNet>(net))
 }
 
 /// Names as an entry of the metadata, unless there are none.

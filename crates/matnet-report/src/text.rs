@@ -1,5 +1,22 @@
 //! Numbers and counts as text for people: in tables, on axes, in sentences and in a terminal.
 
+/// Text that a terminal shows as it stands: control characters but line breaks and tabs become `�`, as they could move the cursor or
+/// change colours, and so do the marks that turn the direction of what follows.
+///
+/// ```
+/// use matnet_report::text::printable;
+///
+/// assert_eq!(printable("a\u{1b}[31m\n\u{202e}b"), "a�[31m\n�b");
+/// ```
+pub fn printable(text: &str) -> String {
+    text.chars().map(|letter| if is_printable(letter) { letter } else { '�' }).collect()
+}
+
+fn is_printable(letter: char) -> bool {
+    let turns = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    matches!(letter, '\n' | '\t') || !(letter.is_control() || turns)
+}
+
 /// A whole number with thousands separators: `19,717`.
 ///
 /// ```

@@ -15,6 +15,34 @@ pub const ALL: &str = "all";
 /// The name of the published number.
 pub const PUBLISHED: &str = "published";
 
+/// What nets of matched size have nearly as many of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Matched {
+    /// Parameters, which are what a large net costs.
+    Parameters,
+    /// Hidden units, which are what the paper compares by.
+    Units,
+}
+
+impl Matched {
+    /// Its name in descriptions and verdicts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parameters => "parameters",
+            Self::Units => "hidden units",
+        }
+    }
+
+    /// How many a net has.
+    pub fn size(self, net: &ScoredNet) -> Option<u64> {
+        match self {
+            Self::Parameters => net.parameters,
+            Self::Units => net.units.map(|units| units as u64),
+        }
+    }
+}
+
 /// A claim about a net, or about every size of a net. Exactly one of `better_than`, `better_than_on`, `below`, `above`,
 /// `improves` and `worsens_after` says what is claimed.
 #[derive(Clone, Debug, Deserialize)]
@@ -32,6 +60,9 @@ pub struct Claim {
     pub better_than: Option<String>,
     /// Its best row is better than its best row on this other column.
     pub better_than_on: Option<String>,
+    /// With `better_than`: every row is compared with the other row that is nearest in size, within a factor of two, and not the best
+    /// with the best.
+    pub matched: Option<Matched>,
     /// By how much it may be worse.
     #[serde(default)]
     pub(crate) within: f64,
@@ -62,6 +93,13 @@ impl Claim {
             self.improves,
             self.worsens_after.is_some(),
         ];
+        let other_rows = self.better_than.as_deref().is_some_and(|name| name != PUBLISHED);
+        if self.matched.is_some() && (!other_rows || self.of == ALL) {
+            return Some(format!(
+                "claim `{}`: matched goes with better_than and the rows of two nets",
+                self.says
+            ));
+        }
         (kinds.iter().filter(|given| **given).count() != 1).then(|| {
             format!(
                 "claim `{}`: one of better_than, better_than_on, below, above, improves and worsens_after expected",
@@ -159,6 +197,8 @@ impl Scores<'_> {
             found => found?.spread.mean,
         };
         let published = net.published(&self.table.columns[cell.1]);
-        Some(ScoredNet { label: net.label.clone(), units: net.units, number, seeds, diverged, published })
+        let parameters = self.results.runs(cell).next().map(|(_, result)| result.parameters as u64);
+        let (label, units) = (net.label.clone(), net.units);
+        Some(ScoredNet { label, units, parameters, number, seeds, diverged, published })
     }
 }

@@ -105,7 +105,9 @@ pub struct ColumnSpec {
     /// The name under which rows list its published numbers, if not its own.
     published_as: Option<String>,
     #[serde(default)]
-    pub set: Vec<String>,
+    set: Vec<String>,
+    /// So many of the training samples are used (`data.split.train`).
+    pub samples: Option<usize>,
     /// Its config, if not that of the table.
     pub config: Option<String>,
     /// The number of seeds, if not that of the experiment.
@@ -119,6 +121,12 @@ pub struct ColumnSpec {
 }
 
 impl ColumnSpec {
+    /// The changes to the config.
+    pub fn changes(&self) -> Vec<String> {
+        let samples = self.samples.map(|samples| format!("data.split.train={samples}"));
+        self.set.iter().cloned().chain(samples).collect()
+    }
+
     /// The name under which its published numbers are listed.
     fn published_name(&self) -> &str {
         self.published_as.as_deref().unwrap_or(&self.name)

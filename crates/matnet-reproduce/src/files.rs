@@ -137,7 +137,7 @@ impl ExperimentFiles {
                     return Err(Failure::Failed(what));
                 };
                 let mut document = Document::parse(text)?;
-                for change in spec.set.iter().chain(&data.set) {
+                for change in spec.set.iter().chain(&data.changes()) {
                     document.set(change)?;
                 }
                 for (row, net) in spec.rows.iter().enumerate() {
@@ -221,7 +221,7 @@ name = 't'
 title = 't'
 config = 'c.toml'
 metrics = ['error']
-column = [{ name = 'a', label = 'A', seeds = 3 }]
+column = [{ name = 'a', label = 'A', seeds = 3, samples = 20 }]
 row = [{ variant = 'net', label = 'net' }]
 ";
         let named = format!("{table}tuning = {{ seeds = [7, 8], trials = 12 }}");
@@ -263,9 +263,12 @@ row = [{ variant = 'net', label = 'net' }]
 
     #[test]
     fn every_description_is_valid_and_trains_all_its_cells() {
-        let time_series = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/time-series");
-        let time_series = ExperimentFiles::read(&time_series).unwrap();
-        for files in EXPERIMENTS.iter().chain([&time_series]) {
+        let read = |name: &str| {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(name);
+            ExperimentFiles::read(&folder).unwrap()
+        };
+        let others = ["time-series", "graphs", "learning-curves"].map(read);
+        for files in EXPERIMENTS.iter().chain(&others) {
             for (experiment, quick) in both_sizes(files).into_iter().zip([true, false]) {
                 assert_eq!(experiment.quick_note.is_some(), quick);
                 let runs = files.runs(&experiment, Some(2), &[], Path::new("x")).unwrap();

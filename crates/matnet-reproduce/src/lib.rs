@@ -28,11 +28,12 @@ mod section;
 mod time_left;
 mod verdict;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use matnet_cli::failure::{Failure, Outcome};
+use matnet_cli::screen::Screen;
 use matnet_cli::{interrupt, say};
 use matnet_report::text;
 use matnet_train::Planner;
@@ -115,7 +116,7 @@ fn print(
     all: &[Reproduction],
     drawn: &[Vec<section::Section>],
 ) -> Outcome {
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     for one in all {
         let path = one.folder.join("results.md");
         let text = std::fs::read_to_string(&path)

@@ -1,10 +1,11 @@
 //! The runs of an experiment, trained by several processes together.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use matnet_cli::failure::{Failure, Outcome};
 use matnet_cli::say;
+use matnet_cli::screen::Screen;
 use matnet_cli::together::{Attempt, Share};
 use matnet_report::text;
 use matnet_train::{Part, Run};
@@ -24,7 +25,7 @@ pub fn train_part(part: Part, all: &[Reproduction], quiet: bool, context: &mut C
         let folders: Vec<PathBuf> = one.wanted_runs().map(|run| run.spec.folder.clone()).collect();
         share.work(part, folders.len(), |at| attempt(one, at, &folders, quiet, context))?;
     }
-    Ok(writeln!(io::stdout(), "{}", share.summary(part)?)?)
+    Ok(writeln!(Screen::lock(), "{}", share.summary(part)?)?)
 }
 
 /// Trains one of the wanted runs, unless it is finished or in other hands.
@@ -38,8 +39,9 @@ fn attempt(
     let run = Run::at(&folders[at]);
     // Neither of these needs the dataset, which may be slow to load.
     match end(&run) {
-        Ok(Some(_)) => return Ok(Attempt::Finished),
-        Ok(None) => {}
+        // A process that was killed may have left a result without its report.
+        Ok(Some(end)) if end.is_err() || run.path("report.html").exists() => return Ok(Attempt::Finished),
+        Ok(_) => {}
         Err(error) => return Attempt::failed(error),
     }
     if let Err(error) = run.lock() {

@@ -1,6 +1,6 @@
 //! The results of the runs, by cell of their table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use matnet_train::run::RunResult;
 use matnet_train::{Run, csv};
@@ -19,6 +19,11 @@ pub struct Results {
     pub left_out: Vec<String>,
     /// What is missing because a file of a run is damaged.
     pub damaged: Vec<String>,
+}
+
+/// The seed of a run, by its folder.
+fn seed_of(run: &Run) -> String {
+    run.name().trim_start_matches("seed-").to_owned()
 }
 
 impl Results {
@@ -79,7 +84,7 @@ impl Results {
         }
         for ((table, column, row), run, _) in &self.diverged {
             let table = &tables[*table];
-            let seed = run.name().trim_start_matches("seed-").to_owned();
+            let seed = seed_of(run);
             let mut cells = vec![
                 table.name.clone(),
                 table.columns[*column].name.clone(),
@@ -111,6 +116,14 @@ impl Results {
     /// Mean, standard deviation, best and selected seed of a cell.
     pub fn summary(&self, cell: CellIndex, metric: Metric) -> Option<SeedSummary> {
         SeedSummary::of(metric, self.runs(cell).map(|(_, result)| result))
+    }
+
+    /// The seeds of the runs of a column, finished or diverged.
+    pub fn column_seeds(&self, table: usize, column: usize) -> BTreeSet<u64> {
+        let of = |cell: &CellIndex| (cell.0, cell.1) == (table, column);
+        let done = self.done.iter().filter(|(cell, ..)| of(cell)).map(|(_, _, result)| result.seed);
+        let diverged = self.diverged.iter().filter(|(cell, ..)| of(cell));
+        done.chain(diverged.filter_map(|(_, run, _)| seed_of(run).parse().ok())).collect()
     }
 
     /// The numbers of seeds in those cells of a table that have any; of one column, or of all.

@@ -43,11 +43,14 @@ impl RunState {
         };
         let difference =
             difference.or_else(|| unknown().then(|| format!("it has a {DIVERGED} but no config.toml")));
+        let same = difference.is_none();
         if let Some(difference) = difference.filter(counts) {
             return Self::OtherSettings(difference);
         }
         match end {
             None => Self::Unfinished,
+            // A process was killed between the two.
+            Some(Ok(_)) if same && !run.path("report.html").exists() => Self::Unfinished,
             Some(Ok(_)) if check_weights && let Err(error) = run.check_weights() => {
                 Self::Damaged(error.to_string())
             }

@@ -10,6 +10,8 @@ use crate::metric::{Metric, mean};
 pub struct ScoredNet {
     pub label: String,
     pub units: Option<usize>,
+    /// The number of its parameters, if a seed of it did not diverge.
+    pub parameters: Option<u64>,
     /// What it is judged by; the worst possible number if it diverged.
     pub number: f64,
     /// The numbers of the seeds that did not diverge.
@@ -28,6 +30,7 @@ impl ScoredNet {
         Self {
             label: ALL.to_owned(),
             units: None,
+            parameters: None,
             number: over(&|net| Some(net.number)).unwrap_or(metric.worst()),
             seeds: seeds.filter_map(seed).collect(),
             diverged: all.iter().map(|net| net.diverged).max().unwrap_or(0),
@@ -38,7 +41,7 @@ impl ScoredNet {
     /// A published number.
     pub fn published(number: f64) -> Self {
         let (label, seeds) = (PUBLISHED.to_owned(), BTreeMap::new());
-        Self { label, units: None, number, seeds, diverged: 0, published: None }
+        Self { label, units: None, parameters: None, number, seeds, diverged: 0, published: None }
     }
 
     /// How many seeds were trained.

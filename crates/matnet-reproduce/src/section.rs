@@ -1,6 +1,6 @@
 //! Tables, verdicts and figures of one table of an experiment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use matnet_report::page::Page;
 use matnet_report::table::{Table, TableCell, TableColumn};
@@ -47,7 +47,7 @@ impl Section {
             )
         });
         Self {
-            tuning,
+            tuning: tuning + &reported(number, spec, results),
             tables: tables.collect(),
             verdicts: verdicts.collect(),
             figures: Vec::new(),
@@ -69,6 +69,41 @@ impl Section {
         }
         markdown.push('\n');
     }
+}
+
+/// Which seeds the tables report; by column, if they differ.
+fn reported(number: usize, spec: &TableSpec, results: &Results) -> String {
+    let columns = spec.columns.iter().enumerate();
+    let columns: Vec<(&str, String)> = columns
+        .map(|(column, data)| (data.label.as_str(), ranges(&results.column_seeds(number, column))))
+        .filter(|(_, seeds)| !seeds.is_empty())
+        .collect();
+    match &columns[..] {
+        [] => String::new(),
+        [(_, first), rest @ ..] if rest.iter().all(|(_, seeds)| seeds == first) => {
+            format!(" Reported seeds: {first}.")
+        }
+        all => {
+            let each: Vec<String> = all.iter().map(|(label, seeds)| format!("{label} {seeds}")).collect();
+            format!(" Reported seeds: {}.", each.join("; "))
+        }
+    }
+}
+
+/// Numbers as text, neighbours as a range: `1 to 5, 7`.
+fn ranges(numbers: &BTreeSet<u64>) -> String {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let text = |(first, last): (u64, u64)| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first} to {last}"),
+    };
+    ranges.into_iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 /// A table of one metric, and which columns it has.
@@ -302,6 +337,21 @@ published_row = [{ label = 'other', numbers = { a = 0.5 } }]
         assert!(!text.contains("best seed"), "{text}");
         assert!(text.contains("Number of parameters, lower is better.\n\n| net |   A |"), "{text}");
         assert!(markdown("", [&[1.0, 2.0], &[3.0, 5.0]]).contains("and the best seed by the test. Bold"));
+    }
+
+    #[test]
+    fn two_seeds_are_never_bold() {
+        // The differences of both seeds are equal, so that their interval has no width.
+        let two = markdown("", [&[1.0, 2.0], &[51.0, 52.0]]);
+        assert!(!two.contains("**"), "{two}");
+    }
+
+    #[test]
+    fn reported_seeds_are_named() {
+        assert!(markdown("", [&[1.0], &[2.0]]).contains(" Reported seeds: 1.\n"));
+        let text = markdown("", [&[1.0, 2.0], &[2.0, 3.0, 4.0]]);
+        assert!(text.contains(" Reported seeds: 1 to 3.\n"), "{text}");
+        assert_eq!(ranges(&BTreeSet::from([4, 6, 7, 8, 1001])), "4, 6 to 8, 1001");
     }
 
     #[test]

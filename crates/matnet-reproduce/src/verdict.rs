@@ -1,15 +1,21 @@
 //! Whether a claim held, by the numbers of the nets that it is about.
 
 use matnet_report::text;
-use matnet_train::stats::Difference;
+use matnet_train::stats::{Difference, MIN_SEEDS};
 
-use crate::claim::{Claim, PUBLISHED};
+use crate::claim::{Claim, Matched, PUBLISHED};
 use crate::metric::Metric;
 use crate::scored_net::ScoredNet;
+
+/// By what factor two nets of matched size may differ in it.
+const LARGEST_RATIO: f64 = 2.0;
 
 impl Claim {
     /// The verdict on the trained nets; `None` if there are too few of them.
     pub(crate) fn judge(&self, own: &[ScoredNet], other: &[ScoredNet], metric: Metric) -> Option<String> {
+        if let Some(matched) = self.matched {
+            return self.judge_matched(matched, own, other, metric);
+        }
         if self.better_than.is_some() || self.better_than_on.is_some() {
             return self.judge_best(own, other, metric);
         }
@@ -21,7 +27,7 @@ impl Claim {
         if let (Some(max), Some(fraction)) = (self.below, self.fraction) {
             let below = |net: &ScoredNet| net.seeds.values().filter(|seed| **seed <= max).count();
             let held = own.iter().all(|net| below(net) as f64 >= fraction * net.count() as f64);
-            let several = own.iter().all(|net| net.count() > 1);
+            let several = own.iter().all(|net| net.count() >= MIN_SEEDS);
             let one = |net: &ScoredNet| format!("{} {} of {}", net.label, below(net), net.count());
             let found = if several { Found::of(held) } else { Found::NotSettled };
             return Some(verdict(found, &join(own.iter().map(one)), &seeds));
@@ -83,6 +89,41 @@ impl Claim {
         Some(verdict(self.compare(&[(&first, &second)], metric)?, &numbers, &seeds))
     }
 
+    /// Every net against that of the others which is nearest in size. Nets that have no other within a factor of two are left out.
+    fn judge_matched(
+        &self,
+        matched: Matched,
+        own: &[ScoredNet],
+        other: &[ScoredNet],
+        metric: Metric,
+    ) -> Option<String> {
+        if own.is_empty() || other.is_empty() {
+            return None;
+        }
+        let ratio = |one: &ScoredNet, two: &ScoredNet| {
+            let (one, two) = (matched.size(one)?, matched.size(two)?);
+            Some(one.max(two) as f64 / one.min(two).max(1) as f64)
+        };
+        let nearest = |net: &ScoredNet| {
+            let near = other.iter().filter_map(|other| Some((ratio(net, other)?, other)));
+            let near = near.filter(|(ratio, _)| *ratio <= LARGEST_RATIO);
+            near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, other)| other)
+        };
+        let pairs: Vec<(&ScoredNet, &ScoredNet)> =
+            own.iter().filter_map(|net| Some((net, nearest(net)?))).collect();
+        let Some(found) = self.compare(&pairs, metric) else {
+            return Some(format!("no two nets have nearly as many {}", matched.name()));
+        };
+        let one = |net: &ScoredNet| {
+            let size = text::count(matched.size(net).unwrap_or(0) as usize);
+            format!("{} ({size} {}) {}", net.label, matched.name(), net.format(metric))
+        };
+        let numbers =
+            join(pairs.iter().map(|(first, second)| format!("{} against {}", one(first), one(second))));
+        let seeds = count_seeds(pairs.iter().flat_map(|(first, second)| [first.count(), second.count()]));
+        Some(verdict(found, &numbers, &seeds))
+    }
+
     /// Whether the first of every pair is better than the second; `None` if there is no pair.
     fn compare(&self, pairs: &[(&ScoredNet, &ScoredNet)], metric: Metric) -> Option<Found> {
         // A published number is to be reached, another net to be beaten.
@@ -96,10 +137,10 @@ impl Claim {
     }
 
     /// Whether the seeds settle on which side of the claim a difference lies: its 95 % confidence interval by Student's t, over
-    /// paired seeds where both nets have the same, excludes the limit. One seed settles nothing.
+    /// paired seeds where both nets have the same, excludes the limit. Fewer than three seeds settle nothing.
     fn is_settled(&self, first: &ScoredNet, second: &ScoredNet, metric: Metric) -> bool {
         let is_number = second.count() == 0;
-        if first.count() < 2 || (!is_number && second.count() < 2) {
+        if first.count() < MIN_SEEDS || (!is_number && second.count() < MIN_SEEDS) {
             return false;
         }
         // A selected seed is no mean, and a net that diverged has none.
@@ -108,7 +149,8 @@ impl Claim {
         }
         difference(first, second).is_some_and(|found| {
             let distance = (metric.advantage(found.mean, 0.0) + self.within).abs();
-            found.half_width.is_some_and(|half| distance > half || half == 0.0)
+            // Seeds that did not diverge may be fewer than those that were trained.
+            found.fewest >= MIN_SEEDS && found.half_width.is_some_and(|half| distance > half || half == 0.0)
         })
     }
 }
@@ -213,9 +255,10 @@ row = [
         for (cell, error) in
             [((0, 0, 0), 5.0), ((0, 0, 1), 6.0), ((0, 0, 2), 3.0), ((0, 1, 0), 6.0), ((0, 1, 1), 7.0)]
         {
-            // Two seeds that differ by as much in every net.
-            add(&mut results, cell, 1, error - 0.01);
-            add(&mut results, cell, 2, error + 0.01);
+            // Three seeds that differ by as much in every net.
+            for (seed, luck) in [(1, -0.01), (2, 0.0), (3, 0.01)] {
+                add(&mut results, cell, seed, error + luck);
+            }
         }
         claim(text).verdicts(0, &table(), &results)
     }
@@ -238,61 +281,61 @@ row = [
         assert_eq!(
             better,
             [
-                "X, A: held (3.00 against 5.00; difference 2.00 ± 0.00, 95 % CI; 2 seeds).",
-                "X, B: so far did not hold (7.00 against 6.00; difference 1.00 ± 0.00, 95 % CI; 2 seeds), with 2 of 3 nets trained."
+                "X, A: held (3.00 against 5.00; difference 2.00 ± 0.00, 95 % CI; 3 seeds).",
+                "X, B: so far did not hold (7.00 against 6.00; difference 1.00 ± 0.00, 95 % CI; 3 seeds), with 2 of 3 nets trained."
             ]
         );
         assert_eq!(
             verdicts("of = 'small'\nbetter_than = 'net'"),
             [
-                "X, A: did not hold (5.00 against 3.00; difference 2.00 ± 0.00, 95 % CI; 2 seeds).",
-                "X, B: so far held (6.00 against 7.00; difference 1.00 ± 0.00, 95 % CI; 2 seeds), with 2 of 3 nets trained."
+                "X, A: did not hold (5.00 against 3.00; difference 2.00 ± 0.00, 95 % CI; 3 seeds).",
+                "X, B: so far held (6.00 against 7.00; difference 1.00 ± 0.00, 95 % CI; 3 seeds), with 2 of 3 nets trained."
             ],
             "the best of the others may be one that is missing"
         );
         assert_eq!(
             verdicts("of = 'small'\nbetter_than = 'published'\nwithin = 1.5"),
             [
-                "X, A: held (5.00 against 4.00; difference 1.00 ± 0.13, 95 % CI; 2 seeds).",
+                "X, A: held (5.00 against 4.00; difference 1.00 ± 0.02, 95 % CI; 3 seeds).",
                 "X, B: no published number to compare with."
             ]
         );
         assert_eq!(
             verdicts("of = 'net-2'\nbetter_than_on = 'b'\non = ['a']"),
-            ["X, A: held (6.00 against 7.00; difference 1.00 ± 0.00, 95 % CI; 2 seeds)."]
+            ["X, A: held (6.00 against 7.00; difference 1.00 ± 0.00, 95 % CI; 3 seeds)."]
         );
         assert_eq!(
             verdicts("of = 'net'\nbetter_than_on = 'b'\non = ['a']"),
             [
-                "X, A: so far held (3.00 against 7.00; difference 4.00 ± 0.00, 95 % CI; 2 seeds), with 3 of 4 nets trained."
+                "X, A: so far held (3.00 against 7.00; difference 4.00 ± 0.00, 95 % CI; 3 seeds), with 3 of 4 nets trained."
             ]
         );
         assert!(verdicts("of = 'net-2'\nbetter_than_on = 'gone'").is_empty());
         assert!(verdicts("of = 'net-4'\nbetter_than = 'small'").is_empty());
         assert_eq!(
             verdicts("of = 'small'\nbetter_than = 'small'\non = ['a']"),
-            ["X, A: did not hold (5.00 against 5.00; difference 0.00 ± 0.00, 95 % CI; 2 seeds)."],
+            ["X, A: did not hold (5.00 against 5.00; difference 0.00 ± 0.00, 95 % CI; 3 seeds)."],
             "as good is not better"
         );
         assert_eq!(
             verdicts("of = 'net'\nbelow = 5.0\non = ['a']"),
-            ["X, A: did not hold (1 of 2 nets: net 2 6.00, net 3 3.00; 2 seeds)."]
+            ["X, A: did not hold (1 of 2 nets: net 2 6.00, net 3 3.00; 3 seeds)."]
         );
         assert_eq!(
             verdicts("of = 'net'\nabove = 2.0\non = ['a']"),
-            ["X, A: held (net 2 6.00, net 3 3.00; 2 seeds)."]
+            ["X, A: held (net 2 6.00, net 3 3.00; 3 seeds)."]
         );
         assert_eq!(
             verdicts("of = 'net'\nimproves = true\non = ['a']"),
-            ["X, A: held (net 2 6.00, net 3 3.00; 2 seeds)."]
+            ["X, A: held (net 2 6.00, net 3 3.00; 3 seeds)."]
         );
         assert_eq!(
             verdicts("of = 'net'\nbelow = 5.0\nfraction = 0.5\non = ['a']"),
-            ["X, A: did not hold (net 2 0 of 2, net 3 2 of 2; 2 seeds)."]
+            ["X, A: did not hold (net 2 0 of 3, net 3 3 of 3; 3 seeds)."]
         );
         assert_eq!(
             verdicts("of = 'all'\nbelow = 5.0\nselected = true"),
-            ["X, A: held (all 4.66; 2 seeds).", "X, B: not trained yet."]
+            ["X, A: held (all 4.66; 3 seeds).", "X, B: not trained yet."]
         );
         assert_eq!(
             verdicts("of = 'all'\nbetter_than = 'published'"),
@@ -304,13 +347,18 @@ row = [
     fn larger_nets_may_get_worse() {
         let worse = "of = 'net'\nworsens_after = 2";
         let one = |small: f64, large: f64| {
-            on_a(worse, [(&[], 0), (&[small, small + 0.1], 0), (&[large, large + 0.1], 0)])
+            let of = |first: f64| [first, first + 0.05, first + 0.1];
+            on_a(worse, [(&[], 0), (&of(small), 0), (&of(large), 0)])
         };
-        assert_eq!(one(3.0, 6.0), "X, A: held (net 2 3.05, net 3 6.05; 2 seeds).");
-        assert_eq!(one(6.0, 3.0), "X, A: did not hold (net 2 6.05, net 3 3.05; 2 seeds).");
+        assert_eq!(one(3.0, 6.0), "X, A: held (net 2 3.05, net 3 6.05; 3 seeds).");
+        assert_eq!(one(6.0, 3.0), "X, A: did not hold (net 2 6.05, net 3 3.05; 3 seeds).");
         assert_eq!(
-            on_a(worse, [(&[], 0), (&[3.0, 3.0], 0), (&[], 2)]),
-            "X, A: held (net 2 3.00, net 3 diverged; 2 seeds)."
+            on_a(worse, [(&[], 0), (&[3.0; 3], 0), (&[], 3)]),
+            "X, A: held (net 2 3.00, net 3 diverged; 3 seeds)."
+        );
+        assert_eq!(
+            on_a(worse, [(&[], 0), (&[3.0; 2], 0), (&[], 2)]),
+            "X, A: not settled (net 2 3.00, net 3 diverged; 2 seeds)."
         );
         assert_eq!(on_a(worse, [(&[], 0), (&[3.0], 0), (&[], 0)]), "X, A: not trained yet.");
         assert_eq!(
@@ -327,71 +375,136 @@ row = [
         let better = "of = 'net-2'\nbetter_than = 'small'";
         let two = |small: &[f64], net: &[f64]| on_a(better, [(small, 0), (net, 0), (&[], 0)]);
         assert_eq!(
-            two(&[5.0, 7.0], &[4.0, 6.1]),
-            "X, A: held (5.05 against 6.00; difference 0.95 ± 0.64, 95 % CI; 2 seeds).",
+            two(&[5.0, 7.0, 6.0], &[4.0, 6.1, 5.0]),
+            "X, A: held (5.03 against 6.00; difference 0.97 ± 0.14, 95 % CI; 3 seeds).",
             "by the same seeds"
         );
         assert_eq!(
-            two(&[5.0, 7.0, 6.0], &[4.0, 6.1]),
-            "X, A: not settled (5.05 against 6.00; difference 0.95 ± 6.50, 95 % CI; 2 and 3 seeds)."
+            two(&[5.0, 7.0, 6.0, 6.0], &[4.0, 6.1, 5.0]),
+            "X, A: not settled (5.03 against 6.00; difference 0.97 ± 2.09, 95 % CI; 3 and 4 seeds)."
         );
         assert_eq!(
-            two(&[5.0, 7.0], &[8.0, 4.5]),
-            "X, A: not settled (6.25 against 6.00; difference 0.25 ± 34.94, 95 % CI; 2 seeds)."
+            two(&[5.0, 7.0, 6.0], &[8.0, 4.5, 6.1]),
+            "X, A: not settled (6.20 against 6.00; difference 0.20 ± 6.83, 95 % CI; 3 seeds)."
         );
         assert_eq!(two(&[5.0, 5.2, 5.1], &[4.0]), "X, A: not settled (4.00 against 5.10; 1 and 3 seeds).");
         let published =
             |small: &[f64]| on_a("of = 'small'\nbetter_than = 'published'", [(small, 0), (&[], 0), (&[], 0)]);
         assert_eq!(
-            published(&[3.0, 4.5]),
-            "X, A: not settled (3.75 against 4.00; difference 0.25 ± 9.53, 95 % CI; 2 seeds)."
+            published(&[3.0, 4.5, 3.75]),
+            "X, A: not settled (3.75 against 4.00; difference 0.25 ± 1.86, 95 % CI; 3 seeds)."
         );
         assert_eq!(
-            published(&[3.0, 3.1]),
-            "X, A: held (3.05 against 4.00; difference 0.95 ± 0.64, 95 % CI; 2 seeds)."
+            published(&[3.0, 3.1, 3.05]),
+            "X, A: held (3.05 against 4.00; difference 0.95 ± 0.12, 95 % CI; 3 seeds)."
         );
         assert_eq!(
             on_a("of = 'all'\nbelow = 9.0", [(&[5.0], 0), (&[5.0, 5.0], 0), (&[5.0], 0)]),
             "X, A: not settled (all 5.00; 1 seed)."
         );
         assert_eq!(
-            on_a("of = 'net'\nbelow = 9.0", [(&[], 0), (&[5.0, 5.0], 0), (&[5.0], 0)]),
-            "X, A: not settled (net 2 5.00, net 3 5.00; 1 to 2 seeds)."
+            on_a("of = 'net'\nbelow = 9.0", [(&[], 0), (&[5.0; 3], 0), (&[5.0], 0)]),
+            "X, A: not settled (net 2 5.00, net 3 5.00; 1 to 3 seeds)."
         );
+    }
+
+    /// Two seeds whose differences are equal have an interval of width 0. They settle nothing all the same.
+    #[test]
+    fn two_seeds_settle_nothing() {
+        let two = [(&[5.0, 7.0][..], 0), (&[4.0, 6.0][..], 0), (&[1.0, 1.0][..], 0)];
+        for (text, wanted) in [
+            (
+                "of = 'net-2'\nbetter_than = 'small'",
+                "(5.00 against 6.00; difference 1.00 ± 0.00, 95 % CI; 2 seeds)",
+            ),
+            ("of = 'net-3'\nbetter_than = 'published'", "no published number"),
+            ("of = 'net-3'\nbelow = 9.0", "(net 3 1.00; 2 seeds)"),
+            ("of = 'net-3'\nbelow = 9.0\nfraction = 0.5", "(net 3 2 of 2; 2 seeds)"),
+            ("of = 'net'\nimproves = true", "(net 2 5.00, net 3 1.00; 2 seeds)"),
+            ("of = 'net-3'\nbelow = 9.0\nselected = true", "(net 3 1.00; 2 seeds)"),
+        ] {
+            let found = on_a(text, two);
+            let not_settled = !found.contains("held") && !found.contains("did not hold");
+            assert!(not_settled && found.contains(wanted), "{text}: {found}");
+        }
+        // Three were trained, but only two of them have a number.
+        let diverged = on_a("of = 'small'\nbelow = 9.0", [(&[1.0, 1.1], 1), (&[], 0), (&[], 0)]);
+        assert!(diverged.contains("X, A: not settled"), "{diverged}");
+    }
+
+    #[test]
+    fn sizes_are_matched() {
+        let sized = |sizes: [(u64, f64); 3], text: &str| {
+            let mut results = Results::default();
+            for (row, (parameters, error)) in sizes.into_iter().enumerate() {
+                for (seed, luck) in [(1, -0.01), (2, 0.0), (3, 0.01)] {
+                    let mut found = result(seed, None, 0.0, Some((error + luck) / 100.0));
+                    found.parameters = parameters as usize;
+                    results.add((0, 0, row), Run::at("x"), found);
+                }
+            }
+            claim(&format!("{text}\non = ['a']")).verdicts(0, &table(), &results).concat()
+        };
+        let matched = "of = 'net'\nbetter_than = 'small'\nmatched = 'parameters'";
+        assert_eq!(
+            sized([(1000, 5.0), (1500, 4.0), (9000, 1.0)], matched),
+            "X, A: held (net 2 (1,500 parameters) 4.00 against small (1,000 parameters) 5.00; 3 seeds).",
+            "the large net is better, but it is no match"
+        );
+        assert_eq!(
+            sized([(1000, 5.0), (900, 6.0), (1100, 4.0)], matched),
+            "X, A: did not hold (net 2 (900 parameters) 6.00 against small (1,000 parameters) 5.00, net 3 (1,100 parameters) 4.00 against small (1,000 parameters) 5.00; 3 seeds)."
+        );
+        assert_eq!(
+            sized([(1000, 5.0), (2001, 4.0), (499, 1.0)], matched),
+            "X, A: no two nets have nearly as many parameters."
+        );
+        // 2 and 3 hidden units; the description has none for the small net.
+        assert_eq!(
+            sized([(1, 5.0), (1, 4.0), (1, 1.0)], "of = 'net-2'\nbetter_than = 'net-3'\nmatched = 'units'"),
+            "X, A: did not hold (net 2 (2 hidden units) 4.00 against net 3 (3 hidden units) 1.00; 3 seeds)."
+        );
+        for (text, wanted) in [
+            ("of = 'net'\nbelow = 5.0\nmatched = 'units'", "matched goes with better_than"),
+            ("of = 'net'\nbetter_than = 'published'\nmatched = 'units'", "matched goes with better_than"),
+        ] {
+            let found = claim(text).mistake().unwrap();
+            assert!(found.contains(wanted), "{found}");
+        }
     }
 
     #[test]
     fn a_net_that_diverged_is_the_worst() {
-        let fails = [(&[5.0, 5.0][..], 0), (&[][..], 2), (&[6.0, 6.0][..], 0)];
+        let fails = [(&[5.0; 3][..], 0), (&[][..], 3), (&[6.0; 3][..], 0)];
         assert_eq!(
             on_a("of = 'net'\nabove = 5.0", fails),
-            "X, A: held (net 2 diverged, net 3 6.00; 2 seeds)."
+            "X, A: held (net 2 diverged, net 3 6.00; 3 seeds)."
         );
         assert_eq!(
             on_a("of = 'net'\nbelow = 9.0", fails),
-            "X, A: did not hold (1 of 2 nets: net 2 diverged, net 3 6.00; 2 seeds)."
+            "X, A: did not hold (1 of 2 nets: net 2 diverged, net 3 6.00; 3 seeds)."
         );
         assert_eq!(
             on_a("of = 'small'\nbetter_than = 'net-2'", fails),
-            "X, A: held (5.00 against a net that diverged; 2 seeds)."
+            "X, A: held (5.00 against a net that diverged; 3 seeds)."
         );
         assert_eq!(
-            on_a("of = 'net-2'\nbetter_than = 'net-3'", [(&[], 0), (&[], 2), (&[], 2)]),
-            "X, A: did not hold (both diverged; 2 seeds)."
+            on_a("of = 'net-2'\nbetter_than = 'net-3'", [(&[], 0), (&[], 3), (&[], 3)]),
+            "X, A: did not hold (both diverged; 3 seeds)."
         );
         assert_eq!(
             on_a("of = 'net'\nbetter_than = 'small'", fails),
-            "X, A: did not hold (6.00 against 5.00; difference 1.00 ± 0.00, 95 % CI; 2 seeds)."
+            "X, A: did not hold (6.00 against 5.00; difference 1.00 ± 0.00, 95 % CI; 3 seeds)."
         );
         assert_eq!(
-            on_a("of = 'net'\nbelow = 9.0\nfraction = 0.6", [(&[], 0), (&[1.0], 1), (&[1.0, 1.0], 0)]),
-            "X, A: did not hold (net 2 1 of 2, net 3 2 of 2; 2 seeds)."
+            on_a("of = 'net'\nbelow = 9.0\nfraction = 0.6", [(&[], 0), (&[1.0], 2), (&[1.0; 3], 0)]),
+            "X, A: did not hold (net 2 1 of 3, net 3 3 of 3; 3 seeds)."
         );
-        assert_eq!(on_a("of = 'all'\nbelow = 9.0", fails), "X, A: did not hold (a net diverged; 2 seeds).");
-        // One seed of three is named, but does not outweigh the others.
+        assert_eq!(on_a("of = 'all'\nbelow = 9.0", fails), "X, A: did not hold (a net diverged; 3 seeds).");
+        // One seed of four is named, but does not outweigh the others.
         assert_eq!(
-            on_a("of = 'net'\nabove = 5.0", [(&[], 0), (&[2.0, 2.1], 1), (&[6.0, 6.0, 6.0], 0)]),
-            "X, A: did not hold (1 of 2 nets: net 2 2.05 with 1 of 3 seeds diverged, net 3 6.00; 3 seeds)."
+            on_a("of = 'net'\nabove = 5.0", [(&[], 0), (&[2.0, 2.1, 2.05], 1), (&[6.0; 4], 0)]),
+            "X, A: did not hold (1 of 2 nets: net 2 2.05 with 1 of 4 seeds diverged, net 3 6.00; 4 seeds)."
         );
     }
 

@@ -98,6 +98,21 @@ fn a_finished_run_is_not_taken_for_one_with_other_settings() {
     let (code, again, err) = run(folder.path(), &FACES);
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(first, again);
+    // A process that was killed between the result of a run and its report has left the one without the other.
+    let mut folders = vec![folder.path().join("x")];
+    let mut report = None;
+    while let Some(one) = folders.pop().filter(|_| report.is_none()) {
+        report =
+            Some(one.join("report.html")).filter(|path| one.join("result.json").exists() && path.exists());
+        folders.extend(
+            std::fs::read_dir(one).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()),
+        );
+    }
+    let report = report.expect("a run with a report");
+    std::fs::remove_file(&report).unwrap();
+    let (code, again, err) = run(folder.path(), &FACES);
+    assert_eq!((code, &again), (0, &first), "{err}");
+    assert!(report.exists(), "{}", report.display());
     let other = [&FACES[..], &["--set", "train.learning_rate=0.002"]].concat();
     let (code, _, err) = run(folder.path(), &other);
     assert_eq!(code, 1);

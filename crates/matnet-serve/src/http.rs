@@ -5,12 +5,15 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Response, StatusCode};
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::budget::{Budget, Held};
 
 /// An answer.
 pub type Answer = Response<Full<Bytes>>;
 
-/// How many times the limit is read from a body that is too long, so that its client sees the answer.
+/// How many times the limit is read from a body that is refused, so that its client sees the answer.
 const DRAINED: usize = 4;
 
 /// Why a request fails: a status and one sentence.
@@ -74,45 +77,70 @@ impl From<Refusal> for Answer {
     }
 }
 
-/// Reads a body of at most `limit` bytes within `timeout`.
-pub async fn read_body(body: Incoming, limit: usize, timeout: Duration) -> Allowed<Bytes> {
-    let whole = tokio::time::timeout(timeout, collect(body, limit)).await;
+/// The body of a request, and what it holds of the memory for bodies.
+pub struct RequestBody {
+    pub bytes: Bytes,
+    pub held: Held,
+}
+
+/// How much may be read, and for how long.
+#[derive(Clone)]
+pub struct BodyLimits {
+    /// Bytes of one body.
+    pub bytes: usize,
+    /// Bytes of all bodies.
+    pub together: Arc<Budget>,
+    pub timeout: Duration,
+}
+
+/// Reads a body, within the limits.
+pub async fn read_body(body: Incoming, limits: &BodyLimits) -> Allowed<RequestBody> {
+    let whole = tokio::time::timeout(limits.timeout, collect(body, limits)).await;
     whole.unwrap_or_else(|_| {
-        let what = format!("the body did not arrive within {} s", timeout.as_secs_f64());
+        let what = format!("the body did not arrive within {} s", limits.timeout.as_secs_f64());
         Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, what).closing())
     })
 }
 
-async fn collect(mut body: Incoming, limit: usize) -> Allowed<Bytes> {
+async fn collect(mut body: Incoming, limits: &BodyLimits) -> Allowed<RequestBody> {
     let failed = |error: hyper::Error| Refusal::bad(format!("the body broke off: {error}")).closing();
+    let (limit, mut held) = (limits.bytes, limits.together.hold());
     let announced = body.size_hint().lower();
     if announced > limit as u64 {
-        return Err(too_long(body, limit, announced).await);
+        return Err(refused(body, limit, too_long(announced, limit)).await);
     }
-    // A small body comes in one piece, which needs no copy.
-    let Some(frame) = body.frame().await else { return Ok(Bytes::new()) };
-    let first = frame.map_err(failed)?.into_data().unwrap_or_default();
-    if body.is_end_stream() && first.len() <= limit {
-        return Ok(first);
+    // What is announced is held once it is there: an announcement costs its client nothing.
+    if let Err(refusal) = held.check(announced) {
+        return Err(refused(body, limit, refusal).await);
     }
-    let mut whole = BytesMut::from(first);
-    while whole.len() <= limit
-        && let Some(frame) = body.frame().await
-    {
-        whole.extend_from_slice(&frame.map_err(failed)?.into_data().unwrap_or_default());
-    }
-    match whole.len() <= limit {
-        true => Ok(whole.freeze()),
-        false => {
-            let read = whole.len() as u64;
-            drop(whole);
-            Err(too_long(body, limit, read).await)
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let part = frame.map_err(failed)?.into_data().unwrap_or_default();
+        let size = whole.len() + part.len();
+        let refusal = match size > limit {
+            true => Err(too_long(size as u64, limit)),
+            false => held.grow(part.len()),
+        };
+        if let Err(refusal) = refusal {
+            drop((whole, part, held));
+            return Err(refused(body, limit, refusal).await);
         }
+        // A small body comes in one piece, which needs no copy.
+        if whole.is_empty() && body.is_end_stream() {
+            return Ok(RequestBody { bytes: part, held });
+        }
+        whole.extend_from_slice(&part);
     }
+    Ok(RequestBody { bytes: whole.freeze(), held })
 }
 
-/// Reads on for a while: a client that is still sending would not see an answer.
-async fn too_long(mut body: Incoming, limit: usize, bytes: u64) -> Refusal {
+fn too_long(bytes: u64, limit: usize) -> Refusal {
+    let what = format!("the body has {bytes} bytes or more; at most {limit} expected (--max-body)");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what)
+}
+
+/// Reads on for a while before a refusal: a client that is still sending would not see it.
+async fn refused(mut body: Incoming, limit: usize, refusal: Refusal) -> Refusal {
     let mut left = limit.saturating_mul(DRAINED);
     while let Some(Ok(frame)) = body.frame().await {
         let size = frame.data_ref().map_or(0, Bytes::len);
@@ -121,6 +149,5 @@ async fn too_long(mut body: Incoming, limit: usize, bytes: u64) -> Refusal {
         }
         left -= size;
     }
-    let what = format!("the body has {bytes} bytes or more; at most {limit} expected (--max-body)");
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what).closing()
+    refusal.closing()
 }

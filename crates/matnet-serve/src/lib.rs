@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod budget;
 mod connection;
 mod error;
 mod http;

@@ -121,7 +121,7 @@ impl Metrics {
     }
 
     /// Everything, as `/metrics` shows it.
-    pub fn text<'a>(&self, models: impl Iterator<Item = &'a Model> + Clone) -> String {
+    pub fn text<'a>(&self, models: impl Iterator<Item = &'a Model> + Clone, body_bytes: usize) -> String {
         let mut text = String::new();
         let head = |text: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -135,6 +135,8 @@ impl Metrics {
         let _ = writeln!(text, "matnet_connections {}", self.connections.load(Ordering::Relaxed));
         head(&mut text, "matnet_connections_refused_total", "counter", "Connections beyond the limit.");
         let _ = writeln!(text, "matnet_connections_refused_total {}", self.refused_connections.get());
+        head(&mut text, "matnet_body_bytes", "gauge", "Bodies of requests that are being answered.");
+        let _ = writeln!(text, "matnet_body_bytes {body_bytes}");
         type Count = fn(&Model) -> u64;
         let counts: [(&str, &str, &str, Count); 6] = [
             ("matnet_requests_total", "counter", "Requests for predictions.", |model| {

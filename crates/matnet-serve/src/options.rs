@@ -23,6 +23,9 @@ pub struct Options {
     pub max_queue: usize,
     /// Bytes of a request's body, at most.
     pub max_body: usize,
+    /// Bytes that the bodies of all requests have together, from their arrival until the answer is written; beyond it requests are
+    /// answered with 503. At least `max_body`.
+    pub max_bodies: usize,
     /// Open connections, at most; further ones are answered with 503.
     pub max_connections: usize,
     /// How long a body, a prediction and the writing of an answer may take, each.
@@ -51,6 +54,7 @@ impl Default for Options {
             max_delay: Duration::from_millis(1),
             max_queue: 1024,
             max_body: 16 << 20,
+            max_bodies: 256 << 20,
             max_connections: 16 << 10,
             timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(75),

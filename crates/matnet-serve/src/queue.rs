@@ -285,6 +285,30 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_does_not_wait_longer_than_the_delay() {
+        let delay = Duration::from_millis(30);
+        let queue = queue(100, 8, delay);
+        let mut answers = Vec::new();
+        let mut push = |count: usize| {
+            for _ in 0..count {
+                let (job, answer) = job(1, 1);
+                queue.push(job).unwrap();
+                answers.push(answer);
+            }
+        };
+        push(3);
+        assert_eq!(batch(&queue).len(), 3);
+        // Two of the three that were there before do not come again.
+        let began = Instant::now();
+        push(1);
+        assert_eq!(batch(&queue).len(), 1);
+        assert!(began.elapsed() >= delay, "{:?}", began.elapsed());
+        // From now on one is enough.
+        push(1);
+        assert_eq!((batch(&queue).len(), queue.lock().last), (1, 1));
+    }
+
+    #[test]
     fn another_thread_takes_over() {
         let queue = queue(100, 8, LONG);
         std::thread::scope(|scope| {

@@ -9,7 +9,8 @@ use hyper::header::{self, HeaderMap};
 use hyper::{Method, Request, StatusCode};
 use serde_json::json;
 
-use crate::http::{Allowed, Answer, Refusal, answer, json, read_body};
+use crate::budget::Budget;
+use crate::http::{Allowed, Answer, BodyLimits, Refusal, RequestBody, answer, json, read_body};
 use crate::metrics::Metrics;
 use crate::model::Model;
 use crate::protocol::{InferRequest, JSON_LENGTH, encode};
@@ -19,13 +20,19 @@ use crate::{Options, page};
 pub struct Router {
     models: Vec<Arc<Model>>,
     options: Options,
+    bodies: BodyLimits,
     pub metrics: Arc<Metrics>,
     stopping: AtomicBool,
 }
 
 impl Router {
     pub fn new(models: Vec<Arc<Model>>, options: Options) -> Self {
-        Self { models, options, metrics: Arc::default(), stopping: AtomicBool::new(false) }
+        let bodies = BodyLimits {
+            bytes: options.max_body,
+            together: Budget::new(options.max_bodies),
+            timeout: options.timeout,
+        };
+        Self { models, options, bodies, metrics: Arc::default(), stopping: AtomicBool::new(false) }
     }
 
     pub fn models(&self) -> &[Arc<Model>] {
@@ -60,7 +67,8 @@ impl Router {
             ["v2"] => get(&head.method).map(|()| json(&server_metadata())),
             ["metrics"] => {
                 get(&head.method)?;
-                let text = self.metrics.text(self.models.iter().map(|model| &**model));
+                let text =
+                    self.metrics.text(self.models.iter().map(|model| &**model), self.bodies.together.used());
                 Ok(answer(StatusCode::OK, "text/plain; version=0.0.4", text))
             }
             ["v2", "models"] => {
@@ -89,8 +97,8 @@ impl Router {
             ["page", name, "predict"] => {
                 post(&head.method)?;
                 let model = self.model(name, None)?;
-                let body = read_body(body, self.options.max_body, self.options.timeout).await?;
-                page::predict(model, head.uri.query().unwrap_or_default(), body).await
+                let RequestBody { bytes, held: _held } = read_body(body, &self.bodies).await?;
+                page::predict(model, head.uri.query().unwrap_or_default(), bytes).await
             }
             _ => Err(Refusal::new(StatusCode::NOT_FOUND, format!("{path}: nothing is here; /v2 and / are"))),
         }
@@ -186,14 +194,14 @@ impl Router {
                 })?)
             }
         };
-        let body = read_body(body, self.options.max_body, self.options.timeout).await?;
-        let request = InferRequest::parse(&body, json_length, &model.current().interface)?;
-        drop(body);
+        let RequestBody { bytes, held } = read_body(body, &self.bodies).await?;
+        let request = InferRequest::parse(&bytes, json_length, &model.current().interface)?;
+        drop(bytes);
         let (predictions, current) = model.predict(request.inputs, request.lengths).await?;
         // The run may have been loaded again meanwhile.
         check_version(&model.name, version, &current.version)?;
         let (id, interface) = (request.id.as_deref(), &current.interface);
-        Ok(encode(&model.name, &current.version, id, interface, &predictions, &request.asked))
+        Ok(encode(&model.name, &current.version, id, interface, &predictions, &request.asked, held))
     }
 }
 

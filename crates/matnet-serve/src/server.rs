@@ -58,6 +58,13 @@ impl Server {
                 return Err(ServeError::Usage(what));
             }
         }
+        if options.max_bodies < options.max_body {
+            let what = format!(
+                "all bodies together may have {} bytes and one {}; at least as many for all expected",
+                options.max_bodies, options.max_body
+            );
+            return Err(ServeError::Usage(what));
+        }
         let loaded = models.iter().map(|spec| Model::start(spec, &options)).collect::<Result<Vec<_>, _>>()?;
         raise_file_limit();
         let failed = |what: &'static str| move |source| ServeError::Io { what: what.to_owned(), source };

@@ -7,7 +7,7 @@ use std::net::Shutdown;
 use std::time::Duration;
 
 use common::{Client, inputs, json_request, options, reference, serve, serve_one};
-use matnet_serve::{Options, Token};
+use matnet_serve::{ModelSpec, Options, Server, Token};
 
 const NAME: &str = "feedforward-plain-matrix";
 const INFER: &str = "/v2/models/feedforward-plain-matrix/infer";
@@ -79,6 +79,68 @@ fn bodies_that_are_too_long_are_refused_while_they_arrive() {
     while client.send(&body) {}
     client.reply();
     goes_on(&server);
+}
+
+#[test]
+fn bodies_together_have_a_limit() {
+    let (one, together) = (100_000, 250_000);
+    let limits = Options { max_body: one, max_bodies: together, ..options() };
+    let server = serve(&[(NAME, &reference(NAME))], limits);
+    let head =
+        |length: usize| format!("POST {INFER} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n");
+    // An announcement alone takes nothing from others.
+    let announced: Vec<Client> = (0..50)
+        .map(|_| {
+            let mut client = server.connect();
+            client.send(head(one).as_bytes());
+            client
+        })
+        .collect();
+    goes_on(&server);
+    // Two that send all but the last bytes of their bodies leave room for small ones only.
+    let mut waiting: Vec<Client> = (0..2)
+        .map(|_| {
+            let mut client = server.connect();
+            client.send(head(one).as_bytes());
+            client.send(&vec![b' '; one - 10]);
+            client
+        })
+        .collect();
+    let held = |bytes: usize| while server.metric("matnet_body_bytes ") != bytes as f64 {};
+    held(2 * (one - 10));
+    let body = vec![b' '; 60_000];
+    let full = format!(
+        "the bodies of all requests would have more than {together} bytes together, which is the limit (--max-bodies); try again later"
+    );
+    let refused = server.post(INFER, "", &body);
+    assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
+    assert_eq!(refused.error(), (503, full.clone()));
+    // Nor is there room for one that does not say how long it is.
+    let mut client = server.connect();
+    client.send(format!("POST {INFER} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n").as_bytes());
+    client.send(format!("{:x}\r\n", body.len()).as_bytes());
+    client.send(&body);
+    client.send(b"\r\n0\r\n\r\n");
+    assert_eq!(client.reply().unwrap().error(), (503, full));
+    goes_on(&server);
+    // What is held comes back: by an answer, and by the end of a connection.
+    let mut finished = waiting.pop().unwrap();
+    finished.send(&[b' '; 10]);
+    assert_eq!(finished.reply().unwrap().error().0, 400);
+    held(one - 10);
+    drop(waiting);
+    held(0);
+    assert_eq!(server.post(INFER, "", &body).error().0, 400);
+    drop(announced);
+    server.end().unwrap();
+}
+
+#[test]
+fn limits_that_exclude_each_other_are_refused() {
+    let spec = ModelSpec { name: NAME.to_owned(), run: reference(NAME) };
+    let error = Server::start(&[spec], Options { max_body: 2, max_bodies: 1, ..options() }).err().unwrap();
+    let expected = "all bodies together may have 1 bytes and one 2; at least as many for all expected";
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]

@@ -35,6 +35,16 @@ pub trait Plan {
     fn check(&self) -> Result<f64>;
     /// Trains the net in a run folder: from the start, or on from its checkpoint. Leaves a report there.
     fn train(&self, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome>;
+    /// Trains one epoch in a new run folder, as scikit-learn's `partial_fit`: from the start, or on from where the run `before` stands,
+    /// whose data may be others. Weights, optimizer, learning rate schedule and random numbers go on; `train.epochs` is the length
+    /// of the schedule. Leaves no report.
+    fn partial_fit(
+        &self,
+        run: &Run,
+        before: Option<&Run>,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome>;
     /// Trains a trial of a search up to some epoch; a later call goes on from there. The test split is not evaluated. The
     /// caller holds the lock of the run.
     fn try_out(
@@ -100,6 +110,16 @@ impl<T: Task> Plan for Planned<T> {
 
     fn train(&self, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
         trainer::train(self, run, options, observer)
+    }
+
+    fn partial_fit(
+        &self,
+        run: &Run,
+        before: Option<&Run>,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        trainer::partial_fit(self, run, before, options, observer)
     }
 
     fn try_out(

@@ -297,6 +297,8 @@ impl Run {
         let document = self.document()?;
         let net = of(&document)?;
         let weights = self.weights(weights_file)?;
+        // Whoever uses a finished run should know that one of its files was edited.
+        self.result()?;
         (net.load)(Opened { run: self, document: &document, weights, device }, net.name)
     }
 }

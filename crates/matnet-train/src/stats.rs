@@ -35,6 +35,10 @@ impl Spread {
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
+/// How many seeds or folds settle a difference at least. Two say hardly anything of the spread: where their differences happen to be
+/// equal, as error rates on few samples often are, the interval has no width.
+pub const MIN_SEEDS: usize = 3;
+
 /// The difference of two means with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
@@ -44,6 +48,8 @@ pub struct Difference {
     pub half_width: Option<f64>,
     /// How many differences, if they are paired.
     pub pairs: Option<usize>,
+    /// How many numbers there are on the side that has fewer.
+    pub fewest: usize,
 }
 
 impl Difference {
@@ -56,6 +62,7 @@ impl Difference {
                 mean: spread.mean,
                 half_width: half_width(spread),
                 pairs: Some(spread.count),
+                fewest: spread.count,
             });
         }
         let (a, b) = (Spread::of(first.values().copied())?, Spread::of(second.values().copied())?);
@@ -67,13 +74,13 @@ impl Difference {
             let freedom = sum * sum / (first * first / m as f64 + second * second / n as f64);
             if sum == 0.0 { 0.0 } else { t_quantile(0.5 + CONFIDENCE / 2.0, freedom) * sum.sqrt() }
         });
-        Some(Self { mean: a.mean - b.mean, half_width, pairs: None })
+        Some(Self { mean: a.mean - b.mean, half_width, pairs: None, fewest: a.count.min(b.count) })
     }
 
     /// Of numbers by seed and a fixed number.
     pub fn from_number<K: Ord>(first: &BTreeMap<K, f64>, number: f64) -> Option<Self> {
         let spread = Spread::of(first.values().map(|value| value - number))?;
-        Some(Self { mean: spread.mean, half_width: half_width(spread), pairs: None })
+        Some(Self { mean: spread.mean, half_width: half_width(spread), pairs: None, fewest: spread.count })
     }
 
     /// The same over the folds of a cross-validation. Their training samples overlap, so the usual interval is too narrow; the
@@ -84,9 +91,9 @@ impl Difference {
         self
     }
 
-    /// Whether the interval excludes 0: the sign of the difference is settled.
+    /// Whether the interval excludes 0: the sign of the difference is settled. Fewer than [`MIN_SEEDS`] numbers settle nothing.
     pub fn is_settled(self) -> bool {
-        self.half_width.is_some_and(|half| self.mean.abs() > half)
+        self.fewest >= MIN_SEEDS && self.half_width.is_some_and(|half| self.mean.abs() > half)
     }
 }
 
@@ -225,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn one_seed_settles_nothing() {
+    fn one_or_two_seeds_settle_nothing() {
         let one = BTreeMap::from([(1, 5.0)]);
         let difference = Difference::of(&one, &BTreeMap::from([(1, 1.0)])).unwrap();
         assert_eq!((difference.mean, difference.half_width, difference.is_settled()), (4.0, None, false));
@@ -234,5 +241,18 @@ mod tests {
         // Equal numbers: no difference, and an interval of width 0.
         let two = BTreeMap::from([(1, 5.0), (2, 6.0)]);
         assert!(!Difference::of(&two, &two).unwrap().is_settled());
+        // Equal differences of two seeds: the interval has width 0, but two seeds are too few. Three are enough.
+        let better = BTreeMap::from([(1, 4.0), (2, 5.0)]);
+        let difference = Difference::of(&better, &two).unwrap();
+        assert_eq!(
+            (difference.half_width, difference.fewest, difference.is_settled()),
+            (Some(0.0), 2, false)
+        );
+        assert!(!Difference::from_number(&BTreeMap::from([(1, 4.0), (2, 4.0)]), 5.0).unwrap().is_settled());
+        let (mut better, mut three) = (better, two.clone());
+        (better.insert(3, 4.5), three.insert(3, 5.5));
+        assert!(Difference::of(&better, &three).unwrap().is_settled());
+        // Three on one side, two on the other.
+        assert_eq!(Difference::of(&better, &two).unwrap().fewest, 2);
     }
 }

@@ -2,13 +2,14 @@
 
 Examples
 --------
->>> import tempfile
 >>> import numpy as np
->>> import torch                                                # doctest: +SKIP
->>> import matnet, matnet.torch                                 # doctest: +SKIP
->>> run = matnet.load_run("runs/digits")                        # doctest: +SKIP
->>> module = matnet.torch.from_run(run)                         # doctest: +SKIP
->>> scores = module(torch.zeros(1, 28, 28))                     # doctest: +SKIP
+>>> import torch
+>>> import matnet, matnet.torch
+>>> X = np.random.default_rng(0).normal(size=(40, 3, 3)).astype("float32")
+>>> net = matnet.MatrixClassifier(epochs=2, random_state=0).fit(X, X[:, 0, 0] > 0)
+>>> module = matnet.torch.from_run(net)
+>>> module.predict(torch.from_numpy(X)).shape
+torch.Size([40, 2])
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def from_run(run: Any, weights: str = "best") -> Any:
     -------
     torch.nn.Module
         The net with its weights and what is done to inputs: ``module(x)`` gives scores with gradients,
-        ``module.predict(x)`` probabilities, values or matrices. Nets on graphs are not there.
+        ``module.predict(x)`` probabilities, values or matrices. Nets on padded sequences take ``(x, lengths)``, nets on graphs
+        ``(features, edges)``, memory nets a list of stories.
     """
     from matnet.torch.run import load
 

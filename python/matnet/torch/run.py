@@ -22,7 +22,10 @@ import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 
+from matnet._stories import stories_of
 from matnet.torch import nets
+from matnet.torch.graph import GRAPH_NETS, Graph
+from matnet.torch.layers import within
 from matnet.torch.memory import EndToEnd, MemoryNetwork
 
 STORY_NETS = {"end-to-end-memory": EndToEnd, "memory-network": MemoryNetwork}
@@ -31,16 +34,23 @@ STORY_NETS = {"end-to-end-memory": EndToEnd, "memory-network": MemoryNetwork}
 def load(folder: str | Path, weights: str = "best", dtype: torch.dtype = torch.float32) -> nn.Module:
     """The net of a run, ready to be used; `weights` is best or last."""
     folder = Path(folder)
-    config = tomllib.loads((folder / "config.toml").read_text())["model"]
+    whole = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+    config, data = whole["model"], whole["data"]
     with safe_open(folder / f"{weights}.safetensors", framework="pt") as file:
         note = json.loads(file.metadata()["matnet"].split(" ", 1)[1])
         tensors = {name: file.get_tensor(name) for name in file.keys()}
     kind = config["kind"]
     if kind in STORY_NETS:
         run = StoryRun(STORY_NETS[kind](config), note)
+    elif kind in GRAPH_NETS:
+        run = GraphRun(GRAPH_NETS[kind](config), note, data.get("directed"))
     else:
         net = nets.build(kind.replace("-", "_"), config)
-        run = ProgramRun(net) if kind == "turing-machine" else Run(net, note)
+        run = ProgramRun(net) if kind == "turing-machine" else Run(net, note, kind)
+        if (data.get("augment") or {}).get("crop"):
+            raise NotImplementedError(
+                "augment.crop: inputs of this run are cropped in a way that matnet.torch does not have"
+            )
     run.net.load_state_dict(tensors)
     return run.to(dtype).eval()
 
@@ -48,23 +58,48 @@ def load(folder: str | Path, weights: str = "best", dtype: torch.dtype = torch.f
 class Run(nn.Module):
     """A net and its preprocessing."""
 
-    def __init__(self, net: nn.Module, note: dict):
+    def __init__(self, net: nn.Module, note: dict, kind: str):
         super().__init__()
-        self.net, self.note = net, note
+        self.net, self.note, self.kind = net, note, kind
         self.classes: list[str] = note["classes"]
         self.preprocess = Preprocess(note["preprocess"])
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Scores or matrices for raw inputs."""
-        x = self.preprocess(x)
-        if self.note["context_length"] is not None:
-            x = x[:, : self.note["context_length"]]
-        return self.net(x)
+    def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """Scores or matrices for raw inputs; `lengths` has the steps of each sequence, where they are padded."""
+        if lengths is None:
+            x = self.preprocess(x)
+            if self.note["context_length"] is not None:
+                x = x[:, : self.note["context_length"]]
+            return self.net(x)
+        return self.net(self.preprocess(x), self.checked(lengths, x))
+
+    def checked(self, lengths: Tensor, x: Tensor) -> Tensor:
+        """The lengths of sequences, one for each."""
+        lengths = torch.as_tensor(lengths, device=x.device)
+        if not self.kind.startswith("seq"):
+            raise ValueError(f"lengths: a {self.kind} takes single matrices")
+        if self.preprocess.spectrogram:
+            raise NotImplementedError(
+                "lengths: signals of different lengths, whose spectrograms matnet.torch does not have"
+            )
+        if lengths.shape != x.shape[:1] or lengths.is_floating_point() or lengths.is_complex():
+            raise ValueError(
+                f"lengths: shape {tuple(lengths.shape)} of {lengths.dtype}; an integer for each of {len(x)} expected"
+            )
+        if len(lengths) and not 1 <= int(lengths.min()) <= int(lengths.max()) <= x.shape[1]:
+            raise ValueError(f"lengths: {int(lengths.min())} to {int(lengths.max())}; 1 to {x.shape[1]} expected")
+        return lengths.long()
 
     @torch.no_grad()
-    def predict(self, x: Tensor) -> Tensor:
-        """Probabilities [n, classes] ([n, time, classes] for classes per step), or matrices."""
-        given = self(x.to(next(self.parameters()).dtype))
+    def predict(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """Probabilities [n, classes] ([n, time, classes] for classes per step), values, or matrices."""
+        predicted = self.predicted(self(x.to(next(self.parameters()).dtype), lengths))
+        if lengths is None or self.kind != "sequence-labeller":
+            return predicted
+        return within(predicted, self.checked(lengths, x))
+
+    def predicted(self, given: Tensor) -> Tensor:
+        """Scores as probabilities, outputs in the units of the targets."""
         target = self.note["target"]
         if target == "matrices":
             return self.scaled_back(torch.sigmoid(given) if self.note["logits"] else given)
@@ -72,11 +107,7 @@ class Run(nn.Module):
             return self.scaled_back(given)
         if target == "labels":
             return torch.sigmoid(given)
-        if given.shape[-1] == 1:
-            # One score is the logit of the second of two classes.
-            second = torch.sigmoid(given)
-            return torch.cat([1 - second, second], -1)
-        return torch.softmax(given, -1)
+        return probabilities(given)
 
     def scaled_back(self, given: Tensor) -> Tensor:
         """Outputs in the units of the targets."""
@@ -93,6 +124,63 @@ class Run(nn.Module):
             "entry": tuple(given.shape[-2:]),
         }[scaler["per"]]
         return given * scale.reshape(sides) + shift.reshape(sides)
+
+
+def probabilities(scores: Tensor) -> Tensor:
+    """Of all classes; one score is the logit of the second of two."""
+    if scores.shape[-1] == 1:
+        second = torch.sigmoid(scores)
+        return torch.cat([1 - second, second], -1)
+    return torch.softmax(scores, -1)
+
+
+class GraphRun(nn.Module):
+    """A net that gives the nodes of a graph classes."""
+
+    def __init__(self, net: nn.Module, note: dict, directed: bool | list[str] | None = None):
+        super().__init__()
+        self.net, self.note, self.directed = net, note, directed
+        self.classes: list[str] = note["classes"]
+        self.relations: list[str] = note.get("relations", [])
+
+    def forward(self, features: Tensor, edges: Tensor, relations=None, directed=None) -> Tensor:
+        """Scores [nodes, classes].
+
+        `features` are [nodes, k]; `edges` [count, 2] or [2, count], nodes from 0, of which the first aggregates from the second and,
+        unless `directed`, the second from the first; `relations` names the relation of every edge, where there are several.
+        `directed` is one flag for all edges, or a list with the names of the directed relations.
+        """
+        if self.note["normalize"] == "rows":
+            total = features.abs().sum(1, keepdim=True)
+            features = features / torch.where(total > 0, total, torch.ones_like(total))
+        return self.net(self.graph(len(features), edges, relations, directed), features)
+
+    def graph(self, nodes: int, edges: Tensor, relations, directed) -> Graph:
+        edges = torch.as_tensor(edges, device=next(self.parameters()).device).long()
+        if edges.ndim != 2 or 2 not in edges.shape:
+            raise ValueError(f"edges: shape {tuple(edges.shape)}; [edges, 2] or [2, edges] expected")
+        edges = edges if edges.shape[1] == 2 else edges.T
+        if len(edges) and not 0 <= int(edges.min()) <= int(edges.max()) < nodes:
+            raise ValueError(f"edges: nodes {int(edges.min())} to {int(edges.max())}; 0 to {nodes - 1} expected")
+        directed = self.directed if directed is None else directed
+        named = not isinstance(directed, bool) and directed is not None
+        if relations is None:
+            if len(self.relations) > 1:
+                raise ValueError(f"relations: one of {', '.join(self.relations)} for each edge expected")
+            return Graph(nodes, [edges], [bool(directed) and not named])
+        names = [str(name.item() if hasattr(name, "item") else name) for name in relations]
+        if len(names) != len(edges):
+            raise ValueError(f"relations: {len(names)} for {len(edges)} edges")
+        known = self.relations or sorted(set(names))
+        if unknown := set(names) - set(known):
+            raise ValueError(f"relations: {sorted(unknown)[0]!r}; one of {', '.join(known)} expected")
+        parts = [edges[torch.tensor([name == one for name in names], device=edges.device)] for one in known]
+        return Graph(nodes, parts, [one in directed if named else bool(directed) for one in known])
+
+    @torch.no_grad()
+    def predict(self, features: Tensor, edges: Tensor, relations=None, directed=None) -> Tensor:
+        """Probabilities [nodes, classes]."""
+        return probabilities(self(features.to(next(self.parameters()).dtype), edges, relations, directed))
 
 
 class ProgramRun(nn.Module):
@@ -121,8 +209,9 @@ class StoryRun(nn.Module):
         self.net = net
         self.words: list[str] = note["words"]
 
-    def forward(self, asked: list[tuple[list[str], str]]) -> Tensor:
-        """A score for every word, for every question and what was told before it."""
+    def forward(self, stories: list) -> Tensor:
+        """A score for every word, for every question of stories as `matnet.train` takes them."""
+        asked = [(told[:after], text) for told, asked in stories_of(stories, "stories") for text, _, after, _ in asked]
         stories = [[self.numbers(sentence) for sentence in told] for told, _ in asked]
         questions = [self.numbers(question) for _, question in asked]
         pad = lambda words, length: words + [0] * (length - len(words))
@@ -132,9 +221,9 @@ class StoryRun(nn.Module):
         return self.net(torch.tensor(full), torch.tensor([pad(words, longest) for words in questions]))
 
     @torch.no_grad()
-    def predict(self, asked: list[tuple[list[str], str]]) -> Tensor:
-        """Probabilities [n, words]."""
-        return torch.softmax(self(asked), -1)
+    def predict(self, stories: list) -> Tensor:
+        """Probabilities [questions, words]."""
+        return torch.softmax(self(stories), -1)
 
     def numbers(self, text: str) -> list[int]:
         """A sentence as numbers of words, from 1."""
@@ -161,7 +250,7 @@ class Preprocess(nn.Module):
 
     def __init__(self, note: dict):
         super().__init__()
-        for key in ("fill", "log", "log_mel", "windows"):
+        for key in ("fill", "missing_mask", "log", "log_mel", "join", "windows"):
             if note.get(key):
                 raise NotImplementedError(
                     f"{key}: inputs of this run are transformed in a way that matnet.torch does not have"

@@ -1,6 +1,6 @@
 //! `matnet compare`
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use matnet_report::text::{count, number};
 use matnet_train::compare::{RunSeries, Spread, results_csv};
@@ -12,6 +12,7 @@ use matnet_train::{Ranks, Split, write_file};
 use super::{parts, train};
 use crate::cli::Compare;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 
 /// Trains the variants of a config, or takes finished runs, and puts them side by side.
 pub fn run(args: Compare) -> Outcome {
@@ -40,7 +41,7 @@ pub fn run(args: Compare) -> Outcome {
             return Err(Failure::Usage(what.to_owned()));
         }
     };
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     write!(out, "{}", results_table(&series)?.markdown())?;
     if let Some(sentence) = summary(&series) {
         writeln!(out, "\n{sentence}")?;

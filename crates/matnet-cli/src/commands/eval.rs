@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::cli::{Eval, Weights};
 use crate::failure::{Failure, Outcome};
 use crate::say;
+use crate::screen::Screen;
 
 /// Classes of a confusion matrix that is printed whole, and rows of a long table.
 const SHOWN: usize = 20;
@@ -32,21 +33,21 @@ pub fn run(args: Eval) -> Outcome {
     for run in &runs {
         all.push(evaluate(&args, run)?);
     }
-    let mut out = io::stdout().lock();
-    match (args.json, &all[..]) {
-        (true, [one]) => serde_json::to_writer_pretty(&mut out, &one).map_err(io::Error::from)?,
-        (true, several) => serde_json::to_writer_pretty(&mut out, several).map_err(io::Error::from)?,
-        (false, several) => {
-            for (at, report) in several.iter().enumerate() {
-                if at > 0 {
-                    writeln!(out)?;
-                }
-                print(&mut out, report)?;
-            }
-            return Ok(());
+    if args.json {
+        let mut out = io::stdout().lock();
+        match &all[..] {
+            [one] => serde_json::to_writer_pretty(&mut out, one).map_err(io::Error::from)?,
+            several => serde_json::to_writer_pretty(&mut out, several).map_err(io::Error::from)?,
         }
+        return Ok(writeln!(out)?);
     }
-    writeln!(out)?;
+    let mut out = Screen::lock();
+    for (at, report) in all.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        print(&mut out, report)?;
+    }
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! `matnet export`
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use matnet_onnx::{Error, Options};
 use matnet_train::Run;
 
 use crate::cli::Export;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 
 /// Writes a trained net as ONNX.
 pub fn run(args: Export) -> Outcome {
@@ -18,7 +19,7 @@ pub fn run(args: Export) -> Outcome {
         Error::Run(error) => error.into(),
     })?;
     if !args.quiet {
-        let mut out = io::stdout().lock();
+        let mut out = Screen::lock();
         writeln!(out, "{} written, opset {}", args.onnx.display(), matnet_onnx::OPSET)?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! `matnet inspect`
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use matnet::summary::LayerSummary;
 use matnet_report::table::{Table, TableCell, TableColumn};
@@ -11,6 +11,7 @@ use matnet_train::{Document, Planner, Run};
 use super::train;
 use crate::cli::Inspect;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 
 /// Summarizes a net, or every variant of a config.
 pub fn run(args: Inspect) -> Outcome {
@@ -28,7 +29,7 @@ pub fn run(args: Inspect) -> Outcome {
         None => document.variants(),
     };
     let cache = args.cache.cache()?;
-    let (mut planner, mut out) = (Planner::default(), io::stdout().lock());
+    let (mut planner, mut out) = (Planner::default(), Screen::lock());
     if names.is_empty() {
         summarize(&mut out, &mut planner, &document, &cache)?;
     }

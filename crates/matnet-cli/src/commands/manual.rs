@@ -6,7 +6,8 @@ use std::path::Path;
 use clap::CommandFactory;
 
 use crate::cli::{Cli, Completions, Man};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
+use crate::screen::Screen;
 
 /// Prints the completions of a shell.
 pub fn completions(args: Completions) -> Outcome {
@@ -18,10 +19,10 @@ pub fn completions(args: Completions) -> Outcome {
 
 /// Writes a page per verb.
 pub fn man(args: Man) -> Outcome {
-    let failed = |error: io::Error| Failure::Failed(format!("{}: {error}", args.folder.display()));
+    let failed = |error: io::Error| matnet_data::Error::io(&args.folder, error);
     std::fs::create_dir_all(&args.folder).map_err(failed)?;
     clap_mangen::generate_to(Cli::command(), &args.folder).map_err(failed)?;
-    writeln!(io::stdout().lock(), "manual pages written; `man -l {}` shows the first", page(&args.folder))?;
+    writeln!(Screen::lock(), "manual pages written; `man -l {}` shows the first", page(&args.folder))?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use matnet_train::{registry, write_file};
 
 use crate::cli::New;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 
 /// Writes a commented config.
 pub fn run(args: New) -> Outcome {
@@ -20,7 +21,7 @@ pub fn run(args: New) -> Outcome {
         return Err(Failure::Usage(format!("{}: {what}", path.display())));
     }
     write_file(&path, text.as_bytes())?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     writeln!(out, "{} written; `matnet train {}` trains it", path.display(), quoted(&path))?;
     Ok(())
 }

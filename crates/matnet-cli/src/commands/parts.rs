@@ -1,6 +1,6 @@
 //! `matnet compare --part`: the runs of a comparison, trained by several processes together.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use matnet_train::plan::RunSpec;
 use matnet_train::{Part, Plan, Planner, Run};
@@ -9,6 +9,7 @@ use super::train;
 use crate::cli::TrainArgs;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
+use crate::screen::Screen;
 use crate::together::{Attempt, Share};
 
 /// Trains the runs of a part, then whatever others have left.
@@ -50,5 +51,5 @@ pub fn train_part(specs: Vec<RunSpec>, part: Part, how: &TrainArgs) -> Outcome {
     };
     let mut share = Share::default();
     share.work(part, specs.len(), attempt)?;
-    Ok(writeln!(io::stdout(), "{}", share.summary(part)?)?)
+    Ok(writeln!(Screen::lock(), "{}", share.summary(part)?)?)
 }

@@ -1,6 +1,6 @@
 //! `matnet report`
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use burn::tensor::Device;
 use matnet_train::compare::RunSeries;
@@ -11,6 +11,7 @@ use matnet_train::{Run, write_file};
 
 use crate::cli::Report;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 
 /// Writes the report of a run, or one about several.
 pub fn run(args: Report) -> Outcome {
@@ -51,6 +52,6 @@ pub fn run(args: Report) -> Outcome {
             return Err(Failure::Usage(what.to_owned()));
         }
     };
-    writeln!(io::stdout().lock(), "{}", path.display())?;
+    writeln!(Screen::lock(), "{}", path.display())?;
     Ok(())
 }

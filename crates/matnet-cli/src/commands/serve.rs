@@ -1,6 +1,6 @@
 //! `matnet serve`: predictions over HTTP, until a signal.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use matnet_serve::{ModelSpec, Options, ServeError, Server, Token};
 
 use crate::cli::Serve;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 use crate::{interrupt, say};
 
 /// The variable that may hold the token.
@@ -34,6 +35,12 @@ pub fn run(args: Serve) -> Outcome {
             args.listen
         );
     }
+    if args.max_bodies < args.max_body {
+        return Err(Failure::Usage(format!(
+            "--max-bodies {}: one request may have {} MiB (--max-body); at least as many for all expected",
+            args.max_bodies, args.max_body
+        )));
+    }
     let seconds = |seconds: f64| Duration::from_secs_f64(seconds);
     let options = Options {
         listen: args.listen,
@@ -41,6 +48,7 @@ pub fn run(args: Serve) -> Outcome {
         max_delay: seconds(args.max_delay_ms / 1e3),
         max_queue: args.max_queue as usize,
         max_body: (args.max_body as usize) << 20,
+        max_bodies: (args.max_bodies as usize) << 20,
         max_connections: args.max_connections as usize,
         timeout: seconds(args.timeout),
         idle_timeout: seconds(args.idle_timeout),
@@ -54,8 +62,9 @@ pub fn run(args: Serve) -> Outcome {
     let server = Server::start(&models, options)?;
     let names = models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>().join(", ");
     // Whoever started this waits for the line; that nobody reads it is no reason to stop.
-    let _ = writeln!(io::stdout(), "http://{}/ serves {names}", server.address());
-    let _ = io::stdout().flush();
+    let mut out = Screen::lock();
+    let _ = writeln!(out, "http://{}/ serves {names}", server.address()).and_then(|()| out.flush());
+    drop(out);
     interrupt::watch();
     server.run(async {
         while !interrupt::asked() {

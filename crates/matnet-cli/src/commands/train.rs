@@ -1,6 +1,6 @@
 //! `matnet train`
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use matnet_train::{Document, Observer, Options, Plan, Planner, Ranks, Run, Split
 use crate::cli::{ConfigArgs, Train, TrainArgs};
 use crate::failure::{Failure, Outcome};
 use crate::progress::ProgressReporter;
+use crate::screen::Screen;
 use crate::{distributed, interrupt, say};
 
 /// Trains a net, from one seed or several.
@@ -42,7 +43,7 @@ fn train(args: Train, ranks: &Ranks) -> Outcome {
     if !ranks.is_first() {
         return Ok(());
     }
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     for (run, result) in series.iter().flat_map(|series| &series.runs) {
         writeln!(out, "{}: {}", run.folder().display(), sentence(result))?;
     }
@@ -175,7 +176,7 @@ pub fn checked_plan(
 fn takes_time(source: &str) -> bool {
     match catalog::get(source) {
         Ok(dataset) => dataset.origin == Origin::Download,
-        Err(_) => Path::new(source).exists(),
+        Err(_) => matnet_data::local::exists(source),
     }
 }
 

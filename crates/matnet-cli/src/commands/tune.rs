@@ -1,6 +1,6 @@
 //! `matnet tune`
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use matnet_train::{Options, Planner};
 use super::train;
 use crate::cli::Tune;
 use crate::failure::Outcome;
+use crate::screen::Screen;
 use crate::together::COLLECT;
 use crate::{interrupt, say};
 
@@ -48,7 +49,7 @@ pub fn run(args: Tune) -> Outcome {
     if let Some(part) = args.parts.part {
         search.work(part, &mut planner, &cache, &options, &mut progress)?;
         let what = format!("part {part}: all trials are trained; {}", COLLECT);
-        return Ok(writeln!(io::stdout(), "{what}")?);
+        return Ok(writeln!(Screen::lock(), "{what}")?);
     }
     let best = search.run(&mut planner, &cache, &options, &mut progress)?;
     print(&search, &best, &folder)
@@ -56,7 +57,7 @@ pub fn run(args: Tune) -> Outcome {
 
 /// Prints the best trials of every net, and where the rest is.
 fn print(search: &Search, best: &[Best], folder: &Path) -> Outcome {
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     for (net, best) in search.nets.iter().zip(best) {
         let of = net.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
         let winner = net.trials.iter().position(|trial| trial.number == best.trial).unwrap_or(0);

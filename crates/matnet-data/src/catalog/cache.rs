@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::check::{self, Verdict};
 use super::{DatasetFile, DatasetInfo, Origin};
 use crate::format::npz::Npz;
-use crate::{Error, Result, catalog};
+use crate::{Error, Result, StoryData, catalog};
 
 /// The environment variable that names the cache folder.
 pub const CACHE_VARIABLE: &str = "MATNET_DATA";
@@ -17,12 +17,14 @@ pub const CACHE_VARIABLE: &str = "MATNET_DATA";
 /// Files with these endings contain checksums, which reading them verifies.
 const SELF_CHECKED: [&str; 4] = [".gz", ".tgz", ".zip", ".npz"];
 
-/// A folder of downloaded files, and perhaps arrays in memory.
+/// A folder of downloaded files, and perhaps arrays and stories in memory.
 #[derive(Clone, Debug)]
 pub struct Cache {
     root: PathBuf,
     /// Arrays that stand for files of these names.
     arrays: Vec<Arc<Npz>>,
+    /// Stories that stand for files of these names.
+    stories: Vec<(String, Arc<StoryData>)>,
 }
 
 /// The files of a dataset on disk.
@@ -37,7 +39,7 @@ pub struct Located {
 impl Cache {
     /// The cache in the folder `root`, which need not exist yet.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), arrays: Vec::new() }
+        Self { root: root.into(), arrays: Vec::new(), stories: Vec::new() }
     }
 
     /// The same with arrays in memory, which are found by their name before any dataset or file of that name.
@@ -49,6 +51,19 @@ impl Cache {
     /// The arrays of this name.
     pub fn arrays(&self, name: &str) -> Option<&Npz> {
         self.arrays.iter().map(|arrays| &**arrays).find(|arrays| arrays.path() == Path::new(name))
+    }
+
+    /// The same with stories in memory, which are found by their name before any dataset or file of that name. Fails if a question
+    /// comes after more sentences than its story has, or if a supporting fact is none of the sentences before it.
+    pub fn with_stories(mut self, name: &str, stories: StoryData) -> Result<Self> {
+        stories.check(Path::new(name))?;
+        self.stories.push((name.to_owned(), Arc::new(stories)));
+        Ok(self)
+    }
+
+    /// The stories of this name.
+    pub fn stories(&self, name: &str) -> Option<&StoryData> {
+        self.stories.iter().find(|(known, _)| known == name).map(|(_, stories)| &**stories)
     }
 
     /// The default cache: the folder in `MATNET_DATA`, or `matnet` in the platform's cache folder.

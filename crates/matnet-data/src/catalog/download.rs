@@ -272,6 +272,10 @@ fn describe(error: ureq::Error) -> Failure {
         ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
             Failure::Permanent("refuses the connection".into())
         }
+        // The standard library has no kind for it.
+        ureq::Error::Io(e) if e.to_string().contains("lookup address") => {
+            Failure::Permanent("host not found (is there a network?)".into())
+        }
         ureq::Error::Io(e) => Failure::Transient(reason(&e)),
         error => Failure::Transient(error.to_string()),
     }
@@ -306,4 +310,18 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_is_not_found_is_asked_for_once() {
+        let looked_up = "failed to lookup address information: Name or service not known";
+        for error in [ureq::Error::HostNotFound, ureq::Error::Io(std::io::Error::other(looked_up))] {
+            let Failure::Permanent(what) = describe(error) else { panic!("it would be tried again") };
+            assert_eq!(what, "host not found (is there a network?)");
+        }
+    }
 }

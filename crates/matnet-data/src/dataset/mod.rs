@@ -4,6 +4,8 @@ mod array;
 mod byte_array;
 mod samples;
 mod stored;
+#[cfg(feature = "columnar")]
+mod stored_table;
 mod stories;
 mod table;
 
@@ -12,6 +14,9 @@ pub use byte_array::ByteArray;
 pub(crate) use byte_array::grey_to_f32;
 pub use samples::{Samples, Target};
 pub use stored::StoredArray;
+pub(crate) use stored::read_exact_at;
+#[cfg(feature = "columnar")]
+pub(crate) use stored_table::StoredTable;
 pub use stories::{QaTask, Question, Story, StoryData, tokenize};
 pub use table::TableData;
 

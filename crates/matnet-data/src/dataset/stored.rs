@@ -4,24 +4,42 @@
 //! other and not the end of the process, and only what is asked for counts as memory of the process.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::format::bounded::Input;
-use crate::format::npy;
-use crate::format::raw::{DType, byte_count, decode_into};
+#[cfg(feature = "columnar")]
+use super::stored_table::StoredTable;
+use crate::format::archive;
+use crate::format::bounded::{Budget, Input};
+use crate::format::npy::{self, NpyHeader};
+use crate::format::raw::{DType, RawArray, byte_count, decode_into};
 use crate::{Array, Error, Result, faults, memory};
 
 /// Numbers in a file, in row-major order; the first axis counts the samples.
 #[derive(Clone, Debug)]
 pub struct StoredArray {
     path: PathBuf,
+    shape: Vec<usize>,
+    source: Source,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    /// One after another.
+    Numbers(Numbers),
+    /// A sample per row of Parquet files.
+    #[cfg(feature = "columnar")]
+    Table(Arc<StoredTable>),
+}
+
+/// Numbers that stand one after another in a file.
+#[derive(Clone, Debug)]
+struct Numbers {
     file: Arc<File>,
     /// Where the first number begins.
     start: u64,
-    shape: Vec<usize>,
     dtype: DType,
     big_endian: bool,
 }
@@ -30,33 +48,51 @@ impl StoredArray {
     /// The array of an `.npy` file, not compressed and in C order; `None` if it is otherwise, and must be read as a whole. The
     /// size of the file is checked.
     pub fn open(path: impl AsRef<Path>) -> Result<Option<Self>> {
+        Ok(Self::open_any(path.as_ref())?.filter(|array| !array.is_text()))
+    }
+
+    /// The array called `key` in an `.npz`, if it is not compressed and in C order; `None` if it is otherwise, or not there.
+    pub fn open_member(path: impl AsRef<Path>, key: &str) -> Result<Option<Self>> {
         let path = path.as_ref();
+        let Some(range) = archive::stored_member(path, &format!("{key}.npy"))? else { return Ok(None) };
+        let mut file =
+            faults::file().and_then(|()| File::open(path)).map_err(|error| Error::io(path, error))?;
+        let size = range.end - range.start;
+        let name = path.join(key);
+        file.seek(SeekFrom::Start(range.start)).map_err(|error| Error::io(path, error))?;
+        let mut input = Input::inside(name, file.take(size), Some(size), Budget::for_size(size));
+        let Some((head, before)) = head(&mut input)? else { return Ok(None) };
+        let array = Self::of(path, head, range.start + before)?;
+        Ok(Some(array).filter(|array| !array.is_text()))
+    }
+
+    /// The rows of Parquet files of the same columns, as samples of this shape.
+    #[cfg(feature = "columnar")]
+    pub(crate) fn of_table(path: &Path, shape: Vec<usize>, table: StoredTable) -> Self {
+        Self { path: path.to_owned(), shape, source: Source::Table(Arc::new(table)) }
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(&self.source, Source::Numbers(Numbers { dtype: DType::Bytes(_) | DType::Text(_), .. }))
+    }
+
+    /// The same for an array of any type.
+    pub(crate) fn open_any(path: &Path) -> Result<Option<Self>> {
         let mut input = Input::open_packed(path)?;
-        let size = input.left();
         if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")) {
             return Ok(None);
         }
-        let head = npy::header(&mut input)?;
-        let text = matches!(head.dtype, DType::Bytes(_) | DType::Text(_));
-        let (Some(size), Some(left), false, false) = (size, input.left(), head.fortran, text) else {
-            return Ok(None);
-        };
-        let Some(bytes) = byte_count(&head.shape, head.dtype) else {
-            return Err(input.error(format!("shape {:?} is too large", head.shape)));
-        };
-        input.expect_left(bytes)?;
-        if left > bytes {
-            return Err(input.error("has trailing bytes after its last number"));
+        match head(&mut input)? {
+            Some((head, start)) => Self::of(path, head, start).map(Some),
+            None => Ok(None),
         }
+    }
+
+    fn of(path: &Path, head: NpyHeader, start: u64) -> Result<Self> {
         let file = faults::file().and_then(|()| File::open(path)).map_err(|error| Error::io(path, error))?;
-        Ok(Some(Self {
-            path: path.to_owned(),
-            file: Arc::new(file),
-            start: size - left,
-            shape: head.shape,
-            dtype: head.dtype,
-            big_endian: head.big_endian,
-        }))
+        let NpyHeader { shape, dtype, big_endian, .. } = head;
+        let numbers = Numbers { file: Arc::new(file), start, dtype, big_endian };
+        Ok(Self { path: path.to_owned(), shape, source: Source::Numbers(numbers) })
     }
 
     /// The file.
@@ -117,9 +153,32 @@ impl StoredArray {
 
     /// Reads the bytes of a sample, so that the system has them at hand when they are asked for.
     pub fn touch(&self, sample: usize, scratch: &mut Vec<u8>) -> Result<()> {
-        let size = self.sample_size() * self.dtype.size();
-        scratch.resize(size, 0);
-        self.read_bytes(sample as u64 * size as u64, scratch)
+        match &self.source {
+            Source::Numbers(numbers) => {
+                let size = self.sample_size() * numbers.dtype.size();
+                scratch.resize(size, 0);
+                numbers.read(&self.path, sample as u64 * size as u64, scratch)
+            }
+            #[cfg(feature = "columnar")]
+            Source::Table(table) => table.touch(sample),
+        }
+    }
+
+    /// Some entries along the first axis, in their own type.
+    pub(crate) fn raw(&self, range: Range<usize>) -> Result<RawArray> {
+        let each = self.sample_size();
+        self.raw_numbers(range.start as u64 * each as u64, range.len() * each)
+    }
+
+    /// So many elements from the one at `first` on, as one list, in their own type.
+    pub(crate) fn raw_numbers(&self, first: u64, count: usize) -> Result<RawArray> {
+        let Source::Numbers(numbers) = &self.source else {
+            return Err(Error::format(&self.path, "an .npy expected"));
+        };
+        let mut bytes = memory::filled(0, count * numbers.dtype.size(), self.path.display())?;
+        numbers.read(&self.path, first * numbers.dtype.size() as u64, &mut bytes)?;
+        let mut input = Input::bytes_packed(&self.path, &bytes);
+        RawArray::read(&mut input, vec![count], numbers.dtype, numbers.big_endian, false)
     }
 
     fn array(&self, count: usize, values: Vec<f32>) -> Result<Array> {
@@ -130,6 +189,35 @@ impl StoredArray {
 
     /// Appends so many numbers from the one at `first` on.
     fn read_numbers(&self, first: u64, count: usize, into: &mut Vec<f32>) -> Result<()> {
+        match &self.source {
+            Source::Numbers(numbers) => numbers.decode(&self.path, first, count, into),
+            #[cfg(feature = "columnar")]
+            Source::Table(table) => table.read(first..first + count as u64, into),
+        }
+    }
+}
+
+/// The header of an `.npy` whose numbers follow one after another, and the bytes before them; `None` if it is in Fortran order, or its
+/// size is not known.
+fn head(input: &mut Input) -> Result<Option<(NpyHeader, u64)>> {
+    let size = input.left();
+    let head = npy::header(input)?;
+    let (Some(size), Some(left), false) = (size, input.left(), head.fortran) else {
+        return Ok(None);
+    };
+    let Some(bytes) = byte_count(&head.shape, head.dtype) else {
+        return Err(input.error(format!("shape {:?} is too large", head.shape)));
+    };
+    input.expect_left(bytes)?;
+    if left > bytes {
+        return Err(input.error("has trailing bytes after its last number"));
+    }
+    Ok(Some((head, size - left)))
+}
+
+impl Numbers {
+    /// Appends so many numbers from the one at `first` on.
+    fn decode(&self, path: &Path, first: u64, count: usize, into: &mut Vec<f32>) -> Result<()> {
         /// Numbers that are read at once.
         const BLOCK: usize = 1 << 16;
         let size = self.dtype.size();
@@ -137,29 +225,29 @@ impl StoredArray {
         let mut done = 0;
         while done < count {
             let block = &mut bytes[..(count - done).min(BLOCK) * size];
-            self.read_bytes((first + done as u64) * size as u64, block)?;
+            self.read(path, (first + done as u64) * size as u64, block)?;
             decode_into(block, self.dtype, self.big_endian, into);
             done += block.len() / size.max(1);
         }
         Ok(())
     }
 
-    fn read_bytes(&self, from: u64, into: &mut [u8]) -> Result<()> {
+    fn read(&self, path: &Path, from: u64, into: &mut [u8]) -> Result<()> {
         let read = faults::file().and_then(|()| read_exact_at(&self.file, into, self.start + from));
         read.map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Error::format(&self.path, "was cut off while it was read"),
-            _ => Error::io(&self.path, error),
+            io::ErrorKind::UnexpectedEof => Error::format(path, "was cut off while it was read"),
+            _ => Error::io(path, error),
         })
     }
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, into: &mut [u8], from: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, into: &mut [u8], from: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, into, from)
 }
 
 #[cfg(windows)]
-fn read_exact_at(file: &File, mut into: &mut [u8], mut from: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, mut into: &mut [u8], mut from: u64) -> io::Result<()> {
     while !into.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, into, from)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -173,7 +261,7 @@ fn read_exact_at(file: &File, mut into: &mut [u8], mut from: u64) -> io::Result<
 }
 
 #[cfg(not(any(unix, windows)))]
-fn read_exact_at(_file: &File, _into: &mut [u8], _from: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(_file: &File, _into: &mut [u8], _from: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

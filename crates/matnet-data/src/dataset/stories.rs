@@ -1,5 +1,9 @@
 //! Stories with questions, as in bAbI.
 
+use std::path::Path;
+
+use crate::{Error, Result};
+
 /// A question about a story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -44,9 +48,76 @@ pub struct StoryData {
     pub missing: Vec<String>,
 }
 
+impl StoryData {
+    /// Fails unless every question comes after sentences that are there, and is supported by some of these. `name` is used in errors.
+    pub(crate) fn check(&self, name: &Path) -> Result<()> {
+        let mut asked = 0;
+        for task in &self.tasks {
+            for (split, stories) in [("train", &task.train), ("test", &task.test)] {
+                for (at, story) in stories.iter().enumerate() {
+                    asked += story.questions.len();
+                    for (number, question) in story.questions.iter().enumerate() {
+                        question.check(story).map_err(|what| {
+                            let place =
+                                format!("task {}, {split} story {at}, question {number}", task.number);
+                            Error::format(name, format!("{place}: {what}"))
+                        })?;
+                    }
+                }
+            }
+        }
+        match asked {
+            0 => Err(Error::format(name, "has no question")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Question {
+    fn check(&self, story: &Story) -> Result<(), String> {
+        let (after, sentences) = (self.after, story.sentences.len());
+        if after > sentences {
+            return Err(format!("after {after} sentences; the story has {sentences}"));
+        }
+        match self.facts.iter().find(|&&fact| fact >= after) {
+            Some(fact) => {
+                Err(format!("fact {fact}; one of the {after} sentences before it expected, from 0"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// The words of a sentence or question, in lower case and without punctuation.
 pub fn tokenize(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| c.is_whitespace() || ".?!,".contains(c))
         .filter(|w| !w.is_empty())
         .map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Cache;
+
+    fn data(after: usize, facts: &[usize]) -> StoryData {
+        let question =
+            Question { text: "Where is Ann?".into(), answer: "home".into(), after, facts: facts.to_vec() };
+        let story = Story { sentences: vec!["Ann went home.".into()], questions: vec![question] };
+        let task = QaTask { number: 3, train: vec![story], ..QaTask::default() };
+        StoryData { tasks: vec![task], missing: Vec::new() }
+    }
+
+    #[test]
+    fn stories_in_memory_are_checked() {
+        let with = |stories| Cache::new("none").with_stories("told", stories);
+        let cache = with(data(1, &[0])).unwrap();
+        assert_eq!((cache.stories("told"), cache.stories("other")), (Some(&data(1, &[0])), None));
+        let error = |stories| with(stories).unwrap_err().to_string();
+        let place = "told: task 3, train story 0, question 0";
+        assert_eq!(error(data(2, &[])), format!("{place}: after 2 sentences; the story has 1"));
+        let expected = "one of the 1 sentences before it expected, from 0";
+        assert_eq!(error(data(1, &[1])), format!("{place}: fact 1; {expected}"));
+        assert_eq!(error(StoryData { tasks: Vec::new(), missing: Vec::new() }), "told: has no question");
+    }
 }

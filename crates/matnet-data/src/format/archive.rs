@@ -76,6 +76,31 @@ pub fn each_bytes(name: impl AsRef<Path>, bytes: &[u8], visit: Visit) -> Result<
     each_in(input, visit)
 }
 
+/// Where the bytes of a file stand in a zip archive, if they are stored without compression; `None` if they are compressed, or if there is
+/// no such file.
+pub(crate) fn stored_member(path: &Path, name: &str) -> Result<Option<std::ops::Range<u64>>> {
+    let bad = |e: rawzip::Error| Error::format(path, format!("not a valid zip archive: {e}"));
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let size = file.metadata().map_err(|e| Error::io(path, e))?.len();
+    let mut buffer = vec![0; 128 << 10];
+    let archive: ZipArchive<_> = ZipLocator::new()
+        .locate_in_reader(rawzip::FileReader::from(file), &mut buffer, size)
+        .map_err(|(_, e)| bad(e))?;
+    let mut entries = archive.entries(&mut buffer);
+    while let Some(header) = entries.next_entry().map_err(bad)? {
+        if header.file_path().as_bytes() != name.as_bytes() {
+            continue;
+        }
+        let stored =
+            header.compression_method() == CompressionMethod::STORE && !header.flags().is_encrypted();
+        let place = header.wayfinder();
+        let (start, end) = archive.get_entry(place).map_err(bad)?.compressed_data_range();
+        let whole = end <= size && end.checked_sub(start) == Some(place.uncompressed_size_hint());
+        return Ok((stored && whole).then_some(start..end));
+    }
+    Ok(None)
+}
+
 /// The normalized name, or why it is refused.
 fn checked_name(name: &[u8]) -> Result<String, String> {
     let shown = || String::from_utf8_lossy(&name[..name.len().min(200)]).into_owned();

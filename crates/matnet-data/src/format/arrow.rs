@@ -86,7 +86,11 @@ impl ColumnarFile for ArrowFile {
         Ok(self.schema.fields().iter().map(describe).collect())
     }
 
-    fn each(&self, column: usize, each: &mut EachValue) -> Result<(), String> {
+    fn groups(&self) -> Result<Vec<usize>, String> {
+        Ok(vec![self.rows])
+    }
+
+    fn each_in(&self, _group: usize, column: usize, each: &mut EachValue) -> Result<(), String> {
         let footer = self.footer()?;
         let mut decoder =
             FileDecoder::new(self.schema.clone(), footer.version()).with_projection(vec![column]);

@@ -56,6 +56,17 @@ impl<R: Read> Read for Paid<R> {
     }
 }
 
+#[cfg(unix)]
+fn is_device(meta: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    meta.file_type().is_char_device() || meta.file_type().is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &std::fs::Metadata) -> bool {
+    false
+}
+
 /// A stream of bytes with a name for errors and, where it is known, the number of remaining bytes.
 pub struct Input<'a> {
     name: PathBuf,
@@ -77,6 +88,10 @@ impl<'a> Input<'a> {
         let meta = file.metadata().map_err(|e| Error::io(path, e))?;
         if meta.is_dir() {
             return Err(Error::format(path, "is a folder where a file was expected"));
+        }
+        // A device may have no end.
+        if is_device(&meta) {
+            return Err(Error::format(path, "is a device; a file expected"));
         }
         let size = meta.len();
         let left = meta.is_file().then_some(size);

@@ -1,18 +1,18 @@
 //! Tables that are stored by column: `Parquet` and `Arrow`, as pandas, Arrow, Polars and DuckDB write them.
 //!
-//! Dates and times count as texts. Decimals, lists and structures are not read. A file is held in memory as a whole; what it may unpack
-//! to is limited by a [`Budget`].
+//! Dates and times count as texts. Decimals, lists and structures are not read. An Arrow file is held in memory as a whole, a Parquet file is
+//! read page by page; what they may unpack to is limited by a [`Budget`].
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use bytes::Bytes;
 
 use crate::format::arrow::ArrowFile;
 use crate::format::bounded::{Budget, Input};
-use crate::format::parquet::ParquetFile;
+use crate::format::parquet::{Chunks, ParquetFile};
 use crate::format::table::{ColumnKind, Columns, TableHead, TextColumn};
 use crate::{Array, Error, Result, memory};
 
@@ -39,13 +39,15 @@ pub(super) struct Column {
 pub(super) type EachValue<'a> = dyn FnMut(Value) -> Result<(), String> + 'a;
 
 /// A file of one of the formats. Errors say what is wrong, without the name of the file.
-pub(super) trait ColumnarFile {
+pub(super) trait ColumnarFile: Send + Sync {
     /// The number of rows, which the file says it has.
     fn rows(&self) -> Result<usize, String>;
     /// All columns.
     fn columns(&self) -> Result<Vec<Column>, String>;
-    /// Passes every value of a column to `each`.
-    fn each(&self, column: usize, each: &mut EachValue) -> Result<(), String>;
+    /// The rows of each group that can be read on its own.
+    fn groups(&self) -> Result<Vec<usize>, String>;
+    /// Passes every value of a column in a group of rows to `each`.
+    fn each_in(&self, group: usize, column: usize, each: &mut EachValue) -> Result<(), String>;
 }
 
 /// A table whose columns are known.
@@ -54,13 +56,26 @@ pub struct ColumnarTable {
     file: Box<dyn ColumnarFile>,
     size: u64,
     head: TableHead,
+    /// The rows of each group that can be read on its own.
+    groups: Vec<usize>,
 }
 
 impl ColumnarTable {
     /// Opens a file and finds its columns. Its first bytes say which format it has.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Self::new(path, Input::open_packed(path)?.rest()?.into())
+        let mut input = Input::open_packed(path)?;
+        let in_file = input.left().filter(|&size| size > 8);
+        let parquet = in_file.is_some() && input.peek(4)? == *b"PAR1";
+        match in_file.filter(|_| parquet) {
+            Some(size) => {
+                let file = std::fs::File::open(path).map_err(|error| Error::io(path, error))?;
+                Self::of(path, size, |budget| {
+                    Ok(Box::new(ParquetFile::new(Chunks::File(Arc::new(file), size), budget)?))
+                })
+            }
+            None => Self::new(path, input.rest()?.into()),
+        }
     }
 
     /// The same from memory, with `name` for errors.
@@ -70,25 +85,59 @@ impl ColumnarTable {
     }
 
     fn new(name: &Path, bytes: Bytes) -> Result<Self> {
-        let size = bytes.len() as u64;
-        let budget = Budget::for_size(size);
-        let file = guarded(|| -> Result<Box<dyn ColumnarFile>, String> {
+        Self::of(name, bytes.len() as u64, |budget| {
             Ok(match &bytes[..] {
-                [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Box::new(ArrowFile::new(bytes, &budget)?),
+                [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Box::new(ArrowFile::new(bytes, budget)?),
                 [b'F', b'E', b'A', b'1', ..] => {
                     return Err("is a Feather file of version 1; save it with version 2".to_owned());
                 }
                 [0xff, 0xff, 0xff, 0xff, ..] => {
                     return Err("is an Arrow stream; save it as an Arrow file".to_owned());
                 }
-                _ => Box::new(ParquetFile::new(bytes, &budget)?),
+                _ => Box::new(ParquetFile::new(Chunks::Memory(bytes), budget)?),
             })
-        });
-        let file = file.map_err(|what| Error::format(name, what))?;
+        })
+    }
+
+    fn of(
+        name: &Path,
+        size: u64,
+        open: impl FnOnce(&Budget) -> Result<Box<dyn ColumnarFile>, String>,
+    ) -> Result<Self> {
+        let budget = Budget::for_size(size);
+        let file = guarded(|| open(&budget)).map_err(|what| Error::format(name, what))?;
         let head = TableHead { names: Vec::new(), kinds: Vec::new(), rows: 0, named: true };
-        let mut table = Self { name: name.to_owned(), file, size, head };
+        let mut table = Self { name: name.to_owned(), file, size, head, groups: Vec::new() };
         table.scan()?;
         Ok(table)
+    }
+
+    /// The file.
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// The rows of each group that can be read on its own.
+    pub(crate) fn groups(&self) -> &[usize] {
+        &self.groups
+    }
+
+    /// The numbers of some columns in a group of rows, row by row, in the order of the columns.
+    pub(crate) fn read_group(&self, group: usize, columns: &[usize]) -> Result<Vec<f32>> {
+        let (rows, width) = (self.groups[group], columns.len());
+        let size = rows.checked_mul(width).filter(|size| size.checked_mul(4).is_some());
+        let size = size.ok_or_else(|| self.error(format!("says it has {rows} rows")))?;
+        Budget::for_size(self.size).spend(4 * size as u64).map_err(|e| self.error(e.to_string()))?;
+        let mut values = memory::filled(f32::NAN, size, self.name.display())?;
+        for (place, &column) in columns.iter().enumerate() {
+            let mut row = 0;
+            self.each_in(group, column, &mut |value| {
+                values[row * width + place] = number(value)?;
+                row += 1;
+                Ok(())
+            })?;
+        }
+        Ok(values)
     }
 
     /// The columns and the number of rows.
@@ -98,12 +147,15 @@ impl ColumnarTable {
 
     fn scan(&mut self) -> Result<()> {
         let file = &*self.file;
-        let found = guarded(|| Ok((file.rows()?, file.columns()?)));
-        let (rows, columns) = found.map_err(|what| self.error(what))?;
+        let found = guarded(|| Ok((file.rows()?, file.columns()?, file.groups()?)));
+        let (rows, columns, groups) = found.map_err(|what| self.error(what))?;
         if rows == 0 || columns.is_empty() {
             return Err(self.error("holds no row".to_owned()));
         }
-        self.head.rows = rows;
+        if groups.iter().try_fold(0_usize, |all, &group| all.checked_add(group)) != Some(rows) {
+            return Err(self.error(format!("says it has {rows} rows, but its groups have another number")));
+        }
+        (self.head.rows, self.groups) = (rows, groups);
         for (at, Column { name, kind, missing }) in columns.into_iter().enumerate() {
             let kind = match kind {
                 kind @ (ColumnKind::Integer | ColumnKind::Boolean) => {
@@ -145,13 +197,7 @@ impl ColumnarTable {
         let mut values = memory::filled(f32::NAN, size, self.name.display())?;
         for (place, &column) in numbers.iter().enumerate() {
             self.each(column, &mut |row, value| {
-                values[row * width + place] = match value {
-                    Value::Missing => f32::NAN,
-                    Value::Boolean(truth) => f32::from(u8::from(truth)),
-                    Value::Integer(number) => number as f32,
-                    Value::Float(number) => number as f32,
-                    Value::Text(_) => return Err("does not hold numbers".to_owned()),
-                };
+                values[row * width + place] = number(value)?;
                 Ok(())
             })?;
         }
@@ -162,6 +208,34 @@ impl ColumnarTable {
             columns.push(found);
         }
         Ok(Columns { numbers: Array::new([rows, width], values)?, texts: columns })
+    }
+
+    /// Passes every value of a column in a group of rows to `each`; there are as many as rows.
+    pub(crate) fn each_in(
+        &self,
+        group: usize,
+        column: usize,
+        each: &mut dyn FnMut(Value) -> Result<(), String>,
+    ) -> Result<()> {
+        let (name, rows, mut row) = (&self.head.names[column], self.groups[group], 0);
+        let budget = Budget::for_size(self.size);
+        let read = guarded(|| {
+            self.file.each_in(group, column, &mut |value| {
+                if row == rows {
+                    return Err(format!("column {name:?} has more than {rows} values in a group of rows"));
+                }
+                let length = if let Value::Text(text) = value { text.len() } else { 0 };
+                budget.spend(4 + length as u64).map_err(|e| e.to_string())?;
+                each(value).map_err(|what| format!("column {name:?} {what}"))?;
+                row += 1;
+                Ok(())
+            })
+        });
+        read.map_err(|what| self.error(what))?;
+        match row == rows {
+            true => Ok(()),
+            false => Err(self.error(format!("column {name:?} has {row} values in {rows} rows"))),
+        }
     }
 
     /// Passes every value of a column to `each`, with its row; there are as many as rows.
@@ -192,7 +266,9 @@ impl ColumnarTable {
             row += 1;
             Ok(())
         };
-        let read = guarded(|| self.file.each(column, &mut next));
+        let groups = 0..self.groups.len();
+        let read =
+            guarded(|| groups.into_iter().try_for_each(|group| self.file.each_in(group, column, &mut next)));
         read.map_err(|what| self.error(what))?;
         match row == rows {
             true => Ok(()),
@@ -203,6 +279,17 @@ impl ColumnarTable {
     fn error(&self, what: String) -> Error {
         Error::format(&self.name, what)
     }
+}
+
+/// A value as number; NaN where it is missing.
+fn number(value: Value) -> Result<f32, String> {
+    Ok(match value {
+        Value::Missing => f32::NAN,
+        Value::Boolean(truth) => f32::from(u8::from(truth)),
+        Value::Integer(number) => number as f32,
+        Value::Float(number) => number as f32,
+        Value::Text(_) => return Err("does not hold numbers".to_owned()),
+    })
 }
 
 /// A value as text; nothing where it is missing.

@@ -1,7 +1,7 @@
 //! A graph as two text files: a node table (name, features, optional class) and an edge list.
 //!
 //! A node's line is its name, its features, and its class: the column that a header calls `class`, `label`, `y`, `target` or `category`, or
-//! else the last one, if it does not hold numbers. An edge's line is two names, and the name of the relation if there are several. Fields are separated by commas,
+//! else the last one, if it does not hold numbers, or below a header the only one that does not. An edge's line is two names, and the name of the relation if there are several. Fields are separated by commas,
 //! semicolons, tabs or blanks. LINQS's `.content` and `.cites` are in this format.
 
 use std::collections::HashMap;
@@ -55,7 +55,11 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    fn get(&self, at: usize) -> &[u8] {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn get(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
         &self.bytes[start..self.ends[at] as usize]
     }
@@ -99,9 +103,38 @@ pub(crate) struct NodeTable {
 
 /// Reads a node table.
 pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
+    collect_nodes(&input.name().to_owned(), |each| each_node(input, each))
+}
+
+/// The node table of a reader that passes features on row by row.
+pub(crate) fn collect_nodes(
+    source: &Path,
+    read: impl FnOnce(&mut dyn FnMut(&[f32]) -> Result<()>) -> Result<NodeRows>,
+) -> Result<NodeTable> {
+    let mut features: Vec<f32> = Vec::new();
+    let NodeRows { names, width, labels, class_names } = read(&mut |row| {
+        reserve(&mut features, row.len(), source)?;
+        features.extend_from_slice(row);
+        Ok(())
+    })?;
+    Ok(NodeTable { features: Array::new([labels.len(), width], features)?, names, labels, class_names })
+}
+
+/// A node table but for its features.
+pub(crate) struct NodeRows {
+    pub names: Names,
+    /// The features of a node.
+    pub width: usize,
+    pub labels: Vec<Option<u32>>,
+    pub class_names: Vec<String>,
+}
+
+/// Reads a node table and passes the features of each node to `each`.
+pub(crate) fn each_node(input: Input, each: &mut dyn FnMut(&[f32]) -> Result<()>) -> Result<NodeRows> {
     let source = input.name().to_owned();
     let mut fields = Fields::new(input);
     let mut names = Names::default();
+    // of the node that is being read
     let mut features: Vec<f32> = Vec::new();
     let mut classes: HashMap<String, u32> = HashMap::new();
     let mut labels: Vec<Option<u32>> = Vec::new();
@@ -110,6 +143,8 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
     let mut headed = false;
     let mut columns: Vec<String> = Vec::new();
     let mut class_at: Option<usize> = None;
+    // whether the classes were found by their words, below a header with other names
+    let mut guessed = false;
     let mut cols = 0usize;
     let mut count = 0usize;
     // the previous field, held back until it is known whether it is the last one of the line
@@ -119,7 +154,7 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
             break;
         }
         let name = fields.field().to_vec();
-        let before = features.len();
+        features.clear();
         let mut words = 0usize;
         let mut held_any = false;
         let mut head = false;
@@ -128,6 +163,13 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
             let known = has_class == Some(false) || class_at.is_some();
             if held_any && (next == Next::Field || known) && !head {
                 match held.parse::<f32>() {
+                    Ok(_) if class_at == Some(words - 1) && guessed => {
+                        let what = format!(
+                            "column {} holds words and numbers; name the column of the classes class",
+                            columns[words - 1]
+                        );
+                        return Err(fields.error(what));
+                    }
                     _ if class_at == Some(words - 1) => labels.push(class_of(&held, &mut classes)),
                     Ok(number) => {
                         reserve(&mut features, 1, &source)?;
@@ -135,7 +177,16 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
                     }
                     // words in the middle of the first line: it is a header
                     Err(_) if count == 0 && !headed => head = true,
-                    Err(_) => return Err(fields.error(format!("{held:?} is not a number"))),
+                    // words below a header that names no class: their column holds the classes
+                    Err(_) if count == 0 && has_class.is_none() && !is_unknown(&held) => {
+                        (class_at, has_class, guessed) = (Some(words - 1), Some(true), true);
+                        labels.push(class_of(&held, &mut classes));
+                    }
+                    Err(_) => {
+                        let column = columns.get(words - 1).filter(|_| headed);
+                        let of = column.map(|name| format!(" in column {name}")).unwrap_or_default();
+                        return Err(fields.error(format!("{held:?}{of} is not a number")));
+                    }
                 }
                 held_any = false;
             }
@@ -157,7 +208,6 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
             headed = true;
             class_at = columns.iter().position(|name| is_class_column(name));
             has_class = class_at.map(|_| true);
-            features.clear();
             fields.next_line();
             continue;
         }
@@ -185,13 +235,14 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
             let name = class_at.map_or("class", |at| columns[at].as_str());
             return Err(fields.error(format!("no {name} where the header has one")));
         }
-        let wide = features.len() - before;
+        let wide = features.len();
         if count == 0 {
             cols = wide;
         } else if wide != cols {
             return Err(fields.error(format!("{wide} features where the first node has {cols}")));
         }
         names.push(&name, &source)?;
+        each(&features)?;
         count += 1;
         fields.next_line();
     }
@@ -202,16 +253,20 @@ pub(crate) fn node_table(input: Input) -> Result<NodeTable> {
         return Err(Error::format(source, format!("node {twice:?} occurs twice")));
     }
     let class_names = sort_classes(classes, &mut labels);
-    Ok(NodeTable { names, features: Array::new([count, cols], features)?, labels, class_names })
+    Ok(NodeRows { names, width: cols, labels, class_names })
 }
 
 pub(crate) fn is_class_column(name: &str) -> bool {
     CLASS_COLUMNS.contains(&name.to_ascii_lowercase().as_str())
 }
 
+fn is_unknown(class: &str) -> bool {
+    UNKNOWN.contains(&class.to_ascii_lowercase().as_str())
+}
+
 /// The index of a class, which may be new; `None` for an unknown class.
 pub(crate) fn class_of(name: &str, classes: &mut HashMap<String, u32>) -> Option<u32> {
-    if UNKNOWN.contains(&name.to_ascii_lowercase().as_str()) {
+    if is_unknown(name) {
         return None;
     }
     if let Some(&known) = classes.get(name) {
@@ -266,21 +321,55 @@ pub(crate) struct EdgeList {
 
 /// Reads an edge list between named nodes.
 pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
-    let source = input.name().to_owned();
-    let mut fields = Fields::new(input);
+    collect_edges(&input.name().to_owned(), |each| each_edge(input, &|name| names.find(name), each))
+}
+
+/// The edges of a reader that passes them on one by one.
+pub(crate) fn collect_edges(
+    source: &Path,
+    read: impl FnOnce(EachEdge) -> Result<Vec<String>>,
+) -> Result<EdgeList> {
     let mut list = EdgeList::default();
+    let mut relations: Vec<Option<u32>> = Vec::new();
+    let known = read(&mut |from, to, relation, _| {
+        reserve(&mut list.edges, 1, source)?;
+        list.edges.push((from, to));
+        if relation.is_some() {
+            reserve(&mut relations, 1, source)?;
+            relations.push(relation);
+        }
+        Ok(())
+    })?;
+    let known: HashMap<String, u32> = known.into_iter().zip(0..).collect();
+    list.relation_names = sort_classes(known, &mut relations);
+    list.relations = relations.into_iter().flatten().collect();
+    Ok(list)
+}
+
+/// What is done with an edge: its ends, its relation, and the names of the relations so far.
+pub(crate) type EachEdge<'a> = &'a mut dyn FnMut(u32, u32, Option<u32>, &[String]) -> Result<()>;
+
+/// Reads an edge list and passes its edges to `each`. Returns the names of the relations, in the order in which they occur first;
+/// none if edges have no relation.
+pub(crate) fn each_edge(
+    input: Input,
+    find: &dyn Fn(&[u8]) -> Option<u32>,
+    each: EachEdge,
+) -> Result<Vec<String>> {
+    let mut fields = Fields::new(input);
     let mut known: HashMap<String, u32> = HashMap::new();
+    let mut relation_names: Vec<String> = Vec::new();
     // The ends of an edge, or names of unknown nodes; its relation.
     let mut ends: Vec<std::result::Result<u32, String>> = Vec::new();
     let mut relation: Option<String> = None;
     // The error of a first line with unknown names, unless it turns out to be a header.
     let mut heading: Option<Error> = None;
-    let mut line = 0usize;
+    let (mut line, mut edges) = (0usize, 0u64);
     loop {
         match fields.next()? {
             Next::Field if ends.len() < 2 => {
                 let name = || String::from_utf8_lossy(fields.field()).into_owned();
-                ends.push(names.find(fields.field()).ok_or_else(name));
+                ends.push(find(fields.field()).ok_or_else(name));
             }
             Next::Field if relation.is_none() => relation = Some(fields.text()?.to_owned()),
             Next::Field => {
@@ -291,8 +380,8 @@ pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
                 let unknown = |name: &String| fields.error(format!("node {name:?} is not in the node table"));
                 match &ends[..] {
                     [Ok(from), Ok(to)] => {
-                        let told = !list.relations.is_empty();
-                        if !list.edges.is_empty() && told != relation.is_some() {
+                        let told = !relation_names.is_empty();
+                        if edges > 0 && told != relation.is_some() {
                             let which = if told {
                                 "no relation where the edges before have one"
                             } else {
@@ -300,13 +389,14 @@ pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
                             };
                             return Err(fields.error(which));
                         }
-                        reserve(&mut list.edges, 1, &source)?;
-                        list.edges.push((*from, *to));
-                        if let Some(name) = &relation {
-                            let next = known.len() as u32;
-                            reserve(&mut list.relations, 1, &source)?;
-                            list.relations.push(*known.entry(name.clone()).or_insert(next));
-                        }
+                        let number = relation.take().map(|name| {
+                            *known.entry(name).or_insert_with_key(|name| {
+                                relation_names.push(name.clone());
+                                (relation_names.len() - 1) as u32
+                            })
+                        });
+                        each(*from, *to, number, &relation_names)?;
+                        edges += 1;
                     }
                     [Err(from), Err(to)]
                         if line == 0 && from.parse::<f64>().is_err() && to.parse::<f64>().is_err() =>
@@ -324,13 +414,10 @@ pub(crate) fn edge_list(input: Input, names: &Names) -> Result<EdgeList> {
             Next::End => break,
         }
     }
-    if let Some(error) = heading.filter(|_| list.edges.is_empty()) {
-        return Err(error);
+    match heading.filter(|_| edges == 0) {
+        Some(error) => Err(error),
+        None => Ok(relation_names),
     }
-    let mut numbered: Vec<Option<u32>> = list.relations.iter().copied().map(Some).collect();
-    list.relation_names = sort_classes(known, &mut numbered);
-    list.relations = numbered.into_iter().flatten().collect();
-    Ok(list)
 }
 
 #[cfg(test)]
@@ -370,6 +457,8 @@ mod tests {
             "id,w0,w1,target\na,1,0,9\nb,0,1,7\n",
             "id,Category,w0,w1\na,9,1,0\nb,7,0,1\n",
             "id,w0,label,w1\na,1,red,0\nb,0,blue,1\n",
+            "id,w0,species,w1\na,1,red,0\nb,0,blue,1\n",
+            "id,species,w0,w1\na,red,1,0\nb,blue,0,1\n",
         ] {
             let g = graph("a,b\n", nodes).unwrap();
             assert_eq!(
@@ -381,7 +470,15 @@ mod tests {
         }
         let error = |nodes: &str| graph("a,b\n", nodes).unwrap_err().to_string();
         assert_eq!(error("id,w0,class\na,1,red\nb,0\n"), "n: line 3: no class where the header has one");
-        assert_eq!(error("id,class,w0\na,red,1\nb,blue,x\n"), "n: line 3: \"x\" is not a number");
+        assert_eq!(
+            error("id,class,w0\na,red,1\nb,blue,x\n"),
+            "n: line 3: \"x\" in column w0 is not a number"
+        );
+        assert_eq!(error("id,w0,w1\na,,1\nb,2,1\n"), "n: line 2: \"\" in column w0 is not a number");
+        assert_eq!(
+            error("id,w0,w1\na,x,1\nb,2,1\n"),
+            "n: line 3: column w0 holds words and numbers; name the column of the classes class"
+        );
         // A column of numbers is a feature, unless its name says otherwise.
         assert_eq!(graph("a,b\n", "id,w0,kind\na,1,3\nb,0,4\n").unwrap().labels, [None, None]);
     }

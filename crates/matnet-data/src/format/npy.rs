@@ -201,12 +201,21 @@ impl Literal<'_> {
 
 /// Writes the header of a little-endian array in C order of type `code` (`<f4`, `|u1`, …), version 1.
 pub fn write_header(out: &mut impl Write, code: &str, shape: &[usize]) -> std::io::Result<()> {
+    write_header_of(out, code, shape, 64)
+}
+
+/// The same for a header of `least` bytes, or of more if it does not fit: the elements start at a multiple of `least`.
+pub(crate) fn write_header_of(
+    out: &mut impl Write,
+    code: &str,
+    shape: &[usize],
+    least: usize,
+) -> std::io::Result<()> {
     let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
     // NumPy writes (3,) and (3, 4); a comma after the last axis is valid too
     let mut text =
         format!("{{'descr': '{code}', 'fortran_order': False, 'shape': ({}), }}", sides.trim_end());
-    // the elements start at a multiple of 64 bytes
-    let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    let padded = (10 + text.len() + 1).next_multiple_of(least) - 10;
     while text.len() + 1 < padded {
         text.push(' ');
     }

@@ -26,6 +26,16 @@ pub fn read(path: impl AsRef<Path>) -> Result<Npz> {
     Ok(npz)
 }
 
+/// Reads all arrays but one, which may be large.
+pub(crate) fn read_but(path: &Path, but: &str) -> Result<Npz> {
+    let mut npz = Npz { path: path.to_owned(), arrays: Vec::new() };
+    archive::each(path, &mut |entry| match entry.name.strip_suffix(".npy") == Some(but) {
+        true => Ok(()),
+        false => npz.add(entry),
+    })?;
+    Ok(npz)
+}
+
 /// Reads a folder of `.npy` files as if they were the members of an `.npz`, all but those called `but`.
 pub fn read_folder(folder: impl AsRef<Path>, names: &[String], but: &str) -> Result<Npz> {
     let path = folder.as_ref();

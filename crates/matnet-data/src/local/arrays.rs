@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::npz::{described, lengths, samples};
-use super::{ReadOptions, check_shape};
-use crate::format::npz::{Npz, read_folder};
+use super::{ReadOptions, check_shape, table};
+use crate::format::npz::{Npz, read_but, read_folder};
 use crate::{Dataset, Error, Result, Samples, StoredArray, Target};
 
 /// The files that such a folder may have beside `x.npy`.
@@ -42,8 +42,8 @@ pub(super) fn beside(folder: &Path, names: &[String], shape: &[usize]) -> Result
     Ok((npz, lengths))
 }
 
-/// The samples of an `.npy` or of a folder of arrays, whose inputs stay in their file, with remarks for the user. `None` if the path is
-/// something else, or must be read as a whole: compressed, or in Fortran order.
+/// The samples of an `.npy`, of an `.npz` or a folder of arrays, or of Parquet files, whose inputs stay in their file, with remarks for the
+/// user. `None` if the path is something else, or must be read as a whole: compressed (but for Parquet), or in Fortran order.
 ///
 /// What follows the last step of a sequence may be anything but zero here: the reader of [`Samples::inputs`] has to ignore it.
 pub fn open_stored(
@@ -51,6 +51,12 @@ pub fn open_stored(
     options: &ReadOptions,
 ) -> Result<Option<(Samples<StoredArray>, Vec<String>)>> {
     let path = path.as_ref();
+    if !table::shards(path)?.is_empty() {
+        return table::open_stored(path, options);
+    }
+    if path.is_file() && path.extension().is_some_and(|end| end == "npz") {
+        return open_stored_npz(path, options);
+    }
     let found = if path.is_dir() { names(path)? } else { None };
     let file = match &found {
         Some(_) => path.join("x.npy"),
@@ -66,5 +72,22 @@ pub fn open_stored(
     };
     options.allow(path, "a folder of arrays", &["target"])?;
     let (npz, lengths) = beside(path, &names, &shape)?;
+    described(npz, path, options, inputs, &shape, lengths).map(Some)
+}
+
+/// An `.npz` whose `x` is not compressed.
+fn open_stored_npz(
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Option<(Samples<StoredArray>, Vec<String>)>> {
+    let Some(inputs) = StoredArray::open_member(path, "x")? else { return Ok(None) };
+    let shape = inputs.shape().to_vec();
+    if options.long_table && shape.len() == 2 {
+        return Ok(None);
+    }
+    check_shape(&shape, &path.join("x"))?;
+    options.allow(path, "an .npz", &["target"])?;
+    let mut npz = read_but(path, "x")?;
+    let lengths = lengths(&mut npz, path, &shape)?;
     described(npz, path, options, inputs, &shape, lengths).map(Some)
 }

@@ -8,7 +8,7 @@ use crate::format::edgelist::natural;
 use crate::{Dataset, Error, Result, Samples, Target};
 
 /// The files and the folders in a folder, sorted by name, without hidden ones.
-fn list(dir: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+pub(crate) fn list(dir: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut files, mut folders) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
         let entry = entry.map_err(|e| Error::io(dir, e))?;
@@ -85,7 +85,7 @@ fn class_files(dir: &Path) -> Result<(Vec<(PathBuf, Option<u32>)>, Vec<String>)>
 }
 
 /// The edge list and the node table, if the folder has both.
-fn graph_files(files: &[PathBuf]) -> Option<(&PathBuf, &PathBuf)> {
+pub(crate) fn graph_files(files: &[PathBuf]) -> Option<(&PathBuf, &PathBuf)> {
     let called = |stems: &[&str], ending: &str| {
         files.iter().find(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::labels::{label_indices, require_known, split, unit_numbers};
+use super::leftovers;
 use crate::format::npz::Npz;
 use crate::{Error, GraphData, Result};
 
-/// A graph from `features`, `edges` and perhaps `labels`, `train`, `valid` and `test`.
-pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<GraphData> {
+/// A graph from `features`, `edges` and perhaps `labels`, `train`, `valid` and `test`; also remarks for the user.
+pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<(GraphData, Vec<String>)> {
     let raw = npz.take("features")?;
     let &[nodes, _] = raw.shape() else {
         let what = format!("shape {:?}; [nodes, features] expected", raw.shape());
@@ -49,8 +50,8 @@ pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<GraphData> {
         (labels, class_names) = label_indices(&raw, &name)?;
     }
     let splits = split(&mut npz, path, nodes, "node")?.into_iter().collect();
-    let node_names = Vec::new();
-    Ok(GraphData {
+    let (node_names, notes) = (Vec::new(), leftovers::graph(&npz, path)?);
+    let graph = GraphData {
         features,
         node_names,
         labels,
@@ -60,5 +61,6 @@ pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<GraphData> {
         relation_names,
         directed,
         splits,
-    })
+    };
+    Ok((graph, notes))
 }

@@ -4,34 +4,35 @@ use std::path::Path;
 
 use super::table::is_columnar;
 use crate::format::bounded::Input;
-use crate::format::edgelist::{self, EdgeList, Names, NodeTable};
+use crate::format::edgelist::{self, EachEdge, NodeRows};
 use crate::{GraphData, Result};
 
 /// Reads a graph; the two files may be of different formats.
 pub(super) fn read(edges: &Path, nodes: &Path) -> Result<GraphData> {
-    let table = match is_columnar(nodes) {
-        true => node_table(nodes)?,
-        false => edgelist::node_table(Input::open(nodes)?)?,
-    };
-    let list = match is_columnar(edges) {
-        true => edge_list(edges, &table.names)?,
-        false => edgelist::edge_list(Input::open(edges)?, &table.names)?,
-    };
+    let table = edgelist::collect_nodes(nodes, |each| match is_columnar(nodes) {
+        true => each_node(nodes, each),
+        false => edgelist::each_node(Input::open(nodes)?, each),
+    })?;
+    let find = |name: &[u8]| table.names.find(name);
+    let list = edgelist::collect_edges(edges, |each| match is_columnar(edges) {
+        true => each_edge(edges, &find, each),
+        false => edgelist::each_edge(Input::open(edges)?, &find, each),
+    })?;
     Ok(edgelist::assemble(table, list))
 }
 
 #[cfg(not(feature = "columnar"))]
-fn node_table(path: &Path) -> Result<NodeTable> {
+pub(crate) fn each_node(path: &Path, _: &mut dyn FnMut(&[f32]) -> Result<()>) -> Result<NodeRows> {
     Err(super::table::no_columnar(path))
 }
 
 #[cfg(not(feature = "columnar"))]
-fn edge_list(path: &Path, _: &Names) -> Result<EdgeList> {
+pub(crate) fn each_edge(path: &Path, _: &dyn Fn(&[u8]) -> Option<u32>, _: EachEdge) -> Result<Vec<String>> {
     Err(super::table::no_columnar(path))
 }
 
 #[cfg(feature = "columnar")]
-use columnar::{edge_list, node_table};
+pub(crate) use columnar::{each_edge, each_node};
 
 #[cfg(feature = "columnar")]
 mod columnar {
@@ -40,15 +41,15 @@ mod columnar {
     use super::*;
     use crate::Error;
     use crate::format::columnar::{ColumnarTable, word};
-    use crate::format::edgelist::{class_of, is_class_column, sort_classes};
+    use crate::format::edgelist::{Names, class_of, is_class_column, sort_classes};
     use crate::format::table::ColumnKind;
 
     /// The names of columns that name the nodes; without one of them, it is the first column.
     const IDS: [&str; 4] = ["id", "node", "node_id", "name"];
 
-    /// Nodes: a column of names, columns of features, and perhaps a class, which is the last column if it holds no numbers or is called
-    /// `class`, `label` or `y`.
-    pub fn node_table(path: &Path) -> Result<NodeTable> {
+    /// Nodes: a column of names, columns of features, and perhaps a class: the column that is called so, or else the last one if it holds no
+    /// numbers, or the only one that does not.
+    pub fn each_node(path: &Path, each: &mut dyn FnMut(&[f32]) -> Result<()>) -> Result<NodeRows> {
         let table = ColumnarTable::open(path)?;
         let head = table.head();
         let id = head.names.iter().position(|name| IDS.iter().any(|id| id.eq_ignore_ascii_case(name)));
@@ -56,7 +57,8 @@ mod columnar {
         let last = head.names.len() - 1;
         let class = (0..=last)
             .find(|&column| column != id && is_class_column(&head.names[column]))
-            .or((last != id && head.kinds[last] == ColumnKind::Text).then_some(last));
+            .or((last != id && head.kinds[last] == ColumnKind::Text).then_some(last))
+            .or_else(|| (0..=last).find(|&column| column != id && head.kinds[column] == ColumnKind::Text));
         let unnamed = |column: usize| head.names[column].is_empty();
         let features: Vec<usize> = (0..head.names.len())
             .filter(|&column| column != id && Some(column) != class && !unnamed(column))
@@ -86,11 +88,18 @@ mod columnar {
             })?;
         }
         let class_names = sort_classes(classes, &mut labels);
-        Ok(NodeTable { names, features: table.read(&features, &[])?.numbers, labels, class_names })
+        for group in 0..table.groups().len() {
+            table.read_group(group, &features)?.chunks_exact(features.len()).try_for_each(&mut *each)?;
+        }
+        Ok(NodeRows { names, width: features.len(), labels, class_names })
     }
 
-    /// Edges: two columns of names, and perhaps one of relations.
-    pub fn edge_list(path: &Path, names: &Names) -> Result<EdgeList> {
+    /// Edges: two columns of names, and perhaps one of relations. Gives the names of the relations in the order of their first appearance.
+    pub fn each_edge(
+        path: &Path,
+        find: &dyn Fn(&[u8]) -> Option<u32>,
+        each: EachEdge,
+    ) -> Result<Vec<String>> {
         let table = ColumnarTable::open(path)?;
         let head = table.head();
         let columns: Vec<usize> =
@@ -104,32 +113,34 @@ mod columnar {
                 return Err(Error::format(path, what));
             }
         };
-        let ends = |column: usize| -> Result<Vec<u32>> {
-            let mut found = Vec::new();
-            table.each(column, &mut |_, value| {
-                let name = word(value);
-                found.push(
-                    names
-                        .find(name.as_bytes())
-                        .ok_or_else(|| format!("names node {name:?}, which is not in the node table"))?,
-                );
-                Ok(())
-            })?;
-            Ok(found)
-        };
-        let edges = ends(from)?.into_iter().zip(ends(to)?).collect();
-        let mut list = EdgeList { edges, ..EdgeList::default() };
-        if let Some(relation) = relation {
-            let mut known: HashMap<String, u32> = HashMap::new();
+        let (mut known, mut relation_names): (HashMap<String, u32>, Vec<String>) = Default::default();
+        for group in 0..table.groups().len() {
+            let ends = |column: usize| -> Result<Vec<u32>> {
+                let mut found = Vec::new();
+                table.each_in(group, column, &mut |value| {
+                    let name = word(value);
+                    let unknown = || format!("names node {name:?}, which is not in the node table");
+                    found.push(find(name.as_bytes()).ok_or_else(unknown)?);
+                    Ok(())
+                })?;
+                Ok(found)
+            };
+            let (from, to) = (ends(from)?, ends(to)?);
             let mut relations = Vec::new();
-            table.each(relation, &mut |_, value| {
-                let next = known.len() as u32;
-                relations.push(Some(*known.entry(word(value)).or_insert(next)));
-                Ok(())
-            })?;
-            list.relation_names = sort_classes(known, &mut relations);
-            list.relations = relations.into_iter().flatten().collect();
+            if let Some(relation) = relation {
+                table.each_in(group, relation, &mut |value| {
+                    let number = *known.entry(word(value)).or_insert_with_key(|name| {
+                        relation_names.push(name.clone());
+                        (relation_names.len() - 1) as u32
+                    });
+                    relations.push(number);
+                    Ok(())
+                })?;
+            }
+            for (at, (from, to)) in from.into_iter().zip(to).enumerate() {
+                each(from, to, relations.get(at).copied(), &relation_names)?;
+            }
         }
-        Ok(list)
+        Ok(relation_names)
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn require_known(labels: Vec<Option<u32>>, name: &Path) -> Result<Vec
 }
 
 /// Labels and their names; −1 and empty strings are unknown. The classes are those that occur, sorted; integers by value.
-pub(super) fn label_indices(raw: &RawArray, name: &Path) -> Result<(Vec<Option<u32>>, Vec<String>)> {
+pub(crate) fn label_indices(raw: &RawArray, name: &Path) -> Result<(Vec<Option<u32>>, Vec<String>)> {
     label_indices_where(raw, name, |_| true)
 }
 
@@ -72,7 +72,7 @@ pub(super) fn require_one_each(raw: &RawArray, name: &Path, what: &str, count: u
 }
 
 /// The split in the arrays `train`, `valid` and `test`: indices, or a boolean for each of `count` units.
-pub(super) fn split(npz: &mut Npz, path: &Path, count: usize, unit: &str) -> Result<Option<SplitIndices>> {
+pub(crate) fn split(npz: &mut Npz, path: &Path, count: usize, unit: &str) -> Result<Option<SplitIndices>> {
     let mut split = SplitIndices::default();
     let (mut any, mut used) = (false, vec![false; count]);
     for (key, indices) in

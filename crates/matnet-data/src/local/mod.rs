@@ -7,6 +7,7 @@
 //! | `graph.npz` | `features` `[nodes, k]`; `edges` `[m, 2]` or `[2, m]` (2×2 counts as `[m, 2]`), node indices from 0; optional `labels` `[nodes]`, −1 for unknown (or strings, empty for unknown); optional `relations` `[m]`, an integer or string per edge; optional `directed`: a boolean; optional `train`, `valid`, `test`: node indices, or a boolean per node |
 //! | `.ts` | series with classes or values ([`format::ts`](crate::format::ts)); of `NAME_TRAIN.ts` and `NAME_TEST.ts` both, as the official split, unless [`ReadOptions::single_file`] |
 //! | `.csv`, `.tsv`, `.txt` with [`target_columns`](ReadOptions::target_columns), [`columns`](ReadOptions::columns) or [`shape`](ReadOptions::shape); `.parquet`, `.arrow`, `.feather` (cargo feature `columnar`) | a sample per row |
+//! | folder of `.parquet`, or a pattern such as `shards/part-*.parquet` | the rows of all files, in order of their names |
 //! | the same with a column of times, or with [`long_table`](ReadOptions::long_table) | one long table ([`load_table`]) |
 //! | any other picture, table or `.wav` | one sample |
 //! | folder with `x.npy` and any of `y.npy`, `length.npy`, … | the arrays of an `.npz`, each in a file of its own: see below |
@@ -36,15 +37,16 @@
 
 mod arrays;
 mod files;
-mod folder;
+pub(crate) mod folder;
 mod graph;
-mod graph_tables;
-mod labels;
+pub(crate) mod graph_tables;
+pub(crate) mod labels;
+mod leftovers;
 mod npz;
 mod options;
 mod reader;
 mod series;
-mod table;
+pub(crate) mod table;
 mod target;
 mod ts;
 
@@ -60,6 +62,12 @@ use crate::format::npz::{self as npz_format, Npz};
 use crate::format::raw::RawArray;
 use crate::format::{npy, stories};
 use crate::{Array, Dataset, Error, GraphData, QaTask, Result, Samples, StoryData, TableData, Target};
+
+/// Whether there is something at `path`: a file, a folder, or Parquet files that a pattern stands for.
+pub fn exists(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
+    path.exists() || table::shards(path).is_ok_and(|files| !files.is_empty())
+}
 
 /// Loads the samples or the graph at `path`; the table of this module says what that may be.
 pub fn load(path: impl AsRef<Path>) -> Result<Dataset> {
@@ -101,12 +109,14 @@ pub fn load_arrays(mut arrays: Npz, options: &ReadOptions) -> Result<Dataset> {
     let path = path.as_path();
     if arrays.get("x").is_none() && arrays.get("edges").is_some() {
         options.allow(path, "a graph", &[])?;
-        return Ok(graph::graph(arrays, path)?.into());
+        let (graph, notes) = graph::graph(arrays, path)?;
+        return Ok(Dataset { notes, ..graph.into() });
     }
     let table = arrays.get("x").is_some_and(|x| x.shape().len() == 2 && !x.shape().contains(&0));
     if options.long_table && table {
         options.allow(path, "one long table", &[])?;
-        return Ok(TableData::new(arrays.take("x")?.into_array(&path.join("x"))?)?.into());
+        let table = TableData::new(arrays.take("x")?.into_array(&path.join("x"))?)?;
+        return Ok(Dataset { notes: leftovers::table(&arrays, path)?, ..table.into() });
     }
     npz::samples(arrays, path, options)
 }
@@ -138,6 +148,9 @@ enum FileKind {
 
 impl FileKind {
     fn of(path: &Path, options: &ReadOptions) -> Result<Self> {
+        if (path.is_dir() || !path.exists()) && !table::shards(path)?.is_empty() {
+            return Ok(Self::Rows);
+        }
         if path.is_dir() {
             return Ok(Self::Folder);
         }

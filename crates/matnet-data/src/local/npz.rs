@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::labels::{label_indices, require_known, require_one_each, split};
 use super::target::{TargetContext, clear_padding};
-use super::{ReadOptions, inputs};
+use super::{ReadOptions, inputs, leftovers};
 use crate::format::npz::Npz;
 use crate::{Array, Dataset, Error, Result, Samples, SplitIndices, Target};
 
@@ -41,15 +41,13 @@ pub(super) fn described<I>(
     }
     let trained = npz.get("train").is_some();
     found.split = split(&mut npz, path, count, "sample")?;
-    refuse_leftovers(&npz, path)?;
-    let notes = match found.split.as_mut().map_or(0, |split| complete(split, trained, count)) {
-        0 => Vec::new(),
-        unused => {
-            vec![format!(
-                "{unused} of {count} samples are in none of train, valid and test, and are not used"
-            )]
-        }
-    };
+    let mut notes = leftovers::samples(&npz, path)?;
+    match found.split.as_mut().map_or(0, |split| complete(split, trained, count)) {
+        0 => {}
+        unused => notes.push(format!(
+            "{unused} of {count} samples are in none of train, valid and test, and are not used"
+        )),
+    }
     Ok((found, notes))
 }
 
@@ -144,45 +142,4 @@ fn complete(split: &mut SplitIndices, trained: bool, count: usize) -> usize {
     }
     split.train = unused.collect();
     0
-}
-
-/// Names that mean something elsewhere, or are likely misspelt: such an array is not ignored.
-const MEANINGFUL: [&str; 21] = [
-    "lengths",
-    "weights",
-    "sample_weight",
-    "groups",
-    "subject",
-    "subjects",
-    "label",
-    "labels",
-    "target",
-    "targets",
-    "X",
-    "Y",
-    "val",
-    "validation",
-    "train_idx",
-    "valid_idx",
-    "val_idx",
-    "test_idx",
-    "class_names",
-    "classes",
-    "target_names",
-];
-
-/// Fails if an array is left whose name says that it matters.
-fn refuse_leftovers(npz: &Npz, path: &Path) -> Result<()> {
-    let left: Vec<&str> = npz.names().filter(|name| MEANINGFUL.contains(name)).collect();
-    match left.is_empty() {
-        true => Ok(()),
-        false => {
-            let what = format!(
-                "{} would be ignored; the arrays of samples are x, y, length, weight, group, train, valid, test, classes \
-                 and target_names",
-                left.join(", ")
-            );
-            Err(Error::format(path, what))
-        }
-    }
 }

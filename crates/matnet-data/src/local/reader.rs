@@ -20,7 +20,8 @@ use crate::{Array, Error, Result, memory};
 /// | folder with `x.npy`, `length.npy`, … | the same with lengths; read in chunks |
 /// | `data.npz` | the same as array `x`, perhaps with `length`; read as a whole |
 /// | `.ts` | series, whose classes or values are ignored; read as a whole |
-/// | `.csv`, `.tsv` or `.txt`, with `target_columns`, `columns` or `shape` | a sample per row; targets are ignored, and may be absent; read as a whole, as are `.parquet`, `.arrow` and `.feather` |
+/// | `.csv`, `.tsv` or `.txt`, with `target_columns`, `columns` or `shape` | a sample per row; targets are ignored, and may be absent; read as a whole, as are `.arrow` and `.feather` |
+/// | `.parquet`, a folder of them, or a pattern | the same; read in chunks |
 /// | a table, with `long_table` | one sample `[rows, columns]`: see [`load_table`](super::load_table) |
 /// | an image, a `.wav`, or a `.csv`, `.tsv` or `.txt` | one sample |
 /// | a folder of these or of `.npy`, or of folders of these | a sample per file, sorted by path; read in chunks |
@@ -52,6 +53,9 @@ pub struct SampleChunk {
 enum ChunkSource<'a> {
     /// An `.npy` in C order.
     Stream { input: Input<'a>, head: NpyHeader, lengths: Vec<usize> },
+    /// Rows of Parquet files.
+    #[cfg(feature = "columnar")]
+    Stored(crate::StoredArray),
     /// Samples that had to be read as a whole.
     Whole(SampleChunk),
     /// One sample per file; the names are relative to the folder.
@@ -97,6 +101,18 @@ impl SampleReader<'static> {
             FileKind::Ts => {
                 options.allow(path, "a .ts file", &["layout"])?;
                 Ok(Self::whole(path, ts::inputs(path, options)?))
+            }
+            #[cfg(feature = "columnar")]
+            FileKind::Rows if !table::shards(path)?.is_empty() => {
+                let array = table::stored_inputs(path, options)?;
+                let len = array.len();
+                Ok(Self {
+                    path: path.to_owned(),
+                    source: ChunkSource::Stored(array),
+                    len,
+                    at: 0,
+                    missing: false,
+                })
             }
             FileKind::Rows => Ok(Self::whole(path, (table::inputs(path, options)?, Vec::new()))),
             FileKind::Sample => Self::files(path, vec![path.to_owned()], options),
@@ -175,6 +191,8 @@ impl<'a> SampleReader<'a> {
         match &self.source {
             ChunkSource::Stream { head, .. } => Some(head.shape[1..].iter().product()),
             ChunkSource::Whole(all) => Some(all.inputs.shape()[1..].iter().product()),
+            #[cfg(feature = "columnar")]
+            ChunkSource::Stored(array) => Some(array.sample_size()),
             ChunkSource::Files { .. } => None,
         }
     }
@@ -183,7 +201,7 @@ impl<'a> SampleReader<'a> {
     pub fn file_names(&self) -> Option<&[String]> {
         match &self.source {
             ChunkSource::Files { names, .. } => Some(names),
-            ChunkSource::Stream { .. } | ChunkSource::Whole(_) => None,
+            _ => None,
         }
     }
 
@@ -215,6 +233,8 @@ impl<'a> SampleReader<'a> {
                 let lengths = all.lengths.get(range).map(<[usize]>::to_vec).unwrap_or_default();
                 (Array::new(shape, memory::collect(numbers.iter().copied(), self.path.display())?)?, lengths)
             }
+            #[cfg(feature = "columnar")]
+            ChunkSource::Stored(array) => (array.samples(range)?, Vec::new()),
             ChunkSource::Files { files, .. } => files.read(range)?,
         };
         self.check_finite(&inputs)?;
@@ -230,7 +250,7 @@ impl<'a> SampleReader<'a> {
         let sample = self.at + at / size.max(1);
         let path = match &self.source {
             ChunkSource::Files { files, .. } => &files.paths()[sample],
-            ChunkSource::Stream { .. } | ChunkSource::Whole(_) => &self.path,
+            _ => &self.path,
         };
         let what = format!("sample {sample} holds {}; finite numbers expected", array.data()[at]);
         Err(Error::format(path, what))

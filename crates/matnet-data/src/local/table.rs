@@ -1,13 +1,19 @@
 //! Tables: a sample per row, or one long series with a row per time step.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::files::SampleFile;
 use super::labels::require_finite;
 use super::{ReadOptions, TargetKind};
+#[cfg(feature = "columnar")]
+use crate::StoredArray;
+#[cfg(feature = "columnar")]
+use crate::dataset::StoredTable;
 use crate::format::bounded::Input;
-use crate::format::edgelist::sort_classes;
+#[cfg(feature = "columnar")]
+use crate::format::columnar::ColumnarTable;
+use crate::format::edgelist::{natural, sort_classes};
 use crate::format::npy;
 use crate::format::table::{self, ColumnKind, Columns, TableHead, TableNames, TextColumn};
 use crate::{Array, Dataset, Error, Result, Samples, TableData, Target};
@@ -84,9 +90,38 @@ pub(super) fn is_one_table(path: &Path) -> Result<bool> {
 }
 
 /// Whether a file name is that of a Parquet or Arrow table.
-pub(super) fn is_columnar(path: &Path) -> bool {
+pub(crate) fn is_columnar(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     ["parquet", "pq", "arrow", "feather"].contains(&ending.as_str())
+}
+
+/// The columns of files that are read as one table.
+#[cfg(feature = "columnar")]
+fn joined(tables: &[ColumnarTable]) -> Result<TableHead> {
+    let mut head = tables[0].head().clone();
+    for table in &tables[1..] {
+        let other = table.head();
+        if other.names != head.names {
+            let what = format!(
+                "has the columns {}; those of {} expected: {}",
+                other.names.join(", "),
+                tables[0].name().display(),
+                head.names.join(", ")
+            );
+            return Err(Error::format(table.name(), what));
+        }
+        for (kind, other) in head.kinds.iter_mut().zip(&other.kinds) {
+            *kind = match (*kind, *other) {
+                (a, b) if a == b => a,
+                (ColumnKind::Integer, ColumnKind::Float) | (ColumnKind::Float, ColumnKind::Integer) => {
+                    ColumnKind::Float
+                }
+                _ => ColumnKind::Text,
+            };
+        }
+        head.rows += other.rows;
+    }
+    Ok(head)
 }
 
 /// The error for Parquet and Arrow where they cannot be read.
@@ -99,69 +134,175 @@ pub(super) fn no_columnar(path: &Path) -> Error {
 
 /// Whether a path is read as a table with a sample per row.
 pub(super) fn has_rows(path: &Path, options: &ReadOptions) -> bool {
-    is_columnar(path) || SampleFile::of(path) == Some(SampleFile::Table) && options.ask_for_rows()
+    is_columnar(path)
+        || shards(path).is_ok_and(|files| !files.is_empty())
+        || SampleFile::of(path) == Some(SampleFile::Table) && options.ask_for_rows()
+}
+
+/// The Parquet files that a path stands for: a folder of them, a pattern with `*` and `?` in the place of a file name, or one file. None if
+/// it stands for something else.
+pub(crate) fn shards(path: &Path) -> Result<Vec<PathBuf>> {
+    let is_parquet = |path: &Path| {
+        let end = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        ["parquet", "pq"].contains(&end.as_str())
+    };
+    let (folder, pattern) = match path.is_dir() {
+        true => (path, None),
+        false if path.exists() => {
+            return Ok(if is_parquet(path) { vec![path.to_owned()] } else { Vec::new() });
+        }
+        false => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let folder = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+            if !name.contains(['*', '?']) || !folder.is_dir() {
+                return Ok(Vec::new());
+            }
+            (folder, Some(name))
+        }
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| Error::io(folder, error))? {
+        let entry = entry.map_err(|error| Error::io(folder, error))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // Marks that Spark and others leave beside their files.
+        if name.starts_with(['.', '_']) {
+            continue;
+        }
+        let wanted = match &pattern {
+            Some(pattern) => matches(pattern.as_bytes(), name.as_bytes()) && is_parquet(&entry.path()),
+            None => is_parquet(&entry.path()),
+        };
+        match wanted {
+            true => found.push(if pattern.is_some() && path.parent() == Some(Path::new("")) {
+                PathBuf::from(name)
+            } else {
+                entry.path()
+            }),
+            // A folder that holds other things, too, is no table.
+            false if pattern.is_none() => return Ok(Vec::new()),
+            false => {}
+        }
+    }
+    found.sort_by_cached_key(|path| natural(&path.file_name().unwrap_or_default().to_string_lossy()));
+    Ok(found)
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any letters and `?` for one.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern.split_first(), name.split_first()) {
+        (None, None) => true,
+        (Some((b'*', rest)), _) => {
+            matches(rest, name) || name.split_first().is_some_and(|(_, n)| matches(pattern, n))
+        }
+        (Some((b'?', rest)), Some((_, name))) => matches(rest, name),
+        (Some((a, rest)), Some((b, name))) => a == b && matches(rest, name),
+        _ => false,
+    }
 }
 
 /// A table with a sample per row.
 pub(super) fn load(path: &Path, options: &ReadOptions) -> Result<Dataset> {
-    let mut allowed = vec!["target_column", "columns", "shape"];
-    allowed.extend((!options.target_columns.is_empty()).then_some("target"));
-    options.allow(path, "a table without `target_column`", &allowed)?;
-    let source = Source::open(path, TableNames::Given)?;
-    let targets = source.named(&options.target_columns)?;
-    let features = source.features(options, &targets)?;
-    let kind = source.target_kind(options.target, &targets)?;
-    let of_texts = if kind == Some(TargetKind::Class) { &targets[..] } else { &[] };
-    let of_numbers = if kind == Some(TargetKind::Class) { &[] } else { &targets[..] };
-    let (wide, inputs) = (features.columns.len(), &features.columns);
-    let mut numbers: Vec<usize> = inputs.iter().chain(of_numbers).copied().collect();
-    numbers.sort_unstable();
-    let Columns { numbers: values, texts } = source.read(&numbers, of_texts)?;
-    let pick = |columns: &[usize]| -> Result<Array> {
-        // Columns are read in the order of the file; they are wanted in the order of the user.
-        let places: Vec<usize> =
-            columns.iter().map(|column| numbers.partition_point(|n| n < column)).collect();
-        let rows = values.data().chunks_exact(numbers.len().max(1));
-        let data = rows.flat_map(|row| places.iter().map(|&place| row[place])).collect();
-        Array::new([source.head.rows, columns.len()], data)
-    };
-    let target = match kind {
-        None => Target::None,
-        Some(TargetKind::Class) => classes(texts, path)?,
-        Some(TargetKind::Labels) => labels(&pick(&targets)?, &source, options, path)?,
-        Some(TargetKind::Value | TargetKind::Matrix) => {
-            let values = pick(&targets)?;
-            require_finite(&values, path, "the target of ")?;
-            Target::Values { values, names: options.target_columns.clone() }
-        }
-    };
-    let rows = source.head.rows;
-    let [high, across] = shape(options.shape, wide, path)?;
-    let inputs = Array::new([rows, high, across], pick(inputs)?.into_data())?;
-    let dataset = Dataset::from(Samples::new(inputs, target));
-    Ok(match features.left_out.is_empty() {
-        true => dataset,
-        false => {
-            let names = features.left_out.join(", ");
-            dataset.with_note(format!("columns left out, because they do not hold numbers: {names}"))
-        }
-    })
+    let described = Described::open(path, options)?;
+    let (samples, notes) = described.samples(options, |source, features| {
+        let [high, across] = shape(options.shape, features.len(), path)?;
+        Array::new([source.head.rows, high, across], source.numbers(features)?)
+    })?;
+    Ok(Dataset { notes, ..Dataset::from(samples) })
+}
+
+/// A table in Parquet files, whose inputs stay there; and remarks for the user.
+#[cfg(feature = "columnar")]
+pub(super) fn open_stored(
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Option<(Samples<StoredArray>, Vec<String>)>> {
+    let described = Described::open(path, options)?;
+    let stored = |source: &Source, features: &[usize]| stored(source, features, path, options);
+    described.samples(options, stored).map(Some)
+}
+
+#[cfg(not(feature = "columnar"))]
+pub(super) fn open_stored(
+    path: &Path,
+    _: &ReadOptions,
+) -> Result<Option<(Samples<crate::StoredArray>, Vec<String>)>> {
+    Err(no_columnar(path))
+}
+
+#[cfg(feature = "columnar")]
+fn stored(source: &Source, features: &[usize], path: &Path, options: &ReadOptions) -> Result<StoredArray> {
+    let [high, across] = shape(options.shape, features.len(), path)?;
+    let again = shards(path)?.iter().map(ColumnarTable::open).collect::<Result<Vec<_>>>()?;
+    let table = StoredTable::new(again, features.to_vec());
+    Ok(StoredArray::of_table(path, vec![source.head.rows, high, across], table))
+}
+
+/// The inputs of Parquet files with a sample per row, for prediction: they stay there, target columns are ignored.
+#[cfg(feature = "columnar")]
+pub(super) fn stored_inputs(path: &Path, options: &ReadOptions) -> Result<StoredArray> {
+    let (source, features) = input_columns(path, options)?;
+    stored(&source, &features, path, options)
 }
 
 /// The inputs of a table with a sample per row, for prediction: target columns are ignored, and may be absent.
 pub(super) fn inputs(path: &Path, options: &ReadOptions) -> Result<Array> {
+    let (source, features) = input_columns(path, options)?;
+    let [high, across] = shape(options.shape, features.len(), path)?;
+    Array::new([source.head.rows, high, across], source.numbers(&features)?)
+}
+
+fn input_columns(path: &Path, options: &ReadOptions) -> Result<(Source, Vec<usize>)> {
     options.allow(path, "a table", &["target_column", "columns", "shape"])?;
     let source = Source::open(path, TableNames::Given)?;
     let targets: Vec<usize> = options.target_columns.iter().filter_map(|name| source.find(name)).collect();
     let features = source.features(options, &targets)?.columns;
-    let mut sorted = features.clone();
-    sorted.sort_unstable();
-    let values = source.read(&sorted, &[])?.numbers;
-    let rows = values.data().chunks_exact(sorted.len());
-    let places: Vec<usize> = features.iter().map(|column| sorted.partition_point(|n| n < column)).collect();
-    let data = rows.flat_map(|row| places.iter().map(|&place| row[place])).collect();
-    let [high, across] = shape(options.shape, features.len(), path)?;
-    Array::new([source.head.rows, high, across], data)
+    Ok((source, features))
+}
+
+/// A table whose columns are known.
+struct Described {
+    source: Source,
+    features: Features,
+    targets: Vec<usize>,
+    kind: Option<TargetKind>,
+}
+
+impl Described {
+    fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
+        let mut allowed = vec!["target_column", "columns", "shape"];
+        allowed.extend((!options.target_columns.is_empty()).then_some("target"));
+        options.allow(path, "a table without `target_column`", &allowed)?;
+        let source = Source::open(path, TableNames::Given)?;
+        let targets = source.named(&options.target_columns)?;
+        let features = source.features(options, &targets)?;
+        let kind = source.target_kind(options.target, &targets)?;
+        Ok(Self { source, features, targets, kind })
+    }
+
+    /// The samples, with inputs that are made of the columns of features; and remarks for the user.
+    fn samples<I>(
+        self,
+        options: &ReadOptions,
+        inputs: impl FnOnce(&Source, &[usize]) -> Result<I>,
+    ) -> Result<(Samples<I>, Vec<String>)> {
+        let Self { source, features, targets, kind } = self;
+        let inputs = inputs(&source, &features.columns)?;
+        let values = || Array::new([source.head.rows, targets.len()], source.numbers(&targets)?);
+        let target = match kind {
+            None => Target::None,
+            Some(TargetKind::Class) => classes(source.read(&[], &targets)?.texts, &source.path)?,
+            Some(TargetKind::Labels) => labels(&values()?, &source, options, &source.path)?,
+            Some(TargetKind::Value | TargetKind::Matrix) => {
+                let values = values()?;
+                require_finite(&values, &source.path, "the target of ")?;
+                Target::Values { values, names: options.target_columns.clone() }
+            }
+        };
+        let left_out = features.left_out.join(", ");
+        let note = format!("columns left out, because they do not hold numbers: {left_out}");
+        let notes = if left_out.is_empty() { Vec::new() } else { vec![note] };
+        Ok((Samples::new(inputs, target), notes))
+    }
 }
 
 /// Rows and columns of a sample of `count` features.
@@ -211,39 +352,57 @@ struct Features {
     left_out: Vec<String>,
 }
 
-/// A table of any format.
+/// A table of any format, perhaps in several files.
 struct Source {
-    path: std::path::PathBuf,
+    path: PathBuf,
     head: TableHead,
     #[cfg(feature = "columnar")]
-    columnar: Option<crate::format::columnar::ColumnarTable>,
+    columnar: Vec<ColumnarTable>,
 }
 
 impl Source {
     #[cfg(feature = "columnar")]
     fn open(path: &Path, names: TableNames) -> Result<Self> {
-        let columnar = match is_columnar(path) {
-            true => Some(crate::format::columnar::ColumnarTable::open(path)?),
-            false => None,
-        };
-        let head = match &columnar {
-            Some(table) => table.head().clone(),
-            None => table::scan(path, names)?,
+        let mut files = shards(path)?;
+        if files.is_empty() && is_columnar(path) {
+            files.push(path.to_owned());
+        }
+        let columnar = files.iter().map(ColumnarTable::open).collect::<Result<Vec<_>>>()?;
+        let head = match columnar.is_empty() {
+            true => table::scan(path, names)?,
+            false => joined(&columnar)?,
         };
         Ok(Self { path: path.to_owned(), head, columnar })
     }
 
     #[cfg(feature = "columnar")]
     fn read(&self, numbers: &[usize], texts: &[usize]) -> Result<Columns> {
-        match &self.columnar {
-            Some(columnar) => columnar.read(numbers, texts),
-            None => table::read(&self.path, &self.head, numbers, texts),
+        let mut tables = self.columnar.iter();
+        let Some(first) = tables.next() else {
+            return table::read(&self.path, &self.head, numbers, texts);
+        };
+        let Columns { numbers: values, texts: mut words } = first.read(numbers, texts)?;
+        if self.columnar.len() == 1 {
+            return Ok(Columns { numbers: values, texts: words });
         }
+        let mut values = values.into_data();
+        for table in tables {
+            let more = table.read(numbers, texts)?;
+            crate::memory::reserve(&mut values, more.numbers.data().len(), self.path.display())?;
+            values.extend_from_slice(more.numbers.data());
+            for (words, more) in words.iter_mut().zip(&more.texts) {
+                for index in &more.indices {
+                    let text = index.map_or("", |index| &more.names[index as usize]);
+                    words.push(text).map_err(|what| self.error(what))?;
+                }
+            }
+        }
+        Ok(Columns { numbers: Array::new([self.head.rows, numbers.len()], values)?, texts: words })
     }
 
     #[cfg(not(feature = "columnar"))]
     fn open(path: &Path, names: TableNames) -> Result<Self> {
-        if is_columnar(path) {
+        if is_columnar(path) || !shards(path)?.is_empty() {
             return Err(no_columnar(path));
         }
         Ok(Self { path: path.to_owned(), head: table::scan(path, names)? })
@@ -252,6 +411,20 @@ impl Source {
     #[cfg(not(feature = "columnar"))]
     fn read(&self, numbers: &[usize], texts: &[usize]) -> Result<Columns> {
         table::read(&self.path, &self.head, numbers, texts)
+    }
+
+    /// Columns of numbers, row by row. They are read in the order of the file; they are wanted in the order of the user.
+    fn numbers(&self, columns: &[usize]) -> Result<Vec<f32>> {
+        let mut sorted = columns.to_vec();
+        sorted.sort_unstable();
+        let values = self.read(&sorted, &[])?.numbers;
+        if sorted == columns {
+            return Ok(values.into_data());
+        }
+        let places: Vec<usize> =
+            columns.iter().map(|column| sorted.partition_point(|n| n < column)).collect();
+        let rows = values.data().chunks_exact(sorted.len().max(1));
+        Ok(rows.flat_map(|row| places.iter().map(|&place| row[place])).collect())
     }
 
     fn find(&self, name: &str) -> Option<usize> {
@@ -334,5 +507,35 @@ impl Source {
 
     fn error(&self, what: String) -> Error {
         Error::format(&self.path, what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_stand_for_names() {
+        let fits = |pattern: &str, name: &str| matches(pattern.as_bytes(), name.as_bytes());
+        assert!(fits("part-*.parquet", "part-0.parquet") && fits("*", "x") && fits("a?c*", "abc"));
+        assert!(!fits("part-*.parquet", "part-0.parquet.crc") && !fits("?", "") && !fits("a", "ab"));
+    }
+
+    #[test]
+    fn shards_stand_in_natural_order_and_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["part-10.parquet", "part-2.parquet", "_SUCCESS", ".hidden"] {
+            std::fs::write(folder.path().join(name), b"").unwrap();
+        }
+        let names = |path: &Path| -> Vec<String> {
+            let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+            shards(path).unwrap().iter().map(name).collect()
+        };
+        assert_eq!(names(folder.path()), ["part-2.parquet", "part-10.parquet"]);
+        assert_eq!(names(&folder.path().join("*-2.*")), ["part-2.parquet"]);
+        assert_eq!(names(&folder.path().join("part-2.parquet")), ["part-2.parquet"]);
+        std::fs::write(folder.path().join("x.npy"), b"").unwrap();
+        assert!(names(folder.path()).is_empty(), "a folder of other files");
+        assert!(names(&folder.path().join("nothing")).is_empty());
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! | rule | function | used for |
 //! |---|---|---|
+//! | a part of the training samples | [`draw_train`] | learning curves |
 //! | fractions of all samples | [`by_fraction`] | faces 70/20/10, moving digits 6k/3k/1k |
 //! | fractions of each class | [`stratified`] | samples with classes |
 //! | the split that comes with the data, validation drawn from the rest | [`official`], [`official_stratified`] | digits 50k/10k/10k |
@@ -163,8 +164,28 @@ pub fn within_groups(groups: &[u32], fractions: SplitFractions, rng: &mut impl R
     Ok(split.sorted())
 }
 
+/// Draws `number` of the training samples, with the shares of all classes as far as whole samples allow. A larger number from the same
+/// generator contains a smaller one, so that a learning curve adds samples and does not exchange them.
+pub fn draw_train(
+    train: Vec<usize>,
+    classes: Option<&[u32]>,
+    number: usize,
+    rng: &mut impl Rng,
+) -> Result<Vec<usize>> {
+    if number == 0 || number > train.len() {
+        let have = train.len();
+        return Err(Error::Invalid(format!(
+            "{number} training samples: must be 1 to {have}, there are no more"
+        )));
+    }
+    let mut order = in_turns(by_class(train, |sample| classes.map_or(0, |classes| classes[sample])), rng);
+    order.truncate(number);
+    order.sort_unstable();
+    Ok(order)
+}
+
 /// Puts whole groups into each split, `valid` and `test` of them, so that no group is in two splits. With classes, each split gets
-/// groups of every class as far as there are enough: a group counts for the class that most of its samples have.
+/// groups of every class as far as there are enough, training first: a group counts for the class that most of its samples have.
 pub fn between_groups(
     groups: &[u32],
     classes: Option<&[u32]>,
@@ -181,7 +202,8 @@ pub fn between_groups(
     }
     let all: Vec<Vec<usize>> = members.into_values().collect();
     let class = |group: usize| classes.map_or(0, |classes| most_frequent(&all[group], classes));
-    let order = in_turns(by_class((0..all.len()).collect(), class), rng);
+    let mut order = in_turns(by_class((0..all.len()).collect(), class), rng);
+    keep_for_training(&mut order, valid + test, class);
     let chosen = SplitIndices::from_order(order, valid, test);
     let samples = |groups: Vec<usize>| groups.into_iter().flat_map(|group| all[group].clone()).collect();
     let split = SplitIndices {
@@ -190,6 +212,22 @@ pub fn between_groups(
         test: samples(chosen.test),
     };
     Ok(split.sorted())
+}
+
+/// Exchanges groups before `start` with later ones, so that each class has one from `start` on, as far as there is room.
+fn keep_for_training(order: &mut [usize], start: usize, class: impl Fn(usize) -> u32) {
+    let count = |order: &[usize], wanted: u32| order.iter().filter(|&&group| class(group) == wanted).count();
+    for at in (0..start).rev() {
+        if count(&order[start..], class(order[at])) > 0 {
+            continue;
+        }
+        // The class that training has most of gives one away; ties go to the first.
+        let most =
+            (start..order.len()).rev().max_by_key(|&other| count(&order[start..], class(order[other])));
+        if let Some(other) = most.filter(|&other| count(&order[start..], class(order[other])) > 1) {
+            order.swap(at, other);
+        }
+    }
 }
 
 /// The number of different groups.
@@ -329,6 +367,33 @@ mod tests {
     }
 
     #[test]
+    fn fewer_training_samples_are_stratified_and_nested() {
+        // Three classes; every third sample is for testing.
+        let classes: Vec<u32> = (0..90).map(|sample| sample % 3).collect();
+        let train: Vec<usize> = (0..90).filter(|sample| sample % 9 < 6).collect();
+        let draw = |number, seed| draw_train(train.clone(), Some(&classes), number, &mut rng(seed));
+        let mut before = Vec::new();
+        for number in [3, 10, 30, 60] {
+            let drawn = draw(number, 1).unwrap();
+            assert_eq!(drawn.len(), number);
+            assert!(drawn.is_sorted() && drawn.iter().all(|sample| train.contains(sample)));
+            assert!(before.iter().all(|sample| drawn.contains(sample)), "{number} contains the smaller ones");
+            for class in 0..3 {
+                let of_class = drawn.iter().filter(|&&sample| classes[sample] == class).count();
+                assert!(of_class.abs_diff(number / 3) <= 1, "{number}: {of_class} of class {class}");
+            }
+            before = drawn;
+        }
+        assert_eq!(before, train);
+        assert_ne!(draw(10, 1).unwrap(), draw(10, 2).unwrap());
+        assert_eq!(draw_train(train.clone(), None, 10, &mut rng(1)).unwrap().len(), 10);
+        for number in [0, 61] {
+            let error = draw(number, 1).unwrap_err().to_string();
+            assert_eq!(error, format!("{number} training samples: must be 1 to 60, there are no more"));
+        }
+    }
+
+    #[test]
     fn groups_are_stratified_by_class() {
         // 12 subjects of one class and 8 of the other, 5 trials each.
         let groups: Vec<u32> = (0..100).map(|trial| trial / 5).collect();
@@ -339,6 +404,13 @@ mod tests {
                 let second = part.iter().filter(|&&trial| classes[trial] == 1).count();
                 assert_eq!((part.len(), second), (25, 10), "seed {seed}");
             }
+        }
+        // One subject of the first class, three of the second: training keeps both.
+        let (few, of) = ([0, 1, 2, 3], [0, 1, 1, 1]);
+        for seed in 0..50 {
+            let split = between_groups(&few, Some(&of), 1, 1, &mut rng(seed)).unwrap();
+            assert!(split.train.contains(&0), "seed {seed}: {split:?}");
+            assert_eq!((split.train.len(), split.valid.len(), split.test.len()), (2, 1, 1));
         }
         let error = between_groups(&[0, 1, 2], None, 1, 2, &mut rng(0)).unwrap_err();
         assert_eq!(error.to_string(), "1 validation and 2 test groups of 3 leave none to train on");

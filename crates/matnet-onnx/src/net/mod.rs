@@ -2,9 +2,10 @@
 
 mod graph;
 mod matrices;
+mod neighbors;
 mod sequences;
 
-pub use graph::add_gcn;
+pub use graph::NodeNet;
 pub use matrices::{add_autoencoder, add_feedforward};
 pub use sequences::{add_labeller, add_many_to_one, add_seq2seq};
 

@@ -1,13 +1,12 @@
 //! Tables as plain text.
 
 use super::Table;
+use crate::text::printable;
 
 impl Table {
     /// The table as plain text for a terminal: one header line, aligned columns, without its caption.
     pub fn text(&self) -> String {
-        // A control character could move the cursor or change the colours of the terminal.
-        let clean =
-            |text: &str| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
+        let clean = |text: &str| printable(text).replace(['\n', '\t'], " ");
         let head: Vec<String> = self.columns.iter().map(|column| clean(&column.name)).collect();
         let body = self.rows.iter().map(|row| row.iter().map(|cell| clean(&cell.text())).collect());
         let lines: Vec<Vec<String>> = std::iter::once(head).chain(body).collect();
@@ -39,7 +38,7 @@ mod tests {
             .with_row(["long name".into(), TableCell::count(9), TableCell::Empty])
             .with_row(["mean".into(), "".into(), "".into()]);
         let lines = "class      support  recall\n\
-                     é [2J        2,697  97.1 %\n\
+                     é�[2J        2,697  97.1 %\n\
                      long name        9       –\n\
                      mean\n";
         assert_eq!(table.text(), lines);

@@ -5,6 +5,7 @@ mod curves;
 mod frames;
 mod maps;
 mod reconstructions;
+mod samples;
 mod size;
 mod spectrogram;
 mod task;
@@ -51,6 +52,8 @@ enum PlotKind {
     Units,
     /// A metric against the number of parameters.
     Parameters,
+    /// A metric against the number of training samples.
+    Samples,
     /// U, V and their products in the first layer.
     Maps,
     /// Inputs, targets and outputs.
@@ -160,6 +163,7 @@ pub fn draw(
             PlotKind::Curves => curves::draw(&canvas, figure)?,
             PlotKind::Units => units::draw(&canvas, figure),
             PlotKind::Parameters => size::draw(&canvas, figure),
+            PlotKind::Samples => samples::draw(&canvas, figure),
             _ if cost == Cost::Low => Vec::new(),
             PlotKind::Maps => maps::draw(&mut canvas, figure)?,
             PlotKind::Reconstructions => reconstructions::draw(&mut canvas, figure)?,

@@ -2,15 +2,17 @@
 
 use std::io::Write;
 
+use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use matnet_train::task::{Interface, Predictions};
 
 use super::request::{Asked, OutputFormat};
 use super::{JSON_LENGTH, LABEL};
+use crate::budget::{Held, Kept};
 use crate::http::{Answer, answer};
 
-/// The answer to a request.
+/// The answer to a request; `held` is what its body holds.
 pub fn encode(
     name: &str,
     version: &str,
@@ -18,6 +20,7 @@ pub fn encode(
     interface: &Interface,
     predictions: &Predictions,
     asked: &[Asked],
+    held: Held,
 ) -> Answer {
     let (mut text, mut binary) = (Vec::with_capacity(256), Vec::new());
     let _ = write!(text, "{{\"model_name\":\"{name}\",\"model_version\":\"{version}\"");
@@ -58,11 +61,12 @@ pub fn encode(
     }
     text.extend_from_slice(b"]}");
     let length = text.len();
+    let kept = |bytes| Bytes::from_owner(Kept { bytes, _held: held });
     if asked.iter().all(|asked| asked.format == OutputFormat::Json) {
-        return answer(StatusCode::OK, "application/json", text);
+        return answer(StatusCode::OK, "application/json", kept(text));
     }
     text.extend_from_slice(&binary);
-    let mut answer = answer(StatusCode::OK, "application/octet-stream", text);
+    let mut answer = answer(StatusCode::OK, "application/octet-stream", kept(text));
     answer.headers_mut().insert(JSON_LENGTH, HeaderValue::from(length));
     answer
 }

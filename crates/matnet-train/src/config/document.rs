@@ -31,7 +31,7 @@ pub struct Document {
 impl Document {
     /// Reads a config file; errors name it.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+        let text = matnet_data::files::read_text(path)?;
         Self::parse(&text).map_err(|error| error.within(path.display().to_string()))
     }
 

@@ -42,8 +42,8 @@ pub use document::{Document, FoldCount};
 pub use schedule::{LearningRates, Schedule};
 pub use train::{ClassWeights, Loss, OptimizerKind, Reduction, TrainConfig};
 pub use tuned::Tuned;
-pub(crate) use value::from_table;
 pub use value::keys_of;
+pub(crate) use value::{from_table, shown};
 
 /// The nearest known name if one is near, else all of them.
 pub(crate) fn suggestion(name: &str, known: &[String]) -> String {

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use matnet::ConfigError;
+use serde::Serialize;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess,
     SeqAccess, Unexpected, VariantAccess, Visitor,
@@ -15,6 +16,11 @@ use toml::{Table, Value};
 use super::{nearest, suggestion};
 use crate::Result;
 use crate::error::at;
+
+/// A value as it would stand in a config.
+pub(crate) fn shown(value: &impl Serialize) -> String {
+    Value::try_from(value).map(|value| value.to_string()).unwrap_or_default()
+}
 
 /// Turns the table `section` of a config into a typed config.
 pub(crate) fn from_table<C: DeserializeOwned>(section: &'static str, table: Table) -> Result<C> {

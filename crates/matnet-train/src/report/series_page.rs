@@ -12,6 +12,7 @@ use crate::compare::{RunSeries, Spread};
 use crate::config::Loss;
 use crate::metrics::Metric;
 use crate::run::{Run, RunResult};
+use crate::stats::MIN_SEEDS;
 use crate::{Result, Split};
 
 /// Runs side by side.
@@ -159,7 +160,10 @@ fn verdict(first: &RunSeries, other: &RunSeries, metric: Metric) -> Option<Strin
     let numbers = format!("{} ± {}", number(difference.mean.abs()), number(half));
     Some(match difference.is_settled() {
         true => format!("{a} better than {b} by {numbers} ({test}, 95 % CI over {over})"),
-        false => format!("{a} against {b}: not settled (difference {numbers}, {test}, 95 % CI over {over})"),
+        false => {
+            let few = if difference.fewest < MIN_SEEDS { "; fewer than three settle nothing" } else { "" };
+            format!("{a} against {b}: not settled (difference {numbers}, {test}, 95 % CI over {over}{few})")
+        }
     })
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Int, Tensor, TensorData};
 
-use crate::config::{ClassWeights, Loss, TrainConfig};
+use crate::config::{ClassWeights, Loss, TrainConfig, shown};
 use crate::{Error, Result};
 
 /// A mean, and the sum of the weights that it was divided by.
@@ -71,8 +71,8 @@ impl ClassLoss {
 
     /// Fails if the config weighs or smooths classes where there are none.
     pub fn refuse(train: &TrainConfig, why: &str) -> Result<()> {
-        if train.class_weights.is_some() {
-            return Err(Error::config("train", "class_weights", "is given", why));
+        if let Some(weights) = &train.class_weights {
+            return Err(Error::config("train", "class_weights", shown(weights), why));
         }
         if train.label_smoothing > 0.0 {
             return Err(Error::config("train", "label_smoothing", train.label_smoothing.to_string(), why));

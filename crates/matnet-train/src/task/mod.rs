@@ -142,6 +142,11 @@ pub trait Task: Sized + 'static {
         Ok(data)
     }
 
+    /// The dataset for a net that goes on from a run with this metadata: what was fitted there to the targets is not fitted anew.
+    fn going_on(data: Arc<Self::Data>, _metadata: &Self::Metadata) -> Result<Arc<Self::Data>> {
+        Ok(data)
+    }
+
     /// Whether every seed has a split of its own.
     fn split_per_seed(config: &Self::DataConfig) -> bool;
 

@@ -1,15 +1,29 @@
 //! `data.source`: a dataset of the catalog, or else a file or folder.
 
-use std::path::Path;
-
-use matnet_data::Dataset;
 use matnet_data::catalog::{self, Cache, LoadOptions};
 use matnet_data::local::{self, ReadOptions};
+use matnet_data::{Contents, Dataset, memory};
 
 use crate::config::suggestion;
 use crate::{Error, Result};
 
-/// Loads what a source names: arrays in memory, a dataset, or a file; `None` if it is neither a dataset nor a file.
+/// The environment variable that says how large data must be, in bytes, to stay in their files.
+const STREAM_ABOVE: &str = "MATNET_STREAM_ABOVE";
+/// Without it: this share of the memory that is available.
+const SHARE: u64 = 4;
+
+/// Whether data of so many bytes stay in their files.
+pub fn stays_in_file(bytes: u64) -> Result<bool> {
+    match std::env::var(STREAM_ABOVE) {
+        Ok(text) => match text.trim().parse::<u64>() {
+            Ok(limit) => Ok(bytes > limit),
+            Err(_) => Err(Error::Mismatch(format!("{STREAM_ABOVE}={text}; a number of bytes expected"))),
+        },
+        Err(_) => Ok(memory::available().is_some_and(|available| bytes > available / SHARE)),
+    }
+}
+
+/// Loads what a source names: arrays or stories in memory, a dataset, or a file; `None` if it is neither a dataset nor a file.
 pub fn open(
     source: &str,
     cache: &Cache,
@@ -19,10 +33,13 @@ pub fn open(
     if let Some(arrays) = cache.arrays(source) {
         return Ok(Some(local::load_arrays(arrays.clone(), read)?));
     }
+    if let Some(stories) = cache.stories(source) {
+        return Ok(Some(Dataset { contents: Contents::Stories(stories.clone()), notes: Vec::new() }));
+    }
     if catalog::get(source).is_ok() {
         return Ok(Some(catalog::load(source, cache, options)?));
     }
-    match Path::new(source).exists() {
+    match local::exists(source) {
         true => Ok(Some(local::load_with(source, read)?)),
         false => Ok(None),
     }

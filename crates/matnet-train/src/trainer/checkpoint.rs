@@ -48,8 +48,17 @@ pub struct Progress {
     pub metrics: Vec<String>,
     /// Whether the last epoch is done.
     pub finished: bool,
+    /// Epochs and steps that were done on other data, before these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub epochs_before: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub steps_before: u64,
     /// Optimizer steps of each parameter.
     steps: BTreeMap<String, usize>,
+}
+
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
 
 /// The best epoch and what made it the best.

@@ -11,6 +11,7 @@ mod extend;
 mod memory;
 mod optimizer;
 mod ordered_sum;
+mod partial;
 mod planned;
 mod save;
 mod shards;
@@ -33,6 +34,7 @@ use self::ema::WeightAverage;
 pub use self::event::{Event, Observer};
 pub use self::memory::MemoryNeed;
 use self::optimizer::Optimizer;
+pub(crate) use self::partial::partial_fit;
 pub(crate) use self::planned::Planned;
 use self::shards::Due;
 use self::source::freeze;
@@ -336,6 +338,13 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.config.learning_rates(self.steps, done).at(done as u64 * self.steps as u64 + step as u64)
     }
 
+    /// The number of a step among all steps, from 0; it names the step's random generator.
+    fn step_number(&self, epoch: usize, step: usize) -> u64 {
+        let progress = &self.state.progress;
+        let epochs = epoch.saturating_sub(progress.epochs_before) as u64;
+        progress.steps_before + epochs * self.steps as u64 + step as u64
+    }
+
     /// The steps that are left of an epoch.
     fn train_epoch(&mut self) -> Result<()> {
         let mut order = self.task.data().split(Split::Train).to_vec();
@@ -348,7 +357,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             if let Some(ahead) = &ahead {
                 ahead.reached(step);
             }
-            let number = epoch as u64 * self.steps as u64 + step as u64;
+            let number = self.step_number(epoch, step);
             let learning_rate = self.learning_rate(epoch, step);
             let agreed = match self.config.shards {
                 1 => {

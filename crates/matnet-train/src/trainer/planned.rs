@@ -45,6 +45,9 @@ impl<T: Task> Planned<T> {
             let expected = "needs a validation split; data.split.valid is 0";
             return Err(Error::config("train", "patience", patience.to_string(), expected));
         }
+        if train.log_test && data.split(Split::Test).is_empty() {
+            return Err(Error::config("train", "log_test", "true", "there is no test split to evaluate"));
+        }
         if let Some(buckets) = train.bucket_by_length.filter(|_| !task.lengths_differ()) {
             let expected = "only sequences of different lengths use it";
             return Err(Error::config("train", "bucket_by_length", buckets.to_string(), expected));

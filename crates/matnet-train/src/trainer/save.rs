@@ -51,13 +51,18 @@ impl<T: Task> Trainer<'_, T> {
     pub(super) fn write_outputs(&self) -> Result<()> {
         let newest = self.encoded(&self.averaged(), self.state.progress.epoch)?;
         files::write(&self.run.path("last.safetensors"), &newest)?;
+        self.write_lines(METRICS, &self.metrics_header(), &self.state.progress.metrics)?;
+        self.write_lines(TIMES, "epoch,seconds", &self.times)
+    }
+
+    /// The first line of `metrics.csv`.
+    pub(super) fn metrics_header(&self) -> String {
         let mut header = "epoch,split,loss,error,learning_rate".to_owned();
         for metric in &self.columns {
             header.push(',');
             header += metric.key();
         }
-        self.write_lines(METRICS, &header, &self.state.progress.metrics)?;
-        self.write_lines(TIMES, "epoch,seconds", &self.times)
+        header
     }
 
     fn write_lines(&self, name: &str, header: &str, lines: &[String]) -> Result<()> {

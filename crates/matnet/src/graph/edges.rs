@@ -65,6 +65,28 @@ impl Graph {
         Ok(Self { nodes, relations, symmetric })
     }
 
+    /// A graph whose adjacency matrices are known: square, with the columns of every row in increasing order, each once, and without
+    /// weights. `symmetric` says whether all relations are undirected.
+    pub fn from_adjacency(relations: Vec<Sparse>, symmetric: bool) -> Result<Self, GraphError> {
+        let nodes = relations.first().ok_or(GraphError::NoRelation)?.rows();
+        if nodes == 0 {
+            return Err(GraphError::Empty);
+        }
+        for matrix in &relations {
+            if (matrix.rows(), matrix.cols()) != (nodes, nodes) {
+                let what = format!("{} rows of {} columns for {nodes} nodes", matrix.rows(), matrix.cols());
+                return Err(GraphError::Matrix(what));
+            }
+            for node in 0..nodes {
+                let (row, weights) = matrix.row(node);
+                if weights.is_some() || row.windows(2).any(|pair| pair[0] >= pair[1]) {
+                    return Err(GraphError::Matrix(format!("row {node} is not in increasing order of ones")));
+                }
+            }
+        }
+        Ok(Self { nodes, relations, symmetric })
+    }
+
     /// How many nodes.
     pub fn nodes(&self) -> usize {
         self.nodes

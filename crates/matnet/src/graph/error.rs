@@ -50,6 +50,12 @@ pub enum GraphError {
     /// More nodes or edges than 32 bits can number.
     #[error("more nodes or edges than 32 bits can number")]
     TooLarge,
+    /// A batch needs more nodes or edges than its limit allows.
+    #[error("a batch needs too many nodes or edges")]
+    BatchTooLarge,
+    /// A graph that is not in memory could not be read.
+    #[error("{0}")]
+    Read(String),
     /// Offsets, columns or weights do not make a sparse matrix.
     #[error("{0}")]
     Matrix(String),

@@ -50,7 +50,18 @@ impl Features {
             return Err(GraphError::Matrix(what));
         }
         let filled = numbers.iter().filter(|&&number| number != 0.0).count();
-        if (filled as f64) < SPARSE * numbers.len() as f64 {
+        let all = numbers.len() as u64;
+        Self::of_whole(numbers, width, [filled as u64, all], device)
+    }
+
+    /// Some rows of a whole of which `filled` of `all` numbers are not zero; the whole decides whether they are stored as a sparse matrix.
+    pub fn of_whole(
+        numbers: Vec<f32>,
+        width: usize,
+        [filled, all]: [u64; 2],
+        device: &Device,
+    ) -> Result<Self, GraphError> {
+        if (filled as f64) < SPARSE * all as f64 {
             return Sparse::from_rows(width, &numbers).map(Self::Sparse);
         }
         let shape = [numbers.len() / width, width];

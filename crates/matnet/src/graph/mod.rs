@@ -2,7 +2,7 @@
 //!
 //! A [`Graph`] is built from lists of edges. A [`Linking`] says which matrix a net multiplies its states with (the mean, the
 //! renormalized adjacency, the scaled Laplacian, …). [`Links`] are those matrices for the whole graph or, from a [`Sampler`],
-//! for a mini-batch of nodes. [`Features`] are the node features.
+//! for a mini-batch of nodes. [`Features`] are the node features. A [`GraphStore`] is a graph that is not in memory.
 //!
 //! # Special cases
 //!
@@ -32,6 +32,7 @@ mod linking;
 mod links;
 mod sampler;
 mod sparse;
+mod store;
 
 pub use edges::{Edges, Graph};
 pub use error::GraphError;
@@ -39,5 +40,6 @@ pub use features::Features;
 pub use laplacian::LambdaMax;
 pub use linking::Linking;
 pub use links::{GraphInput, Links};
-pub use sampler::{Batch, Batches, Sampler};
+pub use sampler::{Batch, BatchLimit, Batches, Sampler};
 pub use sparse::Sparse;
+pub use store::GraphStore;

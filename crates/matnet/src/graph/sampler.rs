@@ -1,8 +1,10 @@
 //! Neighbour sampling: for all nodes, or for mini-batches with the neighbourhoods they need.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::{Graph, GraphError, Linking, Links, Sparse};
+use super::store::StoredMatrices;
+use super::{Graph, GraphError, GraphStore, Linking, Links, Sparse};
 use crate::random::SeededRng;
 
 /// Samples the neighbours from which nodes aggregate in a training step: for all nodes at once, or for a mini-batch of them, with
@@ -30,11 +32,49 @@ use crate::random::SeededRng;
 #[derive(Clone, Debug)]
 pub struct Sampler {
     nodes: usize,
-    matrices: Vec<Sparse>,
+    matrices: Matrices,
     linking: Linking,
     hops: usize,
     num_neighbors: Option<usize>,
     dropout: f64,
+}
+
+/// The matrices that rows are drawn from.
+#[derive(Clone, Debug)]
+enum Matrices {
+    Memory(Vec<Sparse>),
+    Stored(StoredMatrices),
+}
+
+impl Matrices {
+    fn count(&self) -> usize {
+        match self {
+            Self::Memory(matrices) => matrices.len(),
+            Self::Stored(stored) => stored.count(),
+        }
+    }
+}
+
+/// What draws are made of.
+enum Draws<'a> {
+    /// One generator, row after row.
+    Step(&'a mut SeededRng),
+    /// A generator of its own for every row, so that a node has the same neighbours in every batch.
+    PerNode(u64),
+}
+
+/// How large a batch may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchLimit {
+    /// Nodes whose features it needs.
+    pub inputs: usize,
+    /// Entries of all its matrices.
+    pub entries: usize,
+}
+
+impl BatchLimit {
+    /// No limit.
+    pub const NONE: Self = Self { inputs: usize::MAX, entries: usize::MAX };
 }
 
 /// The rows of a matrix under construction.
@@ -65,6 +105,28 @@ impl Sampler {
         hops: usize,
         num_neighbors: Option<usize>,
     ) -> Result<Self, GraphError> {
+        Self::of(Matrices::Memory(linking.matrices(graph)), graph.nodes(), linking, hops, num_neighbors)
+    }
+
+    /// The same for a graph that is not in memory: its batches have the same bits as those of a graph that is.
+    pub fn stored(
+        store: Arc<dyn GraphStore>,
+        linking: Linking,
+        hops: usize,
+        num_neighbors: Option<usize>,
+    ) -> Result<Self, GraphError> {
+        let matrices = StoredMatrices::new(store, linking)?;
+        let nodes = matrices.nodes();
+        Self::of(Matrices::Stored(matrices), nodes, linking, hops, num_neighbors)
+    }
+
+    fn of(
+        matrices: Matrices,
+        nodes: usize,
+        linking: Linking,
+        hops: usize,
+        num_neighbors: Option<usize>,
+    ) -> Result<Self, GraphError> {
         if hops == 0 {
             return Err(GraphError::Zero("hops"));
         }
@@ -76,8 +138,7 @@ impl Sampler {
             Linking::Slots(slots) => Some(num_neighbors.map_or(slots, |most| most.min(slots))),
             _ => num_neighbors,
         };
-        let matrices = linking.matrices(graph);
-        Ok(Self { nodes: graph.nodes(), matrices, linking, hops, num_neighbors, dropout: 0.0 })
+        Ok(Self { nodes, matrices, linking, hops, num_neighbors, dropout: 0.0 })
     }
 
     /// The same with edge dropout: each edge is dropped with probability `rate` before neighbours are sampled.
@@ -93,19 +154,53 @@ impl Sampler {
 
     /// Whether every sample is the whole graph.
     pub fn is_full_graph(&self) -> bool {
-        let fits = |most| self.matrices.iter().all(|matrix| matrix.longest_row() <= most);
+        let fits = |most| match &self.matrices {
+            Matrices::Memory(matrices) => matrices.iter().all(|matrix| matrix.longest_row() <= most),
+            Matrices::Stored(_) => false,
+        };
         self.dropout == 0.0 && self.num_neighbors.is_none_or(fits)
     }
 
     /// All nodes, with one sample of neighbours for all hops.
     pub fn whole(&self, rng: &mut SeededRng) -> Result<Links, GraphError> {
+        self.all(&mut Draws::Step(rng))
+    }
+
+    /// The same with a sample that `seed` and each node alone decide: a [fixed batch](Self::fixed_batch) has the same neighbours.
+    pub fn fixed_whole(&self, seed: u64) -> Result<Links, GraphError> {
+        self.all(&mut Draws::PerNode(seed))
+    }
+
+    fn all(&self, draws: &mut Draws) -> Result<Links, GraphError> {
         let all = 0..self.nodes as u32;
-        let draw = |matrix| self.finish(self.rows(matrix, all.clone(), rng, |node| node), self.nodes);
-        Ok(Links::whole(self.matrices.iter().map(draw).collect::<Result<_, _>>()?))
+        let mut draw = |matrix| {
+            let rows = self.rows(matrix, all.clone(), draws, usize::MAX, |node| node)?;
+            self.finish(rows, self.nodes)
+        };
+        Ok(Links::whole((0..self.matrices.count()).map(&mut draw).collect::<Result<_, _>>()?))
     }
 
     /// The batch of these nodes.
     pub fn batch(&self, nodes: &[u32], rng: &mut SeededRng) -> Result<Batch, GraphError> {
+        self.batch_within(nodes, rng, BatchLimit::NONE)
+    }
+
+    /// The batch of these nodes; an error if it is larger than `limit`.
+    pub fn batch_within(
+        &self,
+        nodes: &[u32],
+        rng: &mut SeededRng,
+        limit: BatchLimit,
+    ) -> Result<Batch, GraphError> {
+        self.drawn_batch(nodes, Draws::Step(rng), limit)
+    }
+
+    /// The batch of these nodes, with neighbours that `seed` and each node alone decide; an error if it is larger than `limit`.
+    pub fn fixed_batch(&self, nodes: &[u32], seed: u64, limit: BatchLimit) -> Result<Batch, GraphError> {
+        self.drawn_batch(nodes, Draws::PerNode(seed), limit)
+    }
+
+    fn drawn_batch(&self, nodes: &[u32], mut draws: Draws, limit: BatchLimit) -> Result<Batch, GraphError> {
         if nodes.is_empty() {
             return Err(GraphError::Zero("nodes in a batch"));
         }
@@ -121,17 +216,24 @@ impl Sampler {
             }
             needed.push(node);
         }
-        let mut hops = Vec::new();
+        let (mut hops, mut left) = (Vec::new(), limit.entries);
         for _ in 0..self.hops {
             let targets = needed.clone();
-            let mut place = |node: u32| {
-                *places.entry(node).or_insert_with(|| {
-                    needed.push(node);
-                    (needed.len() - 1) as u32
-                })
-            };
-            let draw = |matrix| self.rows(matrix, targets.iter().copied(), rng, &mut place);
-            let drawn: Vec<Rows> = self.matrices.iter().map(draw).collect();
+            let mut drawn = Vec::new();
+            for matrix in 0..self.matrices.count() {
+                let mut place = |node: u32| {
+                    *places.entry(node).or_insert_with(|| {
+                        needed.push(node);
+                        (needed.len() - 1) as u32
+                    })
+                };
+                let rows = self.rows(matrix, targets.iter().copied(), &mut draws, left, &mut place)?;
+                left -= rows.columns.len();
+                drawn.push(rows);
+                if needed.len() > limit.inputs {
+                    return Err(GraphError::BatchTooLarge);
+                }
+            }
             let finish = |rows| self.finish(rows, needed.len());
             hops.push(drawn.into_iter().map(finish).collect::<Result<Vec<_>, _>>()?);
         }
@@ -157,42 +259,62 @@ impl Sampler {
         Ok(Batches { sampler: self, order, size, at: 0, rng })
     }
 
-    /// The rows of these nodes; a neighbour has the column that `place` returns.
+    /// The rows of these nodes, with at most `most` entries; a neighbour has the column that `place` returns.
     fn rows(
         &self,
-        matrix: &Sparse,
+        matrix: usize,
         nodes: impl Iterator<Item = u32>,
-        rng: &mut SeededRng,
+        draws: &mut Draws,
+        most: usize,
         mut place: impl FnMut(u32) -> u32,
-    ) -> Rows {
+    ) -> Result<Rows, GraphError> {
         let mut rows = Rows::default();
+        let (mut read_columns, mut read_weights) = (Vec::new(), Vec::new());
         for node in nodes {
-            let (columns, weights) = matrix.row(node as usize);
+            let (columns, weights) = match &self.matrices {
+                Matrices::Memory(matrices) => matrices[matrix].row(node as usize),
+                Matrices::Stored(stored) => {
+                    let weighted = stored.row(matrix, node, &mut read_columns, &mut read_weights)?;
+                    (&read_columns[..], weighted.then_some(&read_weights[..]))
+                }
+            };
             let mut add = |at: usize, grow: f32| {
                 rows.columns.push(place(columns[at]));
                 rows.weights.extend(weights.map(|weights| grow * weights[at]));
             };
-            match self.drawn(node, columns, weights.is_some(), rng) {
+            match self.drawn(matrix, node, columns, weights.is_some(), draws) {
                 None => (0..columns.len()).for_each(|at| add(at, 1.0)),
                 Some(kept) => kept.into_iter().for_each(|(at, grow)| add(at, grow)),
             }
             rows.ends.push(rows.columns.len());
+            if rows.columns.len() > most {
+                return Err(GraphError::BatchTooLarge);
+            }
         }
-        rows
+        Ok(rows)
     }
 
     /// Which entries of a row are sampled, in their order, and the factors of their weights; `None` if all are.
     fn drawn(
         &self,
+        matrix: usize,
         node: u32,
         columns: &[u32],
         weighted: bool,
-        rng: &mut SeededRng,
+        draws: &mut Draws,
     ) -> Option<Vec<(usize, f32)>> {
         let most = self.num_neighbors.unwrap_or(usize::MAX);
         if self.dropout == 0.0 && columns.len() <= most {
             return None;
         }
+        let mut own_rng;
+        let rng = match draws {
+            Draws::Step(rng) => &mut **rng,
+            Draws::PerNode(seed) => {
+                own_rng = SeededRng::new(*seed, &format!("neighbours of node {node} in matrix {matrix}"));
+                &mut own_rng
+            }
+        };
         // The diagonal is never left out.
         let own = columns.binary_search(&node).ok().filter(|_| weighted);
         let others: Vec<usize> = (0..columns.len()).filter(|&at| Some(at) != own).collect();

@@ -102,6 +102,10 @@ impl<O: HeadConfig> NetConfig for ManyToOneConfig<O> {
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let projection =
             self.projection.as_ref().map(|sides| self.form.state("projection", sides)).transpose()?;
+        if self.projection.is_none() && self.projection_activation != Activation::Relu {
+            let value = format!("{:?}", self.projection_activation).to_lowercase();
+            return Err(ConfigError::new("projection_activation", value, "only a projection uses it"));
+        }
         self.output.check()?;
         let state = recurrent.output()?;
         let projection = projection.map(|shape| MapConfig {

@@ -9,6 +9,7 @@ use matnet_data::catalog::{self, Cache, DatasetInfo, FetchOptions, FetchProgress
 
 use crate::cli::Fetch;
 use crate::failure::{Failure, Outcome};
+use crate::screen::{Screen, printable};
 use matnet_report::text;
 
 use crate::{interrupt, say};
@@ -43,7 +44,7 @@ pub fn run(args: Fetch) -> Outcome {
 }
 
 fn fetch_one(dataset: &DatasetInfo, cache: &Cache, options: &FetchOptions) -> Outcome {
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     let mut reporter = Reporter::new(dataset.name);
     let paths = fetch(dataset, cache, options, &mut |progress| {
         reporter.update(progress);
@@ -127,10 +128,9 @@ impl Reporter {
 
     /// Whoever reads this may be gone; the download goes on all the same.
     fn line(&self, what: &str) {
-        let line = format!("{}: {what}", self.dataset);
         match &self.bar {
-            Some(bar) => bar.println(line),
-            None => drop(writeln!(io::stderr(), "{line}")),
+            Some(bar) => bar.println(printable(&format!("{}: {what}", self.dataset))),
+            None => say!("{}: {what}", self.dataset),
         }
     }
 

@@ -6,13 +6,14 @@ use matnet_data::catalog::{Cache, Check, DatasetInfo, Origin};
 
 use crate::cli::List;
 use crate::failure::Outcome;
+use crate::screen::Screen;
 use matnet_report::text;
 
 /// Lists the datasets.
 pub fn run(args: List) -> Outcome {
     let cache = args.cache.cache()?;
     let datasets = super::chosen(&args.names)?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     let width = datasets.iter().map(|dataset| dataset.name.len()).max().unwrap_or(0);
     for dataset in datasets {
         writeln!(out, "{:width$}  {:9}  {}", dataset.name, state(dataset, &cache), dataset.about)?;

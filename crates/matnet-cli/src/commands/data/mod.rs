@@ -1,7 +1,8 @@
-//! `matnet data`: list, fetch, verify and show datasets.
+//! `matnet data`: list, fetch, verify and show datasets, pack graphs.
 
 mod fetch;
 mod list;
+mod pack;
 mod show;
 mod summary;
 mod verify;
@@ -18,6 +19,7 @@ pub fn run(command: Data) -> Outcome {
         Data::Fetch(args) => fetch::run(args),
         Data::Verify(args) => verify::run(args),
         Data::Show(args) => show::run(args),
+        Data::Pack(args) => pack::run(args),
     }
 }
 

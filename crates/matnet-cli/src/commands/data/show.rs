@@ -4,20 +4,25 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use matnet_data::catalog::{self, LoadOptions};
+use matnet_data::pack::PackedGraph;
 use matnet_data::{Contents, Dataset, Error, Samples, Target, local};
 use matnet_report::picture::half_blocks;
 use matnet_report::text;
 
-use super::summary;
+use super::{pack, summary};
 use crate::cli::Show;
 use crate::degrees::Degrees;
 use crate::failure::{Failure, Outcome};
 use crate::picture::{self, contact};
+use crate::screen::Screen;
 
 /// Shows a dataset or a file.
 pub fn run(args: Show) -> Outcome {
+    if PackedGraph::is_packed(&args.what) {
+        return packed(&args);
+    }
     let (title, dataset) = load(&args)?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     writeln!(out, "{title}")?;
     match &dataset.contents {
         Contents::Samples(samples) => summary::samples(&mut out, samples)?,
@@ -36,7 +41,8 @@ pub fn run(args: Show) -> Outcome {
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
     {
         let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0);
-        write!(out, "{}", half_blocks(&contact::teaser(samples)?, width.into()))?;
+        // Its colours are meant.
+        write!(io::stdout(), "{}", half_blocks(&contact::teaser(samples)?, width.into()))?;
     }
     match &args.png {
         Some(path) => write_picture(path, &args, &title, &dataset.contents, &mut out),
@@ -44,12 +50,23 @@ pub fn run(args: Show) -> Outcome {
     }
 }
 
+/// Shows a packed graph, which is not read into memory.
+fn packed(args: &Show) -> Outcome {
+    if args.png.is_some() {
+        return Err(Failure::Usage("a packed graph has no picture: leave --png out".into()));
+    }
+    let graph = PackedGraph::open(&args.what)?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: a packed graph", args.what)?;
+    Ok(pack::describe(&mut out, graph.header())?)
+}
+
 /// The dataset that was asked for, with a title.
 fn load(args: &Show) -> Result<(String, Dataset), Failure> {
     let path = Path::new(&args.what);
     let dataset = match catalog::get(&args.what) {
         Ok(dataset) => dataset,
-        Err(_) if path.exists() => return Ok((args.what.clone(), local::load(path)?)),
+        Err(_) if local::exists(path) => return Ok((args.what.clone(), local::load(path)?)),
         Err(Error::Invalid(what)) => {
             return Err(Failure::Usage(format!("{what}; and there is no file of that name")));
         }

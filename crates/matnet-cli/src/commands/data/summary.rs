@@ -9,12 +9,16 @@ use crate::degrees::Degrees;
 
 /// Matrices or sequences: sizes, range, classes, groups.
 pub fn samples(out: &mut impl Write, samples: &Samples) -> io::Result<()> {
+    let number = samples.inputs.len();
     let what = match samples.inputs.shape() {
-        [_, rows, cols] => format!("matrices {}", shape(&[*rows, *cols])),
-        [_, time, rows, cols] => format!("sequences of {time} matrices {}", shape(&[*rows, *cols])),
-        other => format!("arrays {}", shape(other)),
+        [_, rows, cols] => format!("{} {}", counted(number, "matrix"), shape(&[*rows, *cols])),
+        [_, time, rows, cols] => {
+            let each = counted(*time, "matrix");
+            format!("{} of {each} {}", counted(number, "sequence"), shape(&[*rows, *cols]))
+        }
+        other => format!("{} {}", counted(number, "array"), shape(other)),
     };
-    writeln!(out, "samples  {} {what}", count(samples.inputs.len()))?;
+    writeln!(out, "samples  {what}")?;
     range(out, "range", &samples.inputs)?;
     match &samples.target {
         Target::None => {}

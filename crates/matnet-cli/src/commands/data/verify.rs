@@ -1,19 +1,45 @@
 //! `matnet data verify`
 
-use std::io::{self, Write};
+use std::io::Write;
 
+use matnet_data::Error;
 use matnet_data::catalog::{Origin, Verdict};
+use matnet_data::pack::PackedGraph;
+use matnet_report::text;
 
 use crate::cli::Verify;
 use crate::failure::{Failure, Outcome};
-use matnet_report::text;
+use crate::interrupt;
+use crate::screen::Screen;
 
 /// Checks what is in the cache.
 pub fn run(args: Verify) -> Outcome {
     let cache = args.cache.cache()?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     let (mut right, mut wrong, mut absent) = (0, Vec::new(), Vec::new());
-    for dataset in super::chosen(&args.names)? {
+    let (packed, names): (Vec<String>, Vec<String>) =
+        args.names.iter().cloned().partition(|name| PackedGraph::is_packed(name));
+    interrupt::watch();
+    for folder in &packed {
+        let graph = PackedGraph::open(folder)?;
+        let differing = graph.verify(&mut |_| match interrupt::asked() {
+            true => Err(Error::Interrupted),
+            false => Ok(()),
+        })?;
+        right += graph.header().files.len() - differing.len();
+        for (path, what) in differing {
+            writeln!(out, "mismatch    {}: {what}", path.display())?;
+            wrong.push(path);
+        }
+        writeln!(
+            out,
+            "checked     {folder}: a packed graph of {}",
+            text::counted(graph.header().nodes, "node")
+        )?;
+    }
+    // Without any name all datasets are meant.
+    let chosen = if names.is_empty() && !packed.is_empty() { Vec::new() } else { super::chosen(&names)? };
+    for dataset in chosen {
         let verdicts = cache.verify(dataset)?;
         if dataset.origin == Origin::BuiltIn {
             if !args.names.is_empty() {
@@ -49,7 +75,7 @@ pub fn run(args: Verify) -> Outcome {
     match wrong.len() {
         0 => writeln!(out, "{} verified", text::counted(right, "file")).map_err(Failure::from),
         count => Err(Failure::Failed(format!(
-            "{} with a mismatch: remove and fetch again",
+            "{} with a mismatch: remove and fetch or pack again",
             text::counted(count, "file")
         ))),
     }

@@ -1,15 +1,19 @@
 //! Parquet: uncompressed, or compressed with Snappy, gzip, Zstandard or LZ4.
 
+mod chunks;
 mod pages;
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
 
 use ::parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::DataType;
 use ::parquet::errors::ParquetError;
-use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
-use bytes::Bytes;
 
+pub(super) use self::chunks::Chunks;
 use crate::format::bounded::Budget;
 use crate::format::columnar::{Column, ColumnarFile, EachValue, Value};
 use crate::format::table::ColumnKind;
@@ -17,16 +21,26 @@ use crate::format::table::ColumnKind;
 /// Values that are decoded at once.
 const BLOCK: usize = 1024;
 
-/// A Parquet file.
+/// A Parquet file, of which only the description is kept in memory.
 pub(super) struct ParquetFile {
-    reader: SerializedFileReader<Bytes>,
+    chunks: Chunks,
+    reader: SerializedFileReader<Chunks>,
+    budget: Budget,
+    /// The groups of rows, by column, whose pages were checked.
+    checked: Mutex<HashSet<(usize, usize)>>,
 }
 
 impl ParquetFile {
     /// Reads the description of a file; what it unpacks to is charged to `budget`.
-    pub fn new(bytes: Bytes, budget: &Budget) -> Result<Self, String> {
-        pages::check_footer(&bytes, budget)?;
-        let reader = SerializedFileReader::new(bytes.clone()).map_err(failed)?;
+    pub fn new(chunks: Chunks, budget: &Budget) -> Result<Self, String> {
+        let size = chunks.len();
+        let tail = chunks.get_bytes(size.saturating_sub(8), size.min(8) as usize).map_err(failed)?;
+        let length = tail.get(..4).map_or(0, |b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+        // A length that cannot be is told by the check of what there is.
+        let end = length.saturating_add(8).min(size);
+        let footer = chunks.get_bytes(size - end, end as usize).map_err(failed)?;
+        pages::check_footer(&footer, budget)?;
+        let reader = SerializedFileReader::new(chunks.clone()).map_err(failed)?;
         for chunk in reader.metadata().row_groups().iter().flat_map(|group| group.columns()) {
             match chunk.compression() {
                 Compression::UNCOMPRESSED
@@ -43,10 +57,25 @@ impl ParquetFile {
                     ));
                 }
             }
-            let (start, length) = chunk.byte_range();
-            pages::check_chunk(&bytes, start, length, budget)?;
         }
-        Ok(Self { reader })
+        Ok(Self { chunks, reader, budget: budget.clone(), checked: Mutex::default() })
+    }
+
+    /// Checks the pages of a column in a group of rows, once, before they are read.
+    fn check(&self, group: usize, column: usize) -> Result<(), String> {
+        let checked = || self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        if checked().contains(&(group, column)) {
+            return Ok(());
+        }
+        let damaged = || "is a damaged Parquet file".to_owned();
+        let groups = self.reader.metadata().row_groups();
+        let chunk = groups.get(group).and_then(|group| group.columns().get(column)).ok_or_else(damaged)?;
+        let (start, length) = chunk.byte_range();
+        let bytes = usize::try_from(length).map_err(|_| damaged())?;
+        let bytes = self.chunks.get_bytes(start, bytes).map_err(|_| damaged())?;
+        pages::check_chunk(&bytes, 0, length, &self.budget)?;
+        checked().insert((group, column));
+        Ok(())
     }
 
     fn column(&self, column: usize) -> std::sync::Arc<ColumnDescriptor> {
@@ -78,7 +107,13 @@ impl ColumnarFile for ParquetFile {
         meta.file_metadata().schema_descr().columns().iter().enumerate().map(describe).collect()
     }
 
-    fn each(&self, column: usize, each: &mut EachValue) -> Result<(), String> {
+    fn groups(&self) -> Result<Vec<usize>, String> {
+        let rows = |rows: i64| usize::try_from(rows).map_err(|_| format!("says it has {rows} rows"));
+        self.reader.metadata().row_groups().iter().map(|group| rows(group.num_rows())).collect()
+    }
+
+    fn each_in(&self, group: usize, column: usize, each: &mut EachValue) -> Result<(), String> {
+        self.check(group, column)?;
         let describe = self.column(column);
         let mut failure = None;
         let mut next = |value: Value| each(value).map_err(|what| failure = Some(what)).is_ok();
@@ -89,48 +124,46 @@ impl ColumnarFile for ParquetFile {
             true => next(Value::Text(&number.to_string())),
             false => next(Value::Integer(number)),
         };
-        for group in 0..self.reader.num_row_groups() {
-            let group = self.reader.get_row_group(group).map_err(failed)?;
-            let reader = group.get_column_reader(column).map_err(failed)?;
-            let levels = describe.max_def_level();
-            let done = match reader {
-                ColumnReader::BoolColumnReader(reader) => {
-                    drain(reader, levels, &mut |v| next(v.map_or(Value::Missing, |&v| Value::Boolean(v))))
-                }
-                ColumnReader::Int32ColumnReader(reader) => drain(reader, levels, &mut |v| match v {
-                    None => next(Value::Missing),
-                    Some(&v) if unsigned => integer(i64::from(v as u32), &mut next),
-                    Some(&v) => integer(i64::from(v), &mut next),
-                }),
-                ColumnReader::Int64ColumnReader(reader) => drain(reader, levels, &mut |v| match v {
-                    None => next(Value::Missing),
-                    Some(&v) => integer(v, &mut next),
-                }),
-                ColumnReader::FloatColumnReader(reader) => drain(reader, levels, &mut |v| {
-                    next(v.map_or(Value::Missing, |&v| Value::Float(f64::from(v))))
-                }),
-                ColumnReader::DoubleColumnReader(reader) => {
-                    drain(reader, levels, &mut |v| next(v.map_or(Value::Missing, |&v| Value::Float(v))))
-                }
-                ColumnReader::ByteArrayColumnReader(reader) => drain(reader, levels, &mut |v| match v {
-                    None => next(Value::Missing),
-                    Some(v) => next(v.as_utf8().map_or(Value::Text("\u{fffd}"), Value::Text)),
-                }),
-                ColumnReader::FixedLenByteArrayColumnReader(reader) if is_half(&describe) => {
-                    drain(reader, levels, &mut |v| match v.map(|v| v.data()) {
-                        Some(&[a, b]) => next(Value::Float(half::f16::from_le_bytes([a, b]).to_f64())),
-                        _ => next(Value::Missing),
-                    })
-                }
-                _ => {
-                    let name = describe.name();
-                    return Err(format!(
-                        "column {name:?} holds decimals or raw bytes; numbers or texts expected"
-                    ));
-                }
-            };
-            done.map_err(failed)?;
-        }
+        let group = self.reader.get_row_group(group).map_err(failed)?;
+        let reader = group.get_column_reader(column).map_err(failed)?;
+        let levels = describe.max_def_level();
+        let done = match reader {
+            ColumnReader::BoolColumnReader(reader) => {
+                drain(reader, levels, &mut |v| next(v.map_or(Value::Missing, |&v| Value::Boolean(v))))
+            }
+            ColumnReader::Int32ColumnReader(reader) => drain(reader, levels, &mut |v| match v {
+                None => next(Value::Missing),
+                Some(&v) if unsigned => integer(i64::from(v as u32), &mut next),
+                Some(&v) => integer(i64::from(v), &mut next),
+            }),
+            ColumnReader::Int64ColumnReader(reader) => drain(reader, levels, &mut |v| match v {
+                None => next(Value::Missing),
+                Some(&v) => integer(v, &mut next),
+            }),
+            ColumnReader::FloatColumnReader(reader) => drain(reader, levels, &mut |v| {
+                next(v.map_or(Value::Missing, |&v| Value::Float(f64::from(v))))
+            }),
+            ColumnReader::DoubleColumnReader(reader) => {
+                drain(reader, levels, &mut |v| next(v.map_or(Value::Missing, |&v| Value::Float(v))))
+            }
+            ColumnReader::ByteArrayColumnReader(reader) => drain(reader, levels, &mut |v| match v {
+                None => next(Value::Missing),
+                Some(v) => next(v.as_utf8().map_or(Value::Text("\u{fffd}"), Value::Text)),
+            }),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) if is_half(&describe) => {
+                drain(reader, levels, &mut |v| match v.map(|v| v.data()) {
+                    Some(&[a, b]) => next(Value::Float(half::f16::from_le_bytes([a, b]).to_f64())),
+                    _ => next(Value::Missing),
+                })
+            }
+            _ => {
+                let name = describe.name();
+                return Err(format!(
+                    "column {name:?} holds decimals or raw bytes; numbers or texts expected"
+                ));
+            }
+        };
+        done.map_err(failed)?;
         failure.map_or(Ok(()), Err)
     }
 }

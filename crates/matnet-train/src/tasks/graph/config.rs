@@ -11,8 +11,8 @@ use crate::error::at;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GraphDataConfig {
-    /// A dataset's name (`matnet data list`), or the path of your own graph: an .npz, a folder with edges and nodes, or
-    /// the table of nodes that `edges` belongs to.
+    /// A dataset's name (`matnet data list`), or the path of your own graph: an .npz, a folder with edges and nodes, a packed graph
+    /// (`matnet data pack`), or the table of nodes that `edges` belongs to.
     pub source: String,
     /// The edge list, where `source` is a table of nodes.
     #[serde(default)]
@@ -30,6 +30,9 @@ pub struct GraphDataConfig {
     /// Neighbors per node that a training step aggregates from, drawn anew for every step. Default: all.
     #[serde(default)]
     pub num_neighbors: Option<usize>,
+    /// Neighbors per node that evaluations and predictions aggregate from, drawn once for each node. Default: all.
+    #[serde(default)]
+    pub eval_num_neighbors: Option<usize>,
     /// The probability that a training step drops an edge. Default: 0.
     #[serde(default)]
     pub edge_dropout: f64,
@@ -103,8 +106,12 @@ impl GraphDataConfig {
                 amount.check(key)?;
             }
         }
-        if self.num_neighbors == Some(0) {
-            return wrong("num_neighbors", "0".to_owned(), "must be at least 1; leave it out for all");
+        for (key, most) in
+            [("num_neighbors", self.num_neighbors), ("eval_num_neighbors", self.eval_num_neighbors)]
+        {
+            if most == Some(0) {
+                return wrong(key, "0".to_owned(), "must be at least 1; leave it out for all");
+            }
         }
         if !(0.0..1.0).contains(&self.edge_dropout) {
             let value = self.edge_dropout.to_string();

@@ -1,32 +1,61 @@
 //! Graphs that are ready for training: loaded, normalized, split.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use burn::tensor::Device;
-use matnet::graph::{Edges, Features, Graph};
+use matnet::graph::{Edges, Features, Graph, GraphStore};
 use matnet::random::SeededRng;
 use matnet_data::catalog::{Cache, LoadOptions};
 use matnet_data::format::edgelist::CLASS_COLUMNS;
 use matnet_data::local::ReadOptions;
+use matnet_data::pack::PackedGraph;
 use matnet_data::{Contents, GraphData, SplitIndices, local, split};
 use sha2::{Digest, Sha256};
 
+use super::packed::{self, Opened, StoredGraph};
 use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule, NormalizeFeatures};
 use crate::config::Amount;
 use crate::run::checksummed::hex;
 use crate::task::{OtherData, impl_dataset, renumber};
-use crate::tasks::source;
+use crate::tasks::{classes, source};
 use crate::{Error, Result};
+
+/// Edges and features.
+#[derive(Clone, Debug)]
+pub enum NodeGraph {
+    /// In memory.
+    Memory {
+        /// The edges.
+        graph: Graph,
+        /// The features of all nodes, normalized, row by row.
+        features: Vec<f32>,
+    },
+    /// In the folder of a packed graph that would not fit.
+    Stored(Arc<StoredGraph>),
+}
+
+impl NodeGraph {
+    /// Whether every edge goes both ways.
+    pub fn is_symmetric(&self) -> bool {
+        match self {
+            Self::Memory { graph, .. } => graph.is_symmetric(),
+            Self::Stored(stored) => stored.is_symmetric(),
+        }
+    }
+}
 
 /// A graph with node features and classes, split.
 #[derive(Clone, Debug)]
 pub struct NodeData {
-    /// The edges.
-    pub graph: Graph,
+    /// Edges and features.
+    pub graph: NodeGraph,
+    /// The row of each node in edges and features, where they stand in another order than the classes.
+    places: Option<Arc<[u32]>>,
+    /// Whether it is a packed graph, in memory or not.
+    pub(super) packed: bool,
     /// How many features a node has.
     pub width: usize,
-    /// The features of all nodes, normalized, row by row.
-    features: Vec<f32>,
     /// A name per node; empty where they are only counted.
     pub node_names: Vec<String>,
     /// A name per relation; empty where there is only one.
@@ -47,6 +76,10 @@ impl NodeData {
     /// Loads and prepares the graph of a config; `seed` is that of the run, for splits that depend on it.
     pub fn load(config: &GraphDataConfig, cache: &Cache, seed: u64) -> Result<Self> {
         config.check()?;
+        if let Some(opened) = packed::open(&config.source, config.normalize, &[])? {
+            let (indices, config) = divide(&opened.data, config, seed)?;
+            return Self::opened(opened, indices, config);
+        }
         let (data, notes) = find(config, cache)?;
         let (indices, config) = divide(&data, config, seed)?;
         Self::prepared(data, indices, config, notes)
@@ -65,10 +98,47 @@ impl NodeData {
             normalize: metadata.normalize,
             ..config.clone()
         };
+        let labelled = |data: &GraphData| {
+            let test = (0..data.labels.len()).filter(|&node| data.labels[node].is_some()).collect();
+            SplitIndices { test, ..SplitIndices::default() }
+        };
+        // Directions of other data are their own.
+        let own = GraphDataConfig { directed: None, ..config.clone() };
+        if let Some(opened) = packed::open(&own.source, own.normalize, &metadata.relations)? {
+            let indices = labelled(&opened.data);
+            return Self::opened(opened, indices, own);
+        }
         let (data, notes) = find(&config, cache).map_err(Error::without_key)?;
         let data = with_relations(data, &metadata.relations)?;
-        let test = (0..data.labels.len()).filter(|&node| data.labels[node].is_some()).collect();
-        Self::prepared(data, SplitIndices { test, ..SplitIndices::default() }, config, notes)
+        let indices = labelled(&data);
+        Self::prepared(data, indices, config, notes)
+    }
+
+    /// A packed graph.
+    fn opened(opened: Opened, indices: SplitIndices, config: GraphDataConfig) -> Result<Self> {
+        if let Some(directed) = &config.directed {
+            let value =
+                toml::Value::try_from(directed).map_or_else(|_| String::new(), |value| value.to_string());
+            let expected = "a packed graph has its directions; `matnet data pack --directed` decides them";
+            return Err(Error::config("data", "directed", value, expected));
+        }
+        let Opened { data, graph, places, checksum, width } = opened;
+        let GraphData { relation_names, labels, class_names, .. } = data;
+        let notes = note_unknown(&labels).into_iter().collect();
+        Ok(Self {
+            graph,
+            places,
+            packed: true,
+            width,
+            node_names: Vec::new(),
+            relation_names,
+            labels,
+            class_names,
+            indices,
+            config,
+            checksum,
+            notes,
+        })
     }
 
     fn prepared(
@@ -90,25 +160,16 @@ impl NodeData {
             return Err(wrong(format!("node {node} holds {number}"), "finite numbers expected"));
         }
         let graph = graph(&data, &config)?;
-        let unknown = data.labels.iter().filter(|label| label.is_none()).count();
-        if unknown > 0 {
-            let (have, they) = if unknown == 1 { ("node has", "it is") } else { ("nodes have", "they are") };
-            notes.push(format!("{unknown} {have} no class; {they} aggregated from, but not trained on"));
-        }
+        notes.extend(note_unknown(&data.labels));
+        notes.extend(classes::notes(&indices, |node| data.labels[node], &data.class_names));
         let GraphData { features, node_names, relation_names, labels, class_names, .. } = data;
         let mut features = features.into_data();
-        if config.normalize == NormalizeFeatures::Rows {
-            for row in features.chunks_mut(width) {
-                let sum: f32 = row.iter().map(|x| x.abs()).sum();
-                if sum > 0.0 {
-                    row.iter_mut().for_each(|x| *x /= sum);
-                }
-            }
-        }
+        normalize(&mut features, width, config.normalize);
         Ok(Self {
-            graph,
+            graph: NodeGraph::Memory { graph, features },
+            places: None,
+            packed: false,
             width,
-            features,
             node_names,
             relation_names,
             labels,
@@ -120,15 +181,54 @@ impl NodeData {
         })
     }
 
-    /// The features of all nodes, kept sparse where most are zero.
-    pub fn features(&self, device: &Device) -> Features {
-        Features::new(self.features.clone(), self.width, device).expect("a row for every node")
+    /// The features of all nodes, by place, kept sparse where most are zero; none if they are not in memory.
+    pub fn features(&self, device: &Device) -> Option<Features> {
+        match &self.graph {
+            NodeGraph::Memory { features, .. } => {
+                Some(Features::new(features.clone(), self.width, device).expect("a row for every node"))
+            }
+            NodeGraph::Stored(_) => None,
+        }
+    }
+
+    /// How many nodes.
+    pub fn nodes(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// How many relations.
+    pub fn relations(&self) -> usize {
+        match &self.graph {
+            NodeGraph::Memory { graph, .. } => graph.relations(),
+            NodeGraph::Stored(stored) => stored.relations(),
+        }
+    }
+
+    /// The rows of some nodes in edges and features.
+    pub fn places(&self, nodes: &[usize]) -> Vec<u32> {
+        match &self.places {
+            None => nodes.iter().map(|&node| node as u32).collect(),
+            Some(places) => nodes.iter().map(|&node| places[node]).collect(),
+        }
+    }
+
+    /// The names of all nodes; none if they are only counted.
+    pub fn names(&self) -> Result<Option<Vec<String>>> {
+        if !self.packed {
+            return Ok(Some(self.node_names.clone()).filter(|names| !names.is_empty()));
+        }
+        let names = PackedGraph::open(&self.config.source)?.names()?;
+        Ok(names.map(|names| names.collect::<matnet_data::Result<_>>()).transpose()?)
     }
 
     /// The minimum, mean and maximum degree.
     pub fn degrees(&self) -> (usize, f64, usize) {
-        let degrees = || (0..self.graph.nodes()).map(|node| self.graph.degree(node));
-        let mean = degrees().sum::<usize>() as f64 / self.graph.nodes() as f64;
+        let degree = |node: usize| match &self.graph {
+            NodeGraph::Memory { graph, .. } => graph.degree(node),
+            NodeGraph::Stored(stored) => stored.neighbor_count(node as u32),
+        };
+        let degrees = || (0..self.nodes()).map(degree);
+        let mean = degrees().sum::<usize>() as f64 / self.nodes() as f64;
         (degrees().min().unwrap_or(0), mean, degrees().max().unwrap_or(0))
     }
 
@@ -151,7 +251,35 @@ impl NodeData {
     }
 }
 
-impl_dataset!(NodeData);
+impl_dataset!(
+    NodeData,
+    fn take_read_error(&self) -> Option<Error> {
+        match &self.graph {
+            NodeGraph::Memory { .. } => None,
+            NodeGraph::Stored(stored) => stored.take_error(),
+        }
+    }
+);
+
+/// Normalizes rows of features.
+pub(super) fn normalize(features: &mut [f32], width: usize, how: NormalizeFeatures) {
+    if how == NormalizeFeatures::Rows {
+        for row in features.chunks_mut(width) {
+            let sum: f32 = row.iter().map(|x| x.abs()).sum();
+            if sum > 0.0 {
+                row.iter_mut().for_each(|x| *x /= sum);
+            }
+        }
+    }
+}
+
+/// A remark on nodes without a class, if there are any.
+fn note_unknown(labels: &[Option<u32>]) -> Option<String> {
+    let unknown = labels.iter().filter(|label| label.is_none()).count();
+    let (have, they) = if unknown == 1 { ("node has", "it is") } else { ("nodes have", "they are") };
+    let note = format!("{unknown} {have} no class; {they} aggregated from, but not trained on");
+    (unknown > 0).then_some(note)
+}
 
 fn find(config: &GraphDataConfig, cache: &Cache) -> Result<(GraphData, Vec<String>)> {
     let name = &config.source;

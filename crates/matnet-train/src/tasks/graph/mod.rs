@@ -2,6 +2,7 @@
 
 mod config;
 mod data;
+mod packed;
 #[cfg(feature = "report")]
 mod report;
 
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use matnet::Mode;
-use matnet::graph::{Features, GraphInput, Linking, Links, Sampler};
+use matnet::graph::{BatchLimit, Features, GraphError, GraphInput, GraphStore, Linking, Links, Sampler};
 use matnet::net::{GraphNet, GraphNetConfig, Net};
 use matnet::random::SeededRng;
 use matnet_data::catalog::Cache;
@@ -17,12 +18,14 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 pub use self::config::{Directed, GraphDataConfig, GraphSplitConfig, GraphSplitRule, NormalizeFeatures};
-pub use self::data::NodeData;
+pub use self::data::{NodeData, NodeGraph};
+pub use self::packed::StoredGraph;
 use crate::config::{Loss, TrainConfig, from_table, keys_of};
 use crate::task::{
     BatchScore, ClassLoss, Dataset, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch,
     PredictionStream, Predictions, Task, recorded_states,
 };
+use crate::tasks::classes;
 use crate::{Error, Result, Split};
 
 /// What is stored beside the weights.
@@ -36,6 +39,9 @@ pub struct GraphMetadata {
     /// A name per relation, where the net distinguishes several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<String>,
+    /// Whether a relation of the graph was directed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub directed: bool,
     /// The weights of the classes in the loss, where they are weighed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub class_weights: Vec<f32>,
@@ -45,8 +51,10 @@ pub struct GraphMetadata {
 ///
 /// A training step aggregates from at most `data.num_neighbors` neighbors of a node, drawn for that step from those that
 /// `data.edge_dropout` leaves; with `train.batch_size` it takes so many nodes and only the neighborhood that they need. An
-/// evaluation takes the whole graph with all neighbors. A net with a fixed number of neighbors then gets a draw that the data's
-/// seed decides.
+/// evaluation takes the whole graph with all neighbors, or with `data.eval_num_neighbors` of each node. A net with a fixed number of
+/// neighbors then gets a draw that the data's seed decides.
+///
+/// A packed graph that stays in its folder is trained and evaluated by batches, with the same bits as in memory.
 pub struct GraphTask<C: GraphNetConfig> {
     data: Arc<NodeData>,
     net: C,
@@ -56,72 +64,283 @@ pub struct GraphTask<C: GraphNetConfig> {
     /// Made when first needed, since the net decides what they are.
     links: OnceLock<Links>,
     sampler: OnceLock<Sampler>,
+    eval_sampler: OnceLock<Sampler>,
     /// Those of each device they were asked for on: of training and of evaluation.
     features: Arc<Mutex<Vec<(Device, Features)>>>,
 }
 
+/// Nodes of a stored graph that are predicted at once.
+const PREDICT_NODES: usize = 1 << 14;
+
+/// The names of nodes, which are asked for one after another.
+enum NodeNames {
+    /// All of them at once.
+    All(Option<Vec<String>>),
+    /// As many as are needed.
+    Read(Option<Box<dyn Iterator<Item = matnet_data::Result<String>>>>),
+}
+
+impl NodeNames {
+    fn take(&mut self, count: usize) -> Result<Option<Vec<String>>> {
+        match self {
+            Self::All(names) => Ok(names.take()),
+            Self::Read(names) => {
+                let some = names.as_mut().map(|names| names.take(count).collect::<matnet_data::Result<_>>());
+                Ok(some.transpose()?)
+            }
+        }
+    }
+}
+
+/// Nodes of a stored graph that are evaluated at once, at most.
+const EVAL_NODES: usize = 2048;
+
 impl<C: GraphNetConfig> GraphTask<C> {
-    /// The features of all nodes, made once for a device.
+    /// A task on data that fit the net.
+    fn build(data: Arc<NodeData>, net: C, train: &TrainConfig) -> Result<Self> {
+        if let Some(loss) = train.loss.filter(|&loss| loss != Loss::CrossEntropy) {
+            let expected = "classes are trained with \"cross-entropy\"";
+            return Err(Error::config("train", "loss", loss.name(), expected));
+        }
+        if let NodeGraph::Stored(stored) = &data.graph {
+            let blank = net.blank(&Device::flex()).map_err(crate::error::at("model"))?;
+            let store: Arc<dyn GraphStore> = stored.clone();
+            Sampler::stored(store, blank.linking(), blank.hops(), None)
+                .map_err(|error| Error::Mismatch(format!("{}: {error}", data.config.source)))?;
+        }
+        let batches = train.batch_size.is_some();
+        let mut counts = vec![0; data.class_names.len()];
+        for &node in data.split(Split::Train) {
+            counts[data.labels[node].unwrap_or(0) as usize] += 1;
+        }
+        let class_loss = ClassLoss::of_classes(train, &data.class_names, &counts)?;
+        let (links, sampler, eval_sampler) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { data, net, class_loss, batches, links, sampler, eval_sampler, features: Arc::default() })
+    }
+
+    /// The features of all nodes of a graph in memory, made once for a device.
     fn features(&self, device: &Device) -> Features {
         let mut made = self.features.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, features)) = made.iter().find(|(of, _)| of == device) {
             return features.clone();
         }
-        let features = self.data.features(device);
+        let features = self.data.features(device).expect("a graph in memory");
         made.push((device.clone(), features.clone()));
         features
     }
 
-    /// The whole graph, for an evaluation.
+    /// The features of some places.
+    fn features_of(&self, places: &[u32], device: &Device) -> Result<Features, GraphError> {
+        match &self.data.graph {
+            NodeGraph::Memory { .. } => Ok(self.features(device).select(places)),
+            NodeGraph::Stored(stored) => stored.features(places, device),
+        }
+    }
+
+    /// The whole graph, for an evaluation of a graph in memory.
     fn whole(&self, net: &C::Net, device: &Device) -> GraphInput {
         let links = self.links.get_or_init(|| {
+            let NodeGraph::Memory { graph, .. } = &self.data.graph else { unreachable!("a graph in memory") };
+            let config = &self.data.config;
             match net.linking() {
+                _ if config.eval_num_neighbors.is_some() => self.eval_sampler(net).fixed_whole(config.seed),
                 // Beyond the slots neighbors would be left out in order, not at random.
                 linking @ Linking::Slots(_) => {
-                    let sampler = Sampler::new(&self.data.graph, linking, net.hops(), None);
-                    let rng = &mut SeededRng::new(self.data.config.seed, "neighbours");
+                    let sampler = Sampler::new(graph, linking, net.hops(), None);
+                    let rng = &mut SeededRng::new(config.seed, "neighbours");
                     sampler.and_then(|sampler| sampler.whole(rng))
                 }
-                linking => linking.links(&self.data.graph),
+                linking => linking.links(graph),
             }
             .expect("a graph and a net that were checked")
         });
         GraphInput { features: self.features(device), links: links.clone() }
     }
 
+    fn new_sampler(&self, net: &C::Net, num_neighbors: Option<usize>) -> Sampler {
+        let (linking, hops) = (net.linking(), net.hops());
+        let sampler = match &self.data.graph {
+            NodeGraph::Memory { graph, .. } => Sampler::new(graph, linking, hops, num_neighbors),
+            NodeGraph::Stored(stored) => {
+                let store: Arc<dyn GraphStore> = stored.clone();
+                Sampler::stored(store, linking, hops, num_neighbors)
+            }
+        };
+        sampler.expect("the net has layers, and the config was checked")
+    }
+
     /// Draws neighbors in training.
     fn sampler(&self, net: &C::Net) -> &Sampler {
         let config = &self.data.config;
         self.sampler.get_or_init(|| {
-            Sampler::new(&self.data.graph, net.linking(), net.hops(), config.num_neighbors)
-                .and_then(|sampler| sampler.with_dropout(config.edge_dropout))
-                .expect("the net has layers, and the config was checked")
+            let sampler = self.new_sampler(net, config.num_neighbors);
+            sampler.with_dropout(config.edge_dropout).expect("the config was checked")
         })
+    }
+
+    /// Draws neighbors in evaluations, where not all are taken.
+    fn eval_sampler(&self, net: &C::Net) -> &Sampler {
+        self.eval_sampler.get_or_init(|| self.new_sampler(net, self.data.config.eval_num_neighbors))
     }
 
     /// The graph of one training step.
     fn sampled(&self, net: &C::Net, rng: &mut SeededRng, device: &Device) -> GraphInput {
         let sampler = self.sampler(net);
-        if sampler.is_full_graph() {
+        // Evaluations may take fewer neighbors.
+        if sampler.is_full_graph() && self.data.config.eval_num_neighbors.is_none() {
             return self.whole(net, device);
         }
         let links = sampler.whole(rng).expect("rows of matrices make a matrix");
         GraphInput { features: self.features(device), links }
     }
 
-    /// Scores of some nodes, in a step that takes only these and their neighborhood.
-    fn batch_scores(&self, net: &C::Net, nodes: &[u32], mode: &mut Mode, device: &Device) -> Tensor<2> {
+    /// Scores of some places, in a step that takes only these and their neighborhood.
+    fn batch_scores(&self, net: &C::Net, places: &[u32], mode: &mut Mode, device: &Device) -> Tensor<2> {
         let rng = mode.rng().expect("only training takes batches");
-        let batch = self.sampler(net).batch(nodes, rng).expect("nodes of the graph, each once");
-        let features = self.features(device).select(&batch.inputs);
-        net.forward(GraphInput { features, links: batch.links }, mode)
+        let sampler = self.sampler(net);
+        let batch = match &self.data.graph {
+            NodeGraph::Memory { .. } => sampler.batch(places, rng),
+            NodeGraph::Stored(stored) => {
+                sampler.batch_within(places, rng, packed::limit(self.data.width)).map_err(|error| {
+                    too_large(
+                        stored,
+                        error,
+                        "a training step",
+                        "a smaller train.batch_size or data.num_neighbors",
+                    )
+                })
+            }
+        };
+        let input = batch.and_then(|batch| {
+            Ok(GraphInput { features: self.features_of(&batch.inputs, device)?, links: batch.links })
+        });
+        match (input, &self.data.graph) {
+            (Ok(input), _) => net.forward(input, mode),
+            // The error is kept; whoever asked for the scores asks for it.
+            (Err(_), NodeGraph::Stored(_)) => nothing(places.len(), self.net.num_classes(), device),
+            (Err(error), _) => panic!("nodes of the graph, each once: {error}"),
+        }
+    }
+
+    /// What a net gives for some places of a packed graph, in batches that fit; `each` gets the input of each batch and the number of its
+    /// places. `None` after a read that failed. In memory the same batches are made as from the folder: the last bits of a number may
+    /// depend on how many rows are computed together.
+    fn eval_batches(
+        &self,
+        net: &C::Net,
+        places: &[u32],
+        device: &Device,
+        each: &mut dyn FnMut(GraphInput, usize) -> Tensor<2>,
+    ) -> Option<Tensor<2>> {
+        let (sampler, seed) = (self.eval_sampler(net), self.data.config.seed);
+        let (mut at, mut size, mut found) = (0, EVAL_NODES, Vec::new());
+        while at < places.len() {
+            let some = &places[at..(at + size).min(places.len())];
+            let limit = match (&self.data.graph, some.len()) {
+                (NodeGraph::Memory { .. }, 1) => BatchLimit::NONE,
+                _ => packed::limit(self.data.width),
+            };
+            let input = sampler.fixed_batch(some, seed, limit).and_then(|batch| {
+                Ok(GraphInput { features: self.features_of(&batch.inputs, device)?, links: batch.links })
+            });
+            match (input, &self.data.graph) {
+                (Ok(input), _) => found.push(each(input, some.len())),
+                (Err(GraphError::BatchTooLarge), _) if some.len() > 1 => {
+                    size = some.len().div_ceil(2);
+                    continue;
+                }
+                (Err(error), NodeGraph::Stored(stored)) => {
+                    too_large(stored, error, "the neighborhood of a node", "data.eval_num_neighbors");
+                    return None;
+                }
+                (Err(error), _) => panic!("nodes of the graph, each once: {error}"),
+            }
+            at += some.len();
+        }
+        Some(Tensor::cat(found, 0))
+    }
+
+    /// Scores of some places in an evaluation.
+    fn eval_scores(&self, net: &C::Net, places: &[u32], mode: &mut Mode, device: &Device) -> Tensor<2> {
+        if !self.data.packed {
+            return rows(net.forward(self.whole(net, device), mode), places);
+        }
+        let mut each = |input, _| net.forward(input, mode);
+        let scores = self.eval_batches(net, places, device, &mut each);
+        scores.unwrap_or_else(|| nothing(places.len(), self.net.num_classes(), device))
+    }
+
+    /// The last hidden states of some places.
+    #[cfg(feature = "report")]
+    fn hidden(&self, net: &C::Net, places: &[u32], device: &Device) -> Result<Tensor<2>> {
+        if !self.data.packed {
+            return Ok(rows(net.hidden(&self.whole(net, device), &mut Mode::Eval), places));
+        }
+        let mut each = |input: GraphInput, count| net.hidden(&input, &mut Mode::Eval).narrow(0, 0, count);
+        let hidden = self.eval_batches(net, places, device, &mut each);
+        hidden.ok_or_else(|| self.data.take_read_error().unwrap_or(Error::Interrupted))
+    }
+
+    /// Predictions for some places, or the states of a layer.
+    fn predicted(
+        &self,
+        net: &C::Net,
+        places: &[u32],
+        layer: Option<&str>,
+        device: &Device,
+    ) -> Result<Predictions> {
+        let Some(layer) = layer else {
+            let scores = self.eval_scores(net, places, &mut Mode::Eval, device);
+            self.data.take_read_error().map_or(Ok(()), Err)?;
+            return Predictions::of_scores(scores, |classes| vec![places.len(), classes]);
+        };
+        let mut parts = Vec::new();
+        let mut record = |input: GraphInput, wanted: &[usize]| -> Result<()> {
+            let mut mode = Mode::Eval.record();
+            net.forward(input, &mut mode);
+            parts.push(recorded_states(&mode, layer)?.values.select(wanted)?);
+            Ok(())
+        };
+        if self.data.packed {
+            let mut outcome = Ok(());
+            // The places that were asked for come first among all that a batch needs.
+            self.eval_batches(net, places, device, &mut |input, count| {
+                if outcome.is_ok() {
+                    outcome = record(input, &(0..count).collect::<Vec<_>>());
+                }
+                nothing(1, 1, device)
+            });
+            self.data.take_read_error().map_or(Ok(()), Err)?;
+            outcome?;
+        } else {
+            let wanted: Vec<usize> = places.iter().map(|&place| place as usize).collect();
+            record(self.whole(net, device), &wanted)?;
+        }
+        let shape = [vec![places.len()], parts[0].shape()[1..].to_vec()].concat();
+        let all = parts.into_iter().flat_map(matnet_data::Array::into_data).collect();
+        Ok(Predictions::of_values(matnet_data::Array::new(shape, all)?))
     }
 }
 
-/// The rows of these nodes.
-fn rows(all: Tensor<2>, nodes: &[usize]) -> Tensor<2> {
-    let indices: Vec<i64> = nodes.iter().map(|&node| node as i64).collect();
-    let indices = Tensor::<1, Int>::from_data(TensorData::new(indices, [nodes.len()]), &all.device());
+/// Keeps what is wrong with a batch that is too large; gives other errors back as they are.
+fn too_large(stored: &StoredGraph, error: GraphError, what: &str, remedy: &str) -> GraphError {
+    match error {
+        GraphError::BatchTooLarge => stored.keep(matnet_data::Error::Invalid(format!(
+            "{what} reaches more nodes and edges than fit into memory; set {remedy}"
+        ))),
+        other => other,
+    }
+}
+
+/// In the place of scores that could not be computed.
+fn nothing(rows: usize, columns: usize, device: &Device) -> Tensor<2> {
+    Tensor::full([rows, columns], f32::NAN, device)
+}
+
+/// The rows of these places.
+fn rows(all: Tensor<2>, places: &[u32]) -> Tensor<2> {
+    let indices: Vec<i64> = places.iter().map(|&place| place.into()).collect();
+    let indices = Tensor::<1, Int>::from_data(TensorData::new(indices, [places.len()]), &all.device());
     all.select(0, indices)
 }
 
@@ -154,10 +373,11 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
             let value = format!("{}: one class only", data.config.source);
             return Err(Error::config("data", "source", value, "at least two classes expected"));
         }
+        classes::check(&data.indices, |node| data.labels[node], &data.class_names)?;
         let sizes = [
             ("num_features", data.width),
             ("num_classes", data.class_names.len()),
-            ("num_relations", data.graph.relations()),
+            ("num_relations", data.relations()),
         ];
         let known = keys_of::<C>();
         for (key, count) in sizes.iter().filter(|(key, _)| known.contains(key)) {
@@ -177,18 +397,12 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     }
 
     fn new(data: Arc<NodeData>, net: C, train: &TrainConfig) -> Result<Self> {
-        if let Some(loss) = train.loss.filter(|&loss| loss != Loss::CrossEntropy) {
-            let expected = "classes are trained with \"cross-entropy\"";
-            return Err(Error::config("train", "loss", loss.name(), expected));
+        if matches!(data.graph, NodeGraph::Stored(_)) && train.batch_size.is_none() {
+            let expected = "the graph stays in its folder, because it would not fit into memory, and is trained by \
+                            mini-batches: set it, and data.num_neighbors";
+            return Err(Error::config("train", "batch_size", "is missing", expected));
         }
-        let batches = train.batch_size.is_some();
-        let mut counts = vec![0; data.class_names.len()];
-        for &node in data.split(Split::Train) {
-            counts[data.labels[node].unwrap_or(0) as usize] += 1;
-        }
-        let class_loss = ClassLoss::of_classes(train, &data.class_names, &counts)?;
-        let (links, sampler, features) = (OnceLock::new(), OnceLock::new(), Arc::default());
-        Ok(Self { data, net, class_loss, batches, links, sampler, features })
+        Self::build(data, net, train)
     }
 
     fn check_metadata(net: &C, metadata: &GraphMetadata) -> Result<(), String> {
@@ -206,13 +420,13 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
             let what = format!("the net takes {takes} features per node, this graph has {have}");
             return Err(Error::Mismatch(what));
         }
-        let have = data.graph.relations();
+        let have = data.relations();
         if let Some(takes) = net.num_relations().filter(|&takes| takes != have) {
             let what = format!("the net takes {takes} relations, this graph has {have}");
             return Err(Error::Mismatch(what));
         }
         let train = loaded.train.with_fitted_weights(&loaded.metadata.class_weights);
-        Self::new(Arc::new(data.with_classes(&loaded.metadata.classes)?), net.clone(), &train)
+        Self::build(Arc::new(data.with_classes(&loaded.metadata.classes)?), net.clone(), &train)
     }
 
     fn data(&self) -> &Arc<NodeData> {
@@ -234,12 +448,13 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         };
         let (normalize, classes) = (self.data.config.normalize, self.data.class_names.clone());
         let class_weights = self.class_loss.weights.clone().unwrap_or_default();
-        GraphMetadata { normalize, classes, relations, class_weights }
+        let directed = !self.data.graph.is_symmetric();
+        GraphMetadata { normalize, classes, relations, directed, class_weights }
     }
 
     fn example(&self) -> ExampleShape {
         let shape = format!("{} features per node", self.data.width);
-        ExampleShape { shape, unit: "node", steps: 1, per_epoch: self.data.graph.nodes() }
+        ExampleShape { shape, unit: "node", steps: 1, per_epoch: self.data.nodes() }
     }
 
     fn loss(&self) -> Loss {
@@ -256,15 +471,17 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     }
 
     fn forward(&self, net: &NetOf<Self>, nodes: &[usize], mode: &mut Mode, device: &Device) -> Tensor<2> {
+        let places = self.data.places(nodes);
         if mode.is_train() && self.batches {
-            let nodes: Vec<u32> = nodes.iter().map(|&node| node as u32).collect();
-            return self.batch_scores(net, &nodes, mode, device);
+            return self.batch_scores(net, &places, mode, device);
         }
-        let input = match mode.rng() {
-            Some(rng) => self.sampled(net, rng, device),
-            None => self.whole(net, device),
-        };
-        rows(net.forward(input, mode), nodes)
+        match mode.rng() {
+            Some(rng) => {
+                let input = self.sampled(net, rng, device);
+                rows(net.forward(input, mode), &places)
+            }
+            None => self.eval_scores(net, &places, mode, device),
+        }
     }
 
     fn score(&self, scores: Tensor<2>, nodes: &[usize], _device: &Device) -> BatchScore {
@@ -297,18 +514,26 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         let data = NodeData::load_other(other, &loaded.data_config, &loaded.metadata, request.cache);
         let task = data.and_then(|data| Self::for_trained(data.unlabelled(), loaded));
         let task = task.map_err(|error| request.about(error))?;
-        let nodes: Vec<usize> = (0..task.data.graph.nodes()).collect();
-        let names = Some(task.data.node_names.clone()).filter(|names| !names.is_empty());
-        let total = nodes.len();
+        let total = task.data.nodes();
         let classes = if layer.is_some() { Vec::new() } else { loaded.metadata.classes.clone() };
-        let batch = std::iter::once_with(move || {
-            let mut mode = if layer.is_some() { Mode::Eval.record() } else { Mode::Eval };
-            let scores = task.forward(&loaded.net, &nodes, &mut mode, &loaded.device);
-            let predictions = match &layer {
-                Some(layer) => recorded_states(&mode, layer)?,
-                None => Predictions::of_scores(scores, |classes| vec![total, classes])?,
-            };
-            Ok(PredictedBatch { predictions, names: names.clone() })
+        let (at_once, mut names) = match &task.data.graph {
+            // The same batches as from the folder.
+            NodeGraph::Memory { .. } if task.data.packed => {
+                let names = task.data.names()?.map(|names| names.into_iter().map(Ok));
+                let names = names.map(|names| Box::new(names) as Box<dyn Iterator<Item = _>>);
+                (PREDICT_NODES, NodeNames::Read(names))
+            }
+            NodeGraph::Memory { .. } => (total, NodeNames::All(task.data.names()?)),
+            NodeGraph::Stored(stored) => {
+                let names = stored.names()?.map(|names| Box::new(names) as Box<dyn Iterator<Item = _>>);
+                (PREDICT_NODES, NodeNames::Read(names))
+            }
+        };
+        let batch = (0..total).step_by(at_once).map(move |first| {
+            let nodes: Vec<usize> = (first..(first + at_once).min(total)).collect();
+            let places = task.data.places(&nodes);
+            let predictions = task.predicted(&loaded.net, &places, layer.as_deref(), &loaded.device)?;
+            Ok(PredictedBatch { predictions, names: names.take(nodes.len())? })
         });
         let columns = Vec::new();
         Ok(PredictionStream { unit: "node", total, classes, columns, batches: Box::new(batch) })

@@ -1,13 +1,12 @@
 //! What the report of a net on a graph shows.
 
-use matnet::Mode;
-use matnet::net::{GraphNet, GraphNetConfig};
+use matnet::net::GraphNetConfig;
 use matnet::random::SeededRng;
 use matnet_report::chart::Scatter3d;
 use matnet_report::text::{count, number};
 use matnet_report::tsne;
 
-use super::{GraphTask, NodeData, rows};
+use super::{GraphTask, NodeData};
 use crate::task::{Dataset, FigureKind, Fitted, Task, TaskFigure, to_vec};
 use crate::{Result, Split};
 
@@ -21,7 +20,7 @@ pub fn facts(data: &NodeData) -> Vec<(&'static str, String)> {
     let nodes = format!(
         "{}: {} nodes with {} features, {} classes",
         data.source(),
-        count(data.graph.nodes()),
+        count(data.nodes()),
         count(data.width),
         data.class_names.len()
     );
@@ -45,8 +44,7 @@ pub fn figures<C: GraphNetConfig + 'static>(
         nodes.swap_remove(rng.below(nodes.len()));
     }
     let classes = task.classes(&nodes);
-    let hidden = fitted.net.hidden(&task.whole(&fitted.net, &fitted.device), &mut Mode::Eval);
-    let hidden = rows(hidden, &nodes);
+    let hidden = task.hidden(&fitted.net, &data.places(&nodes), &fitted.device)?;
     let width = hidden.dims()[1];
     let initial = nodes.iter().map(|_| [0; 3].map(|_: i32| 1e-4 * rng.normal())).collect();
     let placed = tsne(&to_vec(hidden), width, PERPLEXITY, initial);

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use matnet_data::catalog::Cache;
+use matnet_data::transform::scale::Scaler;
 use matnet_data::transform::windows::{WindowLevels, Windows};
 use matnet_data::{Array, SplitIndices, Target, split};
 
-use super::divide::divide;
+use super::divide::{divide, notes};
 use super::forecast::{Forecast, Series};
 use super::preprocess::sides;
 use super::raw::Raw;
@@ -56,9 +57,10 @@ impl SampleData {
             let preprocess = series.fit(&config)?;
             return Self::forecast(series, notes, config, preprocess);
         }
-        let raw = Raw::load(config, cache)?;
+        let mut raw = Raw::load(config, cache)?;
         let checksum = raw.checksum();
         let (indices, mut config) = divide(&raw, config, seed)?;
+        raw.notes.extend(notes(&raw, &indices, &config));
         raw.check_weights(&indices)?;
         let (mut preprocess, inputs, lengths) =
             Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train)?;
@@ -184,6 +186,14 @@ impl SampleData {
             self.scaled_target = target::scaled(&self.target, self.preprocess.target_scaler.as_ref())?;
         }
         Ok(self)
+    }
+
+    /// The same with its targets scaled by these numbers.
+    pub(super) fn with_target_scaler(&self, scaler: Scaler) -> Result<Self> {
+        let mut scaled = self.clone();
+        scaled.preprocess.target_scaler = Some(scaler);
+        scaled.config.scale_target = Some(true);
+        scaled.with_scaled_target()
     }
 
     /// The same with the classes, values or labels of a trained net.

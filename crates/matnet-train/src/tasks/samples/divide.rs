@@ -7,6 +7,7 @@ use matnet_data::{SplitIndices, Target};
 use super::raw::Raw;
 use super::{SampleDataConfig, SplitRule, target};
 use crate::config::Amount;
+use crate::tasks::classes;
 use crate::{Error, Result};
 
 /// The test split, unless the config says how large.
@@ -96,6 +97,14 @@ pub(super) fn divide(
         }
     };
     let mut indices = indices.map_err(wrong)?;
+    if let Some(train) = wanted.train {
+        // A fraction above 0 is one sample at least.
+        let number = train.count(indices.train.len()).max(1);
+        // A generator of its own: the other splits stay as they are.
+        let mut rng = SeededRng::new(config.seed, &format!("training samples of the {name}"));
+        indices.train = split::draw_train(indices.train, classes, number, &mut rng)
+            .map_err(|error| Error::DataKey { key: "data.split.train", error })?;
+    }
     if !raw.own_valid.is_empty() {
         indices.valid = raw.own_valid.clone().collect();
     }
@@ -110,4 +119,26 @@ pub(super) fn divide(
         }
     }
     Ok((indices, config))
+}
+
+/// Remarks on what a split leaves out: groups, an official split, classes.
+pub(super) fn notes(raw: &Raw, indices: &SplitIndices, config: &SampleDataConfig) -> Vec<String> {
+    let mut notes = Vec::new();
+    let Some(rule) = config.split.rule else { return notes };
+    if !raw.groups.is_empty() && !rule.uses_groups() {
+        notes.push(format!(
+            "groups are not used by split.rule = \"{}\"; \"between-groups\" keeps each in one split",
+            rule.name()
+        ));
+    }
+    if raw.official.is_some() && rule != SplitRule::Official {
+        notes.push(format!(
+            "the split that comes with the data is not used by split.rule = \"{}\"",
+            rule.name()
+        ));
+    }
+    if let Target::Classes { labels, names } = &raw.target {
+        notes.extend(classes::notes(indices, |sample| Some(labels[sample]), names));
+    }
+    notes
 }

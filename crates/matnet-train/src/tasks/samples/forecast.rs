@@ -49,6 +49,10 @@ impl Series {
             None => SplitRule::Chronological,
         });
         config.split.rule = Some(rule);
+        if let Some(train) = config.split.train {
+            let expected = "windows overlap, so that fewer of them are no smaller sample; leave it out";
+            return Err(Error::config("data", "split.train", train.to_string(), expected));
+        }
         let wrong = |error| Error::DataKey { key: "data.split", error };
         let rows = match (rule, table.split) {
             (SplitRule::Official, Some(rows)) => match config.split.test {

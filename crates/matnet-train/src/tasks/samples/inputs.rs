@@ -97,6 +97,10 @@ impl Occlusions {
         preprocess: &Preprocess,
     ) -> Result<Option<Self>> {
         let Some([height, width]) = config.occlusion else { return Ok(None) };
+        if split.valid.is_empty() && split.test.is_empty() {
+            let expected = "only validation and test matrices are occluded, and there are none";
+            return Err(Error::config("data", "occlusion", format!("{height}×{width}"), expected));
+        }
         let &[count, rows, cols] = shape else {
             let expected = "these data are sequences; only single matrices can be occluded";
             return Err(Error::config("data", "occlusion", format!("{height}×{width}"), expected));

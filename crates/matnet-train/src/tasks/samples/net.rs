@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use super::{SampleConfig, SampleData, SampleInput, TargetKind, target};
 use crate::config::from_table;
+use crate::tasks::classes;
 use crate::{Error, Result};
 
 /// Whether a net takes sequences, not single matrices.
@@ -84,6 +85,9 @@ pub fn config<C: SampleConfig>(mut table: Table, data: &SampleData) -> Result<C>
             return Err(Error::config("data", "source", value, "at least two classes expected"));
         }
         (SampleTarget::Class | SampleTarget::StepClass, _) => {
+            if let Target::Classes { labels, names } = &data.target {
+                classes::check(&data.indices, |sample| Some(labels[sample]), names)?;
+            }
             fill_count(&mut table, "output", data.class_names().len());
         }
         (SampleTarget::Matrix, Target::Matrices(targets)) => {

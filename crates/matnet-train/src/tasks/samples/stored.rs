@@ -6,16 +6,13 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use matnet_data::{Array, Samples, StoredArray, local, memory};
+use matnet_data::{Array, Samples, StoredArray, local};
 use sha2::{Digest, Sha256};
 
 use super::{Missing, Preprocess, SampleDataConfig};
+use crate::tasks::source;
 use crate::{Error, Result};
 
-/// The environment variable that says how large inputs must be, in bytes, to stay in their file.
-const STREAM_ABOVE: &str = "MATNET_STREAM_ABOVE";
-/// Without it: this share of the memory that is available.
-const SHARE: u64 = 4;
 /// Numbers that are read at once where all are read.
 const CHUNK: usize = 1 << 18;
 
@@ -40,17 +37,6 @@ impl fmt::Debug for StoredInputs {
     }
 }
 
-/// Whether inputs of so many bytes stay in their file.
-fn stay(bytes: u64) -> Result<bool> {
-    match std::env::var(STREAM_ABOVE) {
-        Ok(text) => match text.trim().parse::<u64>() {
-            Ok(limit) => Ok(bytes > limit),
-            Err(_) => Err(Error::Mismatch(format!("{STREAM_ABOVE}={text}; a number of bytes expected"))),
-        },
-        Err(_) => Ok(memory::available().is_some_and(|available| bytes > available / SHARE)),
-    }
-}
-
 /// Samples whose inputs stay in their file, and remarks for the user.
 pub(super) type Found = (Samples<StoredArray>, Vec<String>);
 
@@ -63,7 +49,8 @@ pub(super) fn open(config: &SampleDataConfig) -> Result<Option<Found>> {
     }
     let Some(found) = local::open_stored(&config.source, &config.read_options())? else { return Ok(None) };
     let (samples, _) = &found;
-    let fits = spectra && !samples.lengths.is_empty() || !stay(samples.inputs.bytes_in_memory())?;
+    let fits =
+        spectra && !samples.lengths.is_empty() || !source::stays_in_file(samples.inputs.bytes_in_memory())?;
     Ok((!fits).then_some(found))
 }
 

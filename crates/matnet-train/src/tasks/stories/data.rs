@@ -219,8 +219,9 @@ impl_dataset!(QaData);
 /// bAbI, another dataset of stories, or a path.
 fn find(config: &StoryDataConfig, cache: &Cache) -> Result<(StoryData, Vec<String>, StoryDataConfig)> {
     let (name, mut config) = (config.source.clone(), config.clone());
-    let (path, dataset) = (Path::new(&name), catalog::get(&name));
+    let (path, dataset, stories) = (Path::new(&name), catalog::get(&name), cache.stories(&name));
     let folder = match &dataset {
+        _ if stories.is_some() => None,
         Ok(dataset) if dataset.name == "babi" => Some(cache.require(dataset)?.folder),
         Ok(_) => None,
         Err(_) => (path.is_dir() || path.exists() && archive::is_archive(&name)).then(|| path.to_owned()),
@@ -233,7 +234,10 @@ fn find(config: &StoryDataConfig, cache: &Cache) -> Result<(StoryData, Vec<Strin
         let size = if size == BabiSize::Small { "1k" } else { "10k" };
         return Err(Error::config("data", "size", size, "only babi uses it"));
     }
-    if dataset.is_err() && path.is_file() {
+    if let Some(stories) = stories {
+        return Ok((stories.clone(), Vec::new(), config));
+    }
+    if dataset.is_err() && path.is_file() && cache.arrays(&name).is_none() {
         return Ok((local::load_stories(path)?, Vec::new(), config));
     }
     let options = LoadOptions { seed: config.seed, ..LoadOptions::default() };

@@ -17,7 +17,7 @@ use toml::{Table, Value};
 
 pub use self::config::{StoryDataConfig, StorySplitConfig};
 pub use self::data::{QaData, QuestionExample};
-use crate::config::{Loss, TrainConfig, from_table, keys_of};
+use crate::config::{Loss, TrainConfig, from_table, keys_of, shown};
 use crate::task::{
     BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, FILES, Loaded, NetOf,
     OtherData, PredictRequest, PredictedBatch, PredictionStream, Predictions, Pretraining, Task, evaluate,
@@ -121,9 +121,9 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
         }
         if C::NEEDS_FACTS {
             ClassLoss::refuse(train, "a net that learns which sentences support an answer does not use it")?;
-        } else if train.class_weights.is_some() {
+        } else if let Some(weights) = &train.class_weights {
             let expected = "only classes use it; an answer may be any word";
-            return Err(Error::config("train", "class_weights", "is given", expected));
+            return Err(Error::config("train", "class_weights", shown(weights), expected));
         }
         let class_loss = ClassLoss { weights: None, smoothing: train.label_smoothing };
         let train = data.split(Split::Train);

@@ -176,6 +176,16 @@ pub struct ColumnLayer {
 }
 
 impl ColumnLayer {
+    /// σ of the candidate.
+    pub fn activation(&self) -> Activation {
+        self.activation
+    }
+
+    /// The number of relations of the graph.
+    pub fn relations(&self) -> usize {
+        self.relations
+    }
+
     /// H → H′: `[others, width]` → `[nodes, width]`, along one matrix per relation.
     ///
     /// # Panics

@@ -1,7 +1,8 @@
 //! Multi-head bilinear attention over each node's neighbours.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::activation::softmax;
+use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use crate::config::config;
 use crate::error::{ConfigError, check_sides};
@@ -99,6 +100,23 @@ impl EdgeAttention {
         attention_map(matrix, state, self.joined(), self.score_bias.val().transpose(), map)
     }
 
+    /// The attention weights of one node, Λᵢⱼ of every head: `[heads, neighbours]`, the neighbours in the order of row i of the
+    /// matrix. Those of a head add up to 1.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such node, it has no neighbours, or the state has another width.
+    pub fn weights(&self, matrix: &Sparse, state: Tensor<2>, node: usize) -> Tensor<2> {
+        let ([heads, width, _], (neighbours, _)) = (self.score_map.val().dims(), matrix.row(node));
+        assert!(!neighbours.is_empty(), "edge attention: node {node} has no neighbours");
+        let places: Vec<i64> = neighbours.iter().map(|&neighbour| neighbour.into()).collect();
+        let places = TensorData::new(places, [neighbours.len()]);
+        let keys = state.clone().select(0, Tensor::<1, Int>::from_data(places, &state.device()));
+        let own = state.narrow(0, node, 1);
+        let query = product(own, self.joined()).reshape([width, heads]) + self.score_bias.val().transpose();
+        softmax(product(keys, query), 0).transpose()
+    }
+
     /// W of all heads, the heads innermost, as the kernels expect it.
     fn joined(&self) -> Tensor<2> {
         let [heads, width, _] = self.score_map.val().dims();
@@ -131,5 +149,38 @@ impl ModuleDisplay for EdgeAttention {
     fn custom_content(&self, content: Content) -> Option<Content> {
         let [heads, width, _] = self.score_map.lazy_shape().dims();
         content.add("width", &width).add("heads", &heads).optional()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Graph, Linking};
+
+    /// The weights are those that the fused forward pass uses: they add up the neighbours to the same aggregate.
+    #[test]
+    fn weights_add_the_neighbours_up_to_the_aggregate() {
+        let (device, rng) = (Device::flex(), &mut SeededRng::new(7, "attention"));
+        let graph = Graph::new(6, &[(0, 1), (0, 2), (0, 3), (3, 4), (5, 5)], false).unwrap();
+        let links = Linking::Adjacency.links(&graph).unwrap();
+        let matrix = &links.hop(0)[0];
+        let (width, heads) = (4, 3);
+        let attention = EdgeAttentionConfig::new(width, heads).init(rng, &device).unwrap();
+        let bias: Vec<f32> = (0..heads * width).map(|_| rng.normal() as f32).collect();
+        let bias = Tensor::from_data(TensorData::new(bias, [heads, width]), &device);
+        let attention = EdgeAttention { score_bias: Param::from_tensor(bias), ..attention };
+        let state: Vec<f32> = (0..6 * width).map(|_| rng.normal() as f32).collect();
+        let state = Tensor::<2>::from_data(TensorData::new(state, [6, width]), &device);
+        let aggregated = attention.forward(matrix, state.clone());
+        for node in 0..6 {
+            let weights = attention.weights(matrix, state.clone(), node);
+            let neighbours = matrix.row(node).0;
+            assert_eq!(weights.dims(), [heads, neighbours.len()]);
+            let places: Vec<i64> = neighbours.iter().map(|&place| place.into()).collect();
+            let places = Tensor::<1, Int>::from_data(TensorData::new(places, [neighbours.len()]), &device);
+            let sum = weights.matmul(state.clone().select(0, places)).reshape([1, heads * width]);
+            let apart = (sum - aggregated.clone().narrow(0, node, 1)).abs().max().into_scalar::<f32>();
+            assert!(apart < 1e-6, "node {node}: {apart}");
+        }
     }
 }

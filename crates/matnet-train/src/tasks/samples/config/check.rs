@@ -2,10 +2,11 @@
 
 use matnet::ConfigError;
 use matnet_data::catalog::{self, MovingSequences};
+use matnet_data::transform::stft::{Stft, StftValue};
 
-use super::{Missing, SampleDataConfig, SampleSplitConfig, Scale};
+use super::{Missing, SampleDataConfig, SampleSplitConfig, Scale, SplitRule};
 use crate::Result;
-use crate::config::Amount;
+use crate::config::{Amount, shown};
 use crate::error::at;
 
 impl SampleDataConfig {
@@ -42,22 +43,20 @@ impl SampleDataConfig {
             (Some(_), Some(_)) => {}
         }
         let others = [
-            ("valid", self.valid.is_some()),
-            ("test", self.test.is_some()),
-            ("limit", self.limit.is_some()),
-            ("context_length", self.context_length.is_some()),
-            ("occlusion", self.occlusion.is_some()),
-            ("permute", self.permute),
-            ("spectrogram", self.spectrogram.is_some()),
-            ("log_mel", self.log_mel.is_some()),
-            ("log", self.log.is_some()),
-            ("scale_per", self.scale_per.is_some()),
-            ("scale_target", self.scale_target.is_some()),
+            ("valid", self.valid.as_ref().map(shown)),
+            ("test", self.test.as_ref().map(shown)),
+            ("limit", self.limit.as_ref().map(shown)),
+            ("context_length", self.context_length.as_ref().map(shown)),
+            ("occlusion", self.occlusion.as_ref().map(shown)),
+            ("permute", self.permute.then(|| shown(&true))),
+            ("spectrogram", self.spectrogram.as_ref().map(shown)),
+            ("log_mel", self.log_mel.as_ref().map(shown)),
+            ("log", self.log.as_ref().map(shown)),
+            ("scale_per", self.scale_per.as_ref().map(shown)),
+            ("scale_target", self.scale_target.as_ref().map(shown)),
         ];
-        match others.into_iter().find(|(_, given)| *given) {
-            Some((key, _)) => {
-                wrong(key, "is given".to_owned(), "windows over a table do not use it; leave it out")
-            }
+        match others.into_iter().find_map(|(key, value)| Some((key, value?))) {
+            Some((key, value)) => wrong(key, value, "windows over a table do not use it; leave it out"),
             None => Ok(()),
         }
     }
@@ -102,12 +101,19 @@ impl SampleDataConfig {
                 "a spectrogram has no missing values; leave it out",
             );
         }
-        if self.spectrogram.is_some() && self.log_mel.is_some() {
-            return wrong(
-                "log_mel",
-                "is given".to_owned(),
-                "data.spectrogram is given, too; one of them expected",
-            );
+        if let Some(stft) = self.spectrogram.filter(|stft| stft.value != StftValue::Density)
+            && stft.sample_rate != Stft::default().sample_rate
+        {
+            let rate = stft.sample_rate.to_string();
+            return wrong("spectrogram.sample_rate", rate, "only value = \"density\" uses it");
+        }
+        if self.split.per_seed && (self.window.is_some() || self.split.rule == Some(SplitRule::Chronological))
+        {
+            let expected = "rows and samples in the order of time have one split for all seeds; leave it out";
+            return wrong("split.per_seed", "true".to_owned(), expected);
+        }
+        if let Some(mel) = self.log_mel.as_ref().filter(|_| self.spectrogram.is_some()) {
+            return wrong("log_mel", shown(mel), "data.spectrogram is given, too; one of them expected");
         }
         for (key, problem) in [
             ("log_mel", self.log_mel.and_then(|mel| mel.check().err())),

@@ -16,6 +16,9 @@ pub struct SampleSplitConfig {
     pub valid: Amount,
     /// The test split; an official one and those of folds decide this themselves. Default: 0.2.
     pub test: Option<Amount>,
+    /// How many of the training samples are used: a fraction, or a number of samples. Default: all that the other splits leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train: Option<Amount>,
     /// Into how many folds k-fold and group-k-fold divide the samples. Default: 5.
     pub folds: Option<usize>,
     /// Which fold is the test split, from 0; for leave-one-group-out, which group. Default: 0.
@@ -30,6 +33,7 @@ impl Default for SampleSplitConfig {
             rule: None,
             valid: Amount::Fraction(0.1),
             test: None,
+            train: None,
             folds: None,
             fold: None,
             per_seed: false,
@@ -50,6 +54,12 @@ impl SampleSplitConfig {
             test.check("split.test")?;
             if self.rule.is_some_and(SplitRule::has_folds) {
                 return wrong("split.test", test.to_string(), "one fold is the test split; leave it out");
+            }
+        }
+        if let Some(train) = self.train {
+            train.check("split.train")?;
+            if train.fraction(1) == 0.0 {
+                return wrong("split.train", train.to_string(), "must be above 0");
             }
         }
         let counted = matches!(self.rule, Some(SplitRule::KFold | SplitRule::GroupKFold));
@@ -109,6 +119,11 @@ impl SplitRule {
     /// Whether one of several folds is the test split.
     pub fn has_folds(self) -> bool {
         matches!(self, Self::KFold | Self::GroupKFold | Self::LeaveOneGroupOut)
+    }
+
+    /// Whether groups decide which samples may be together in a split.
+    pub fn uses_groups(self) -> bool {
+        matches!(self, Self::WithinGroups | Self::BetweenGroups | Self::GroupKFold | Self::LeaveOneGroupOut)
     }
 
     /// The name in configs.

@@ -1,0 +1,167 @@
+//! What would spoil a result without a word is said: arrays that nothing uses, splits that lack a class, groups that are torn apart. And
+//! names cannot do more to a terminal than be read.
+
+mod common;
+
+use std::path::Path;
+
+use common::run;
+use matnet_data::format::npy::{self, write_f32, write_i64};
+use matnet_data::format::npz::NpzWriter;
+use tempfile::TempDir;
+
+const CONFIG: &str = "[model]\nkind = 'feedforward'\nhidden = [3, 3]\n[train]\nepochs = 1\n";
+
+/// Forty matrices 3×2 with integers beside them: arrays with a number for each sample.
+fn samples(path: &Path, arrays: &[(&str, fn(usize) -> i64)]) {
+    let mut npz = NpzWriter::new(std::fs::File::create(path).unwrap());
+    let x: Vec<f32> = (0..240).map(|at| ((at * 7919) % 101) as f32 / 101.0).collect();
+    npz.add("x", |mut out| write_f32(&mut out, &[40, 3, 2], &x)).unwrap();
+    for (name, number) in arrays {
+        let numbers: Vec<i64> = (0..40).map(number).collect();
+        npz.add(name, |mut out| write_i64(&mut out, &[40], &numbers)).unwrap();
+    }
+    npz.finish().unwrap();
+}
+
+/// Trains on a file; exit code and standard error.
+fn trained(folder: &Path, source: &str, more: &str) -> (i32, String) {
+    std::fs::write(folder.join("c.toml"), format!("[data]\nsource = '{source}'\n{more}\n{CONFIG}")).unwrap();
+    let (code, _, said) = run(folder, &["train", "c.toml", "--fresh", "--out", "run"]);
+    (code, said)
+}
+
+#[test]
+fn arrays_that_nothing_uses_are_named() {
+    let folder = TempDir::new().unwrap();
+    let y: (&str, fn(usize) -> i64) = ("y", |at| at as i64 % 3);
+    samples(&folder.path().join("plain.npz"), &[y]);
+    let (code, said) = trained(folder.path(), "plain.npz", "");
+    assert!(code == 0 && !said.contains("data: "), "{said}");
+    samples(&folder.path().join("more.npz"), &[y, ("ages", |_| 3), ("scanner", |_| 1)]);
+    let (code, said) = trained(folder.path(), "more.npz", "");
+    assert!(code == 0 && said.contains("data: the arrays ages, scanner are not used\n"), "{said}");
+    samples(&folder.path().join("subject.npz"), &[y, ("subject", |at| at as i64 / 4)]);
+    let (code, said) = trained(folder.path(), "subject.npz", "");
+    assert!(
+        code == 1 && said.contains("subject.npz: subject would be ignored; the arrays of samples are"),
+        "{said}"
+    );
+    samples(&folder.path().join("groups.npz"), &[y, ("group", |at| at as i64 / 4)]);
+    let (code, said) = trained(folder.path(), "groups.npz", "");
+    assert!(
+        code == 0 && said.contains("data: groups are not used by split.rule = \"stratified\";"),
+        "{said}"
+    );
+    let (code, said) = trained(folder.path(), "groups.npz", "split = { rule = 'between-groups' }");
+    assert!(code == 0 && !said.contains("data: "), "{said}");
+    samples(&folder.path().join("test.npz"), &[y, ("test", |at| i64::from(at % 5 == 0))]);
+    let (code, said) = trained(folder.path(), "test.npz", "split = { rule = 'random' }");
+    assert!(code != 0 || said.contains("data: the split that comes with the data is not used by"), "{said}");
+}
+
+#[test]
+fn arrays_of_a_graph_that_nothing_uses_are_named() {
+    let folder = TempDir::new().unwrap();
+    let graph = |name: &str, more: &str| {
+        let mut npz = NpzWriter::new(std::fs::File::create(folder.path().join(name)).unwrap());
+        let features: Vec<f32> = (0..60).map(|at| ((at * 31) % 17) as f32).collect();
+        npz.add("features", |mut out| write_f32(&mut out, &[30, 2], &features)).unwrap();
+        let edges: Vec<i64> = (0..30).flat_map(|at| [at, (at * 7 + 1) % 30]).collect();
+        npz.add("edges", |mut out| write_i64(&mut out, &[30, 2], &edges)).unwrap();
+        let labels: Vec<i64> = (0..30).map(|at| at % 2).collect();
+        npz.add("labels", |mut out| write_i64(&mut out, &[30], &labels)).unwrap();
+        npz.add(more, |mut out| write_i64(&mut out, &[30], &labels)).unwrap();
+        npz.finish().unwrap();
+        let config =
+            format!("[data]\nsource = '{name}'\n[model]\nkind = 'gcn'\nhidden = [3]\n[train]\nepochs = 1\n");
+        std::fs::write(folder.path().join("c.toml"), config).unwrap();
+        let (code, _, said) = run(folder.path(), &["train", "c.toml", "--fresh", "--out", "run"]);
+        (code, said)
+    };
+    let (code, said) = graph("weights.npz", "edge_weight");
+    assert!(
+        code == 1 && said.contains("edge_weight would be ignored; the arrays of a graph are features"),
+        "{said}"
+    );
+    let (code, said) = graph("colours.npz", "colours");
+    assert!(code == 0 && said.contains("data: the array colours is not used\n"), "{said}");
+}
+
+#[test]
+fn splits_that_lack_classes_are_refused_or_told() {
+    let folder = TempDir::new().unwrap();
+    // Four groups; only the first is of class 0.
+    let arrays: [(&str, fn(usize) -> i64); 2] =
+        [("y", |at| i64::from(at >= 10)), ("group", |at| at as i64 / 10)];
+    samples(&folder.path().join("few.npz"), &arrays);
+    let (code, said) = trained(folder.path(), "few.npz", "split = { rule = 'between-groups' }");
+    assert_eq!(code, 0, "{said}");
+    for split in ["validation", "test"] {
+        assert!(said.contains(&format!("data: the {split} split has one class only (1)\n")), "{said}");
+    }
+    let (code, said) =
+        trained(folder.path(), "few.npz", "split = { rule = 'leave-one-group-out', fold = 0 }");
+    assert!(
+        code == 2 && said.contains("data.split: the training split has one class only (1); at least two"),
+        "{said}"
+    );
+}
+
+#[test]
+fn names_do_nothing_to_a_terminal() {
+    let folder = TempDir::new().unwrap();
+    let mut npz = NpzWriter::new(std::fs::File::create(folder.path().join("x\u{1b}[31m.npz")).unwrap());
+    let x: Vec<f32> = (0..240).map(|at| ((at * 7919) % 101) as f32 / 101.0).collect();
+    npz.add("x", |mut out| write_f32(&mut out, &[40, 3, 2], &x)).unwrap();
+    npz.add("y", |mut out| {
+        npy::write_header(&mut out, "|S5", &[40])?;
+        (0..40).try_for_each(|at| out.write_all([b"\x1b[31m", b"a\x07bcd"][at % 2]))
+    })
+    .unwrap();
+    npz.finish().unwrap();
+    let config = format!("[data]\nsource = \"x\\u001b[31m.npz\"\n{CONFIG}");
+    std::fs::write(folder.path().join("c\u{1b}[31m.toml"), config).unwrap();
+    let place = "runs/\u{1b}[31mx";
+    for args in [
+        &["data", "show", "x\u{1b}[31m.npz"][..],
+        &["train", "c\u{1b}[31m.toml", "--out", place],
+        &["train", "c\u{1b}[31m.toml", "--out", place],
+        &["eval", place],
+        &["inspect", place],
+        &["report", place],
+        &["compare", place, place],
+        &["export", place, "--onnx", "\u{1b}[31m.onnx"],
+        &["new", "gcn", "--out", "\u{1b}[31m.toml"],
+        &["train", "no\u{1b}[31m.toml"],
+        &["\u{1b}[31m"],
+        &["eval", place, "--no\u{1b}[31m"],
+        &["data", "show", "\u{1b}[31m"],
+    ] {
+        let (_, out, err) = run(folder.path(), args);
+        for said in [&out, &err] {
+            let odd = said.chars().find(|letter| letter.is_control() && !['\n', '\t'].contains(letter));
+            assert_eq!(odd, None, "{args:?}: {said:?}");
+        }
+        assert!(!out.is_empty() || !err.is_empty(), "{args:?}");
+    }
+    // What is for programs is as it is.
+    let (code, out, err) = run(folder.path(), &["eval", place, "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["run"], place);
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_refused() {
+    let folder = TempDir::new().unwrap();
+    for end in ["ts", "parquet", "arrow", "feather", "csv", "npy", "npz", "wav", "png", "txt"] {
+        let name = format!("x.{end}");
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join(&name)).unwrap();
+        let (code, _, said) = run(folder.path(), &["data", "show", &name]);
+        assert!(code == 1 && said.contains("is a device"), "{name}: {said}");
+    }
+    let (code, _, said) = run(folder.path(), &["train", "/dev/zero"]);
+    assert!(code == 1 && said.contains("/dev/zero: has more than 64 MiB; a config expected"), "{said}");
+}

@@ -1,0 +1,116 @@
+//! Columns of Parquet files that stay in their files: groups of rows are decoded when they are needed, and the last ones are kept.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::format::columnar::ColumnarTable;
+use crate::{Error, Result};
+
+/// Bytes of decoded rows that are kept, at most; two groups of rows are kept however large they are.
+const KEPT: usize = 256 << 20;
+
+/// Numbers in several files of the same columns, one after another.
+pub(crate) struct StoredTable {
+    shards: Vec<ColumnarTable>,
+    /// The columns, in the order of a row.
+    columns: Vec<usize>,
+    /// The first row of each group, and the number of all rows at the end.
+    starts: Vec<usize>,
+    /// The file of each group, and its place in it.
+    places: Vec<(usize, usize)>,
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// A group that is decoded, or being decoded.
+struct Kept {
+    group: usize,
+    rows: Arc<OnceLock<Result<Vec<f32>, String>>>,
+}
+
+impl fmt::Debug for StoredTable {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "StoredTable({} files, {} rows)", self.shards.len(), self.starts[self.places.len()])
+    }
+}
+
+impl StoredTable {
+    pub fn new(shards: Vec<ColumnarTable>, columns: Vec<usize>) -> Self {
+        let (mut starts, mut places) = (vec![0], Vec::new());
+        for (shard, table) in shards.iter().enumerate() {
+            for (group, &rows) in table.groups().iter().enumerate().filter(|(_, rows)| **rows > 0) {
+                starts.push(starts[starts.len() - 1] + rows);
+                places.push((shard, group));
+            }
+        }
+        Self { shards, columns, starts, places, kept: Mutex::default() }
+    }
+
+    fn group_of(&self, row: usize) -> usize {
+        self.starts.partition_point(|&start| start <= row).saturating_sub(1).min(self.places.len() - 1)
+    }
+
+    /// Appends so many numbers from the one at `first` on, row by row.
+    pub fn read(&self, numbers: Range<u64>, into: &mut Vec<f32>) -> Result<()> {
+        let width = self.columns.len() as u64;
+        let mut at = numbers.start;
+        while at < numbers.end {
+            let group = self.group_of((at / width) as usize);
+            let [first, end] = [self.starts[group], self.starts[group + 1]].map(|row| row as u64 * width);
+            let end = end.min(numbers.end);
+            let rows = self.group(group)?;
+            if let Some(Ok(rows)) = rows.get() {
+                into.extend_from_slice(&rows[(at - first) as usize..(end - first) as usize]);
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Decodes the group of a row, so that it is at hand when it is asked for.
+    pub fn touch(&self, row: usize) -> Result<()> {
+        self.group(self.group_of(row)).map(drop)
+    }
+
+    /// The rows of a group; whoever asks while another thread decodes it waits.
+    fn group(&self, group: usize) -> Result<Arc<OnceLock<Result<Vec<f32>, String>>>> {
+        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = {
+            let mut kept = lock();
+            let found = kept.iter().position(|kept| kept.group == group);
+            let it = match found {
+                Some(at) => kept.remove(at),
+                None => Kept { group, rows: Arc::default() },
+            };
+            let rows = Arc::clone(&it.rows);
+            // The last one is the one that was asked for last.
+            kept.push(it);
+            let mut bytes = 0;
+            let mut first = kept.len();
+            while first > 0 && (kept.len() - first < 2 || bytes <= KEPT) {
+                first -= 1;
+                let size = self.starts[kept[first].group + 1] - self.starts[kept[first].group];
+                bytes += 4 * size * self.columns.len();
+            }
+            if bytes > KEPT && kept.len() - first > 2 {
+                first += 1;
+            }
+            kept.drain(..first);
+            rows
+        };
+        let (shard, place) = self.places[group];
+        let table = &self.shards[shard];
+        let decoded = rows.get_or_init(|| {
+            table.read_group(place, &self.columns).map_err(|error| match error {
+                Error::Format { what, .. } => what,
+                other => other.to_string(),
+            })
+        });
+        if let Err(what) = decoded {
+            let error = Error::format(table.name(), what.clone());
+            lock().retain(|kept| kept.group != group);
+            return Err(error);
+        }
+        Ok(rows)
+    }
+}
