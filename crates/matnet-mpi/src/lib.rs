@@ -16,6 +16,9 @@ use mpi::{Count, Threading};
 /// Bytes that one call moves at most: MPI counts with 32 bits.
 const MOST: usize = 1 << 30;
 
+/// Bytes whose address is a real one.
+static EMPTY: [u8; 1] = [0];
+
 /// The exit code of a process that panics.
 const PANICKED: i32 = 101;
 
@@ -65,7 +68,9 @@ impl Collective for Mpi {
             };
             return lengths.iter().enumerate().map(each).collect();
         }
-        let mut all = vec![0; lengths.iter().sum()];
+        // The address of an empty Vec of bytes is 1, which is MPI_IN_PLACE to Open MPI.
+        let message = if message.is_empty() { &EMPTY[..0] } else { message };
+        let mut all = vec![0; lengths.iter().sum::<usize>().max(1)];
         let (counts, places) = counted(&lengths);
         world.all_gather_varcount_into(message, &mut PartitionMut::new(&mut all[..], counts, places));
         let mut rest = &all[..];
