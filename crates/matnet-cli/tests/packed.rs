@@ -129,8 +129,11 @@ fn a_graph_in_its_folder_gives_the_bits_of_one_in_memory() {
                     let [a, b] = both(args);
                     assert!(a == b, "{net} {order} {args:?}");
                 }
-                // The report shows hidden states.
-                ok(&folder, &["report", "stored"], "0");
+                // The report shows hidden states, as pictures.
+                for (run, above) in STREAM {
+                    ok(&folder, &["report", run], above);
+                }
+                same(&stored, &loaded);
                 // The source itself, in memory, gives the same predictions, in the same order of nodes.
                 if order == "natural" && !tables && !data.contains("eval_num") && !net.contains("concat") {
                     let npz = unpacked(&folder);
