@@ -120,7 +120,8 @@ fn taken_over<T: Task>(
     if before.path(BEST).exists() {
         let best = before.weights(BEST)?;
         if best.epoch != state.progress.epoch || state.progress.step > 0 {
-            state.net = fill(task.config(), best.tensors, &before.path(BEST), &options.device.clone().autodiff())?;
+            state.net =
+                fill(task.config(), best.tensors, &before.path(BEST), &options.device.clone().autodiff())?;
             state.ema = train.ema_decay.map(|decay| WeightAverage::new(decay, &state.net));
         }
     }
