@@ -294,3 +294,21 @@ fn weights_of_samples_count_in_the_metrics() {
     // Counts stay counts.
     assert_eq!(found["per_class"][0]["support"], 15);
 }
+
+#[test]
+fn losses_of_different_kinds_are_not_compared() {
+    let folder = folder();
+    let autoencoder = ["--set", "model.kind=autoencoder", "--set", "model.depth=1"];
+    for (name, more) in [("classes", &[][..]), ("pictures", &autoencoder)] {
+        let (code, _, err) =
+            run(folder.path(), &[&["train", "digits.toml", "-q", "--out", name], more].concat());
+        assert_eq!(code, 0, "{err}");
+    }
+    let (code, out, err) = run(folder.path(), &["compare", "classes", "pictures"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.ends_with("\nnot compared: the losses are of different kinds (cross-entropy, mse)\n"),
+        "{out}"
+    );
+    assert!(!out.contains("parameters;"), "{out}");
+}

@@ -54,7 +54,7 @@ const VALUES: &[(&str, &[&str])] = &[
     ("data.log_mel.mel_scale", &["'htk'"]),
     ("data.log_mel.offset", &["0.1"]),
     ("data.log", &["{}", "{ offset = 2.0 }"]),
-    ("data.augment", &["{ noise = 0.1 }", "{ shift = 1 }", "{ mixup = 0.5 }"]),
+    ("data.augment", &["{ noise = 0.1 }", "{ shift = 1 }", "{ mixup = 0.5 }", "{ channel_mask = 1 }"]),
     ("data.augment.crop", &["3"]),
     ("data.augment.time_mask", &["2"]),
     (

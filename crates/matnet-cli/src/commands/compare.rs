@@ -6,7 +6,7 @@ use matnet_report::text::{count, number};
 use matnet_train::compare::{RunSeries, Spread, results_csv};
 use matnet_train::metrics::Metric;
 use matnet_train::plan::run_specs;
-use matnet_train::report::{main_metric, results_table, series_page, verdicts, write_page};
+use matnet_train::report::{main_metric, results_table, series_page, unlike_losses, verdicts, write_page};
 use matnet_train::{Ranks, Split, write_file};
 
 use super::{parts, train};
@@ -61,6 +61,9 @@ pub fn run(args: Compare) -> Outcome {
 /// What the comparison shows, in a sentence: the best net against the next one.
 fn summary(series: &[RunSeries]) -> Option<String> {
     let metric = main_metric(series);
+    if unlike_losses(series, metric).is_some() {
+        return None;
+    }
     let test = |series: &RunSeries| series.spread(Split::Test, metric);
     let mut order: Vec<(&RunSeries, Spread)> =
         series.iter().filter_map(|one| Some((one, test(one)?))).collect();

@@ -137,6 +137,9 @@ fn spread(metric: Metric, series: &RunSeries, split: Split) -> Option<Spread> {
 /// What the numbers settle, in sentences: the net with the best mean against each of the others.
 pub fn verdicts(series: &[RunSeries]) -> Vec<String> {
     let metric = main_metric(series);
+    if let Some(kinds) = unlike_losses(series, metric) {
+        return vec![format!("not compared: the losses are of different kinds ({kinds})")];
+    }
     let Some(first) = best_series(series, metric) else { return Vec::new() };
     let others = series.iter().filter(|other| !std::ptr::eq(*other, first));
     others.filter_map(|other| verdict(first, other, metric)).collect()
@@ -167,6 +170,14 @@ fn verdict(first: &RunSeries, other: &RunSeries, metric: Metric) -> Option<Strin
     })
 }
 
+/// The kinds of loss, where the nets are judged by their losses and these are not of one kind.
+pub fn unlike_losses(series: &[RunSeries], metric: Metric) -> Option<String> {
+    let loss = |(run, _): &(Run, RunResult)| run.document().ok()?.train().ok()?.loss;
+    let runs = series.iter().flat_map(|series| &series.runs);
+    let kinds: BTreeSet<&str> = runs.filter_map(loss).map(Loss::name).collect();
+    (metric == Metric::Loss && kinds.len() > 1).then(|| Vec::from_iter(kinds).join(", "))
+}
+
 /// The series with the best mean on the test split.
 fn best_series(series: &[RunSeries], metric: Metric) -> Option<&RunSeries> {
     let sign = if metric.lower_is_better() { 1.0 } else { -1.0 };
@@ -177,6 +188,9 @@ fn best_series(series: &[RunSeries], metric: Metric) -> Option<&RunSeries> {
 /// Whether the best series is better than every other, by more than the luck of the seeds.
 fn is_settled(series: &[RunSeries], metric: Metric) -> bool {
     let Some(first) = best_series(series, metric) else { return false };
+    if unlike_losses(series, metric).is_some() {
+        return false;
+    }
     let mut others = series.iter().filter(|other| !std::ptr::eq(*other, first)).peekable();
     others.peek().is_some()
         && others.all(|other| first.difference(other, metric).is_some_and(|found| found.is_settled()))

@@ -206,6 +206,12 @@ pub(super) fn check_augment<C: SampleConfig>(data: &SampleData) -> Result<()> {
             return wrong(key, value, "only nets with one target per sample use it");
         }
     }
+    let [rows, cols] = data.sides();
+    let channels = if rows == 1 && data.time().is_some() { cols } else { rows };
+    if augment.channel_mask > 0 && channels == 1 {
+        let expected = "at most half of the channels are set to 0, and the samples have one; leave it out";
+        return wrong("channel_mask", augment.channel_mask.to_string(), expected);
+    }
     match (augment.crop, data.time()) {
         (Some(crop), None) => wrong("crop", crop.to_string(), "only sequences use it"),
         (Some(crop), Some(time)) if crop > time => {
