@@ -12,9 +12,9 @@ from onnx_tract import Tract
 
 
 class Checker:
-    def __init__(self, matnet: Path, folder: Path, tract: bool, most: float):
+    def __init__(self, matnet: Path, folder: Path, tract: str | None, most: float):
         self.matnet, self.folder, self.most = matnet, folder, most
-        self.tract = Tract(folder) if tract else None
+        self.tract = Tract(folder, tract) if tract else None
 
     def run(self, names, refused) -> int:
         write_table = lambda table: numpy.savetxt(self.folder / "table.csv", table, delimiter=",", header="a,b,c", comments="")

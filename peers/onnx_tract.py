@@ -10,12 +10,13 @@ HERE = Path(__file__).resolve().parent
 
 
 class Tract:
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, profile: str):
+        """With the profile `release`, or `quick`, which is compiled in a fraction of the time and runs slowly."""
         crate = HERE / "onnx-tract"
-        subprocess.run(["cargo", "build", "--release", "--quiet", "--locked"], cwd=crate, check=True)
+        subprocess.run(["cargo", "build", "--profile", profile, "--quiet", "--locked"], cwd=crate, check=True)
         self.folder = folder
         self.version = re.search(r'name = "tract-onnx"\nversion = "(.+)"', (crate / "Cargo.lock").read_text())[1]
-        binary = crate / "target" / "release" / "onnx-tract"
+        binary = crate / "target" / profile / "onnx-tract"
         self.process = subprocess.Popen([binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(self, path: Path, inputs, seconds: float = 0.0, wall: bool = True):
