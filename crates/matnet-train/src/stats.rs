@@ -250,7 +250,8 @@ mod tests {
         );
         assert!(!Difference::from_number(&BTreeMap::from([(1, 4.0), (2, 4.0)]), 5.0).unwrap().is_settled());
         let (mut better, mut three) = (better, two.clone());
-        (better.insert(3, 4.5), three.insert(3, 5.5));
+        better.insert(3, 4.5);
+        three.insert(3, 5.5);
         assert!(Difference::of(&better, &three).unwrap().is_settled());
         // Three on one side, two on the other.
         assert_eq!(Difference::of(&better, &two).unwrap().fewest, 2);

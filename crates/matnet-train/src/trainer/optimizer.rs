@@ -242,12 +242,12 @@ fn clipped_on_device<M: Module>(
     }
     // A norm of 0 gives infinity, and that 1.
     let factor = |squares: Tensor<1>, limit: f64| (squares.sqrt().recip() * limit).clamp_max(1.0);
-    if let Some(limit) = total {
-        if let Some(squares) = squares_of_all(net, &gradients) {
-            let (factor, mut after) = (factor(squares, limit), GradientsParams::new());
-            net.visit(&mut Scale(gradients, &mut after, |_: &dyn Fn() -> Tensor<1>| factor.clone()));
-            gradients = after;
-        }
+    if let Some(limit) = total
+        && let Some(squares) = squares_of_all(net, &gradients)
+    {
+        let (factor, mut after) = (factor(squares, limit), GradientsParams::new());
+        net.visit(&mut Scale(gradients, &mut after, |_: &dyn Fn() -> Tensor<1>| factor.clone()));
+        gradients = after;
     }
     if let Some(limit) = each {
         let mut after = GradientsParams::new();

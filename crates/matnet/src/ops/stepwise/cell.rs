@@ -33,12 +33,13 @@ pub(super) struct Maps<B: Backend> {
 impl<B: Backend> Maps<B> {
     /// Those of the gates of a cell that read one and the same state: of a GRU the first two, and the last.
     pub(super) fn of(cell: Cell, row: &Array<B>, col: Option<&Array<B>>) -> Vec<Self> {
-        let groups = match cell {
-            Cell::Rnn(_) => vec![0..1],
-            Cell::Lstm => vec![0..4],
-            Cell::Gru(_) => vec![0..2, 2..3],
+        // The gates before which a group ends.
+        let ends: &[usize] = match cell {
+            Cell::Rnn(_) => &[1],
+            Cell::Lstm => &[4],
+            Cell::Gru(_) => &[2, 3],
         };
-        let all = groups.len() == 1;
+        let all = ends.len() == 1;
         let pick = |maps: &Array<B>, gates| if all { maps.clone() } else { maps.clone().narrow(0, gates) };
         let group = |gates: std::ops::Range<usize>| {
             let row = pick(row, gates.clone());
@@ -46,7 +47,8 @@ impl<B: Backend> Maps<B> {
             let rows_joined = row.clone().permute(&[1, 0, 2]).reshape([rows, count * rows]);
             Self { rows_joined, row, col: col.map(|col| pick(col, gates)) }
         };
-        groups.into_iter().map(group).collect()
+        let starts = std::iter::once(&0).chain(ends);
+        starts.zip(ends).map(|(&start, &end)| group(start..end)).collect()
     }
 
     /// UᵀHV of every gate.
