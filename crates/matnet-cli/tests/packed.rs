@@ -49,7 +49,7 @@ fn folder(tables: bool) -> (TempDir, PathBuf) {
             text += &format!("n{node},{},{class}\n", row.join(","));
         }
         std::fs::write(path.join("g/nodes.csv"), text).unwrap();
-        let name = |at: usize| if at % 3 == 0 { "likes" } else { "cites" };
+        let name = |at: usize| if at.is_multiple_of(3) { "likes" } else { "cites" };
         let lines = edges.iter().enumerate().map(|(at, (a, b))| format!("n{a},n{b},{}\n", name(at)));
         std::fs::write(path.join("g/edges.csv"), lines.collect::<String>()).unwrap();
     } else {

@@ -12,8 +12,11 @@ use tempfile::TempDir;
 
 const CONFIG: &str = "[model]\nkind = 'feedforward'\nhidden = [3, 3]\n[train]\nepochs = 1\n";
 
+/// A name, and the number of each sample.
+type Numbers = (&'static str, fn(usize) -> i64);
+
 /// Forty matrices 3×2 with integers beside them: arrays with a number for each sample.
-fn samples(path: &Path, arrays: &[(&str, fn(usize) -> i64)]) {
+fn samples(path: &Path, arrays: &[Numbers]) {
     let mut npz = NpzWriter::new(std::fs::File::create(path).unwrap());
     let x: Vec<f32> = (0..240).map(|at| ((at * 7919) % 101) as f32 / 101.0).collect();
     npz.add("x", |mut out| write_f32(&mut out, &[40, 3, 2], &x)).unwrap();
@@ -92,8 +95,7 @@ fn arrays_of_a_graph_that_nothing_uses_are_named() {
 fn splits_that_lack_classes_are_refused_or_told() {
     let folder = TempDir::new().unwrap();
     // Four groups; only the first is of class 0.
-    let arrays: [(&str, fn(usize) -> i64); 2] =
-        [("y", |at| i64::from(at >= 10)), ("group", |at| at as i64 / 10)];
+    let arrays: [Numbers; 2] = [("y", |at| i64::from(at >= 10)), ("group", |at| at as i64 / 10)];
     samples(&folder.path().join("few.npz"), &arrays);
     let (code, said) = trained(folder.path(), "few.npz", "split = { rule = 'between-groups' }");
     assert_eq!(code, 0, "{said}");
