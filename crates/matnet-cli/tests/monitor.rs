@@ -298,7 +298,7 @@ fn weights_of_samples_count_in_the_metrics() {
 #[test]
 fn losses_of_different_kinds_are_not_compared() {
     let folder = folder();
-    let autoencoder = ["--set", "model.kind=autoencoder", "--set", "model.depth=1"];
+    let autoencoder = ["--set", "model.kind=autoencoder"];
     for (name, more) in [("classes", &[][..]), ("pictures", &autoencoder)] {
         let (code, _, err) =
             run(folder.path(), &[&["train", "digits.toml", "-q", "--out", name], more].concat());

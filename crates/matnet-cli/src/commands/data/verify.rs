@@ -74,9 +74,10 @@ pub fn run(args: Verify) -> Outcome {
     }
     match wrong.len() {
         0 => writeln!(out, "{} verified", text::counted(right, "file")).map_err(Failure::from),
-        count => Err(Failure::Failed(format!(
-            "{} with a mismatch: remove and fetch or pack again",
-            text::counted(count, "file")
-        ))),
+        count => {
+            let again = if packed.is_empty() { "fetch" } else { "fetch or pack" };
+            let files = text::counted(count, "file");
+            Err(Failure::Failed(format!("{files} with a mismatch: remove and {again} again")))
+        }
     }
 }
