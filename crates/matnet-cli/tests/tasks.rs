@@ -577,7 +577,7 @@ fn every_wrong_input_has_one_clear_error() {
         ("train.huber_delta=2", "train.huber_delta: 2; only the loss \"huber\" uses it"),
         (
             "data.source=values.npz train.class_weights=balanced",
-            "train.class_weights: is given; only classes and labels use it, these are values",
+            "train.class_weights: \"balanced\"; only classes and labels use it, these are values",
         ),
         (
             "data.source=values.npz train.label_smoothing=0.1",
@@ -667,7 +667,7 @@ fn every_wrong_input_has_one_clear_error() {
         ),
         (
             "data.source=table.csv data.window=8 data.horizon=2 data.limit=5",
-            "data.limit: is given; windows over a table do not use it; leave it out",
+            "data.limit: 5; windows over a table do not use it; leave it out",
         ),
         (
             "data.source=classes.npz data.window=8 data.horizon=2",
