@@ -61,6 +61,7 @@ const VALUES: &[(&str, &[&str])] = &[
         "data.split.rule",
         &["'random'", "'stratified'", "'within-groups'", "'between-groups'", "'k-fold'", "'chronological'"],
     ),
+    ("data.split.train", &["6"]),
     ("data.split.valid", &["0.4", "5"]),
     ("data.split.test", &["0.4", "7"]),
     ("data.split.folds", &["3"]),
@@ -71,6 +72,7 @@ const VALUES: &[(&str, &[&str])] = &[
     ("data.directed", &["true"]),
     ("data.normalize", &["'rows'"]),
     ("data.num_neighbors", &["1"]),
+    ("data.eval_num_neighbors", &["1"]),
     ("data.edge_dropout", &["0.5"]),
     ("data.split.per_class", &["3"]),
     ("data.split.index", &["1"]),
@@ -150,6 +152,8 @@ const VALUES: &[(&str, &[&str])] = &[
     // [train]
     ("train.epochs", &["4"]),
     ("train.batch_size", &["3"]),
+    ("train.shards", &["2"]),
+    ("train.precision", &["'16-mixed'", "'bf16-mixed'"]),
     ("train.bucket_by_length", &["true", "false"]),
     ("train.seed", &["5"]),
     ("train.loss", &["'mae'", "'huber'"]),
@@ -191,6 +195,7 @@ const VALUES: &[(&str, &[&str])] = &[
 const MAY_CHANGE_NOTHING: &[(&str, &str)] = &[
     ("train.patience", "acts once the validation score gets no better"),
     ("train.monitor", "may choose the same epoch"),
+    ("train.shards", "gives the same numbers but for rounding, where nothing is random"),
     ("data.seed", "seeds a split, and some rules draw nothing"),
     ("data.target", "may say what the type of `y` says"),
     ("data.layout", "may say what the source says"),

@@ -183,6 +183,10 @@ pub(crate) fn shards(path: &Path) -> Result<Vec<PathBuf>> {
             false => {}
         }
     }
+    // A folder of nodes and edges is a graph.
+    if pattern.is_none() && super::folder::graph_files(&found).is_some() {
+        return Ok(Vec::new());
+    }
     found.sort_by_cached_key(|path| natural(&path.file_name().unwrap_or_default().to_string_lossy()));
     Ok(found)
 }
