@@ -17,14 +17,14 @@ NETS = {
 }
 
 
-def measure(bench) -> list[dict]:
+def measure(bench, sides: list[int], batches: list[int]) -> list[dict]:
     """The fastest step of both sides at every point; PyTorch in the better of its layouts, not compiled."""
     workers = {"ours": bench.matnet(), "batch-first": bench.torch(), "rows-first": bench.torch()}
     maps = []
     for net, (title, config) in NETS.items():
         points = []
-        for side in SIDES:
-            for batch in BATCHES:
+        for side in sides:
+            for batch in batches:
                 point = one(bench, workers, net, config, side, batch)
                 points.append({"side": side, "batch": batch} | point)
                 print(f"{net} {side} × {batch}: {point}", flush=True)
@@ -57,13 +57,18 @@ def one(bench, workers: dict, net: str, config: dict, side: int, batch: int) -> 
     return {"flops": flops, "ours": best["ours"], "torch": torch}
 
 
+def axis(data: dict, name: str) -> list[int]:
+    """The sides or the batches that were measured."""
+    return sorted({point[name] for each in data["maps"] for point in each["points"]})
+
+
 def ratio(point: dict) -> float | None:
     return point["torch"] / point["ours"] if "ours" in point else None
 
 
 def write(folder: Path, data: dict) -> None:
     """sweep.md, sweep.svg and sweep.json."""
-    machine = data["machine"]
+    machine, sides, batches = data["machine"], axis(data, "side"), axis(data, "batch")
     lines = [
         "# PyTorch's time divided by matnet's, over side and batch",
         "",
@@ -80,8 +85,8 @@ def write(folder: Path, data: dict) -> None:
         behind = [f"{p['side']} × {p['batch']}" for p in each["points"] if (ratio(p) or 1) < 1]
         lines += ["", f"## {each['title']}", ""]
         lines += ["PyTorch is ahead at " + ", ".join(behind) + " (side × batch)." if behind else "matnet is ahead everywhere.", ""]
-        lines += ["| side \\ batch | " + " | ".join(map(str, BATCHES)) + " |", "|---:|" + "---:|" * len(BATCHES)]
-        for side in SIDES:
+        lines += ["| side \\ batch | " + " | ".join(map(str, batches)) + " |", "|---:|" + "---:|" * len(batches)]
+        for side in sides:
             ratios = [ratio(p) for p in each["points"] if p["side"] == side]
             cells = [f"{value:.2f}" if value else "–" for value in ratios]
             lines.append(f"| {side} | " + " | ".join(cells) + " |")
@@ -93,16 +98,17 @@ def write(folder: Path, data: dict) -> None:
 
 def heat(data: dict) -> str:
     """A map per net: red where PyTorch is ahead, blue where matnet is, deep from 3 times on."""
+    sides, batches = axis(data, "side"), axis(data, "batch")
     cell, high, left, top = 56, 26, 60, 70
-    wide = left + cell * len(BATCHES) + 20
-    svg = Svg(wide * len(data["maps"]), top + high * len(SIDES) + 40)
+    wide = left + cell * len(batches) + 20
+    svg = Svg(wide * len(data["maps"]), top + high * len(sides) + 40)
     svg.text(20, 24, "PyTorch's time divided by matnet's, one training step", font_size=16)
     for index, each in enumerate(data["maps"]):
         at = index * wide + left
         svg.text(at, 46, f"{each['title']}: side against batch")
-        for column, batch in enumerate(BATCHES):
+        for column, batch in enumerate(batches):
             svg.text(at + column * cell + cell / 2, 63, str(batch), "middle", font_size=10, fill="#555")
-        for line, side in enumerate(SIDES):
+        for line, side in enumerate(sides):
             y = top + line * high
             svg.text(at - 6, y + 17, str(side), "end", font_size=10, fill="#555")
             for column, point in enumerate(p for p in each["points"] if p["side"] == side):

@@ -151,10 +151,14 @@ async function checkMoving(page) {
     if (sequence === 2) await page.locator("#moving-mine").check();
     else await page.locator("#moving-new").click();
     await page.waitForFunction((before) => globalThis.matnet.moving.context.join() !== before, before);
-    const { contextLength, predicted, side } = await page.evaluate(() => globalThis.matnet.moving);
+    // All at once: the page goes on to another sequence by itself.
+    const { contextLength, predicted, side, context, values } = await page.evaluate(() => {
+      const { context, values, ...rest } = globalThis.matnet.moving;
+      return { ...rest, context: Array.from(context), values: Array.from(values) };
+    });
     [size, steps, sides] = [side * side, predicted / 2, [contextLength, side, side]];
-    contexts.push(...(await numbers(page, "moving.context")));
-    frames.push(...(await numbers(page, "moving.values")).slice(0, steps * size));
+    contexts.push(...context);
+    frames.push(...values.slice(0, steps * size));
   }
   same("moving digits: predicted frames", frames, predict("moving", { shape: [3, ...sides], values: contexts }));
   await page.locator("#moving-frame").focus();

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Uses the page of `matnet serve` in headless Chromium, as a person with a phone would: chooses a model, gives it an .npy, a .csv and a
-// picture, drops a file, gives a wrong one, and a token.
+// picture, drops a file, gives a wrong one, looks at attention, and gives a token.
 //
 //     npm install --prefix target/page playwright-core
 //     NODE_PATH=target/page/node_modules node peers/check-serve-page.mjs [target/release/matnet]
@@ -56,10 +56,12 @@ learning_rate = 0.003
 writeFileSync(join(folder, "digits.toml"), config);
 const trained = spawnSync(matnet, ["train", "digits.toml", "--out", "digits", "--quiet"], { cwd: folder, encoding: "utf8" });
 assert.equal(trained.status, 0, trained.stderr);
-const sequences = join(root, "crates/matnet-train/tests/reference/seq2seq-past-matrix");
+const reference = (name) => join(root, "crates/matnet-train/tests/reference", name);
+const runs = { sequences: "seq2seq-past-matrix", turing: "turing-machine-lstm-matrix", stories: "end-to-end-memory-heads" };
+const models = ["digits", ...Object.entries(runs).map(([name, run]) => `${name}=${reference(run)}`)];
 
 async function serve(env) {
-  const child = spawn(matnet, ["serve", "digits", `sequences=${sequences}`, "--listen", "127.0.0.1:0"], { cwd: folder, env: { ...process.env, ...env } });
+  const child = spawn(matnet, ["serve", ...models, "--listen", "127.0.0.1:0"], { cwd: folder, env: { ...process.env, ...env } });
   const line = await new Promise((done) => child.stdout.once("data", (data) => done(String(data))));
   return { child, address: line.match(/^http:\/\/[0-9.:]+\//)[0] };
 }
@@ -121,6 +123,20 @@ try {
   await page.locator("#file").setInputFiles({ name: "s.npy", mimeType: "", buffer: npy(shape, values) });
   await page.getByText("s.npy: 2 samples").waitFor();
   assert.equal(await page.locator("#samples img[alt='the output']").count(), 2);
+  // Nets with attention show it.
+  const attention = async (name, file, caption) => {
+    await page.locator(".model").filter({ has: page.getByText(name, { exact: true }) }).click();
+    await page.locator("#file").setInputFiles(file);
+    const image = page.locator("#samples .attention img").first();
+    await image.waitFor();
+    assert.ok((await image.getAttribute("alt")).startsWith(caption));
+    assert.ok(await image.evaluate((image) => image.decode().then(() => image.naturalWidth > 20)));
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(wide <= 0, `${name}: the page is ${wide} pixels wider than a phone`);
+    await page.screenshot({ path: join(shots, `attention-${name}.png`), fullPage: true });
+  };
+  await attention("turing", join(reference(runs.turing), "input.npy"), "Attention weights of the heads");
+  await attention("stories", join(reference(runs.stories), "input.txt"), "Attention weights");
   await page.setViewportSize({ width: 1200, height: 900 });
   await page.getByRole("button", { name: "digits" }).click();
   await sure(files.png, "one sample");

@@ -1,6 +1,9 @@
 """Small runs of every kind of net that can be exported, with every option that changes the graph."""
 
+import re
+import tarfile
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy
 
@@ -14,11 +17,15 @@ class Case:
     # What is predicted; by default the first of the training samples.
     inputs: numpy.ndarray | None = None
     lengths: numpy.ndarray | None = None
-    # The template this comes from, which `matnet new` writes.
+    # The template this comes from, which `matnet new` writes, and settings for its training; by default few samples.
     template: str | None = None
+    settings: list = field(default_factory=lambda: ["data.limit=80"])
+    # Options of `matnet export`.
+    options: list = field(default_factory=list)
 
 
 COUNT = 40
+REFERENCE = Path(__file__).resolve().parent.parent / "crates/matnet-train/tests/reference"
 
 
 def noise(*shape, seed=0):
@@ -124,7 +131,18 @@ def sequences():
         yield Case(f"seq2seq-{cell}-{form}-lengths", text, {**different, "y": noise(COUNT, 4, 2, 2)})
 
 
-def signals():
+def write_series(path, x, lengths):
+    """Signals `[n, channels, samples]` as a .ts file."""
+    head = f"@problemName signals\n@timeStamps false\n@missing false\n@univariate false\n@dimensions {x.shape[1]}\n"
+    same = "true" if len(set(lengths)) == 1 else "false"
+    lines = [f"{head}@equalLength {same}\n@classLabel true 0 1 2\n@data\n"]
+    for signal, length, label in zip(x, lengths, classes()):
+        channels = [",".join(f"{value:.6f}" for value in channel[:length]) for channel in signal]
+        lines.append(":".join([*channels, str(label)]) + "\n")
+    path.write_text("".join(lines))
+
+
+def signals(folder):
     x = 3 + noise(COUNT, 2, 90)
     lengths = (numpy.arange(COUNT) * 7 % 86 + 5).astype("int64")
     padded = numpy.where(numpy.arange(90)[None, :, None, None] < lengths[:, None, None, None], x.transpose(0, 2, 1)[..., None], 0)
@@ -137,6 +155,15 @@ def signals():
             config = f"[data]\nspectrogram = {{ {stft} }}\nscale = 'standardize'\n{plain}"
             yield Case(f"spectrogram-{mean}-{value}", config, {"x": x, "y": classes()})
             yield Case(f"spectrogram-{mean}-{value}-lengths", config, different)
+    # The windows of a spectrogram beside each other, as one matrix.
+    for name, longest in [("spectrogram-joined", numpy.full(COUNT, 90)), ("spectrogram-joined-lengths", lengths)]:
+        write_series(folder / f"{name}.ts", x, longest)
+        stft = f"[data]\nsource = '{name}.ts'\nlayout = 'matrix'\nspectrogram = {{ window = 16, overlap = 11 }}\nscale = 'standardize'\n"
+        config = f"{stft}[model]\nkind = 'feedforward'\nhidden = [3, 5]\n"
+        if name.endswith("lengths"):
+            yield Case(name, config, inputs=different["x"][:7], lengths=lengths[:7], options=["--lengths"])
+        else:
+            yield Case(name, config, inputs=x[:7])
     config = f"[data]\nlog_mel = {{ sample_rate = 100, n_mels = 5, fft_size = 32, hop = 8 }}\nscale = 'standardize'\n{plain}"
     yield Case("log-mel", config, {"x": x, "y": classes()})
     yield Case("log-mel-lengths", config, different)
@@ -154,11 +181,21 @@ def templates():
     yield Case("template-sequence-regressor", "", {**steps, "y": noise(COUNT, 2)}, template="sequence-regressor")
 
 
-def forecasts(write_table):
+TURING_SETTINGS = ["data.sequences_per_epoch=64", "data.valid_sequences=4", "data.test_sequences=4"]
+
+
+def turing_template():
+    """The template of a Turing machine, for timing; its bits are compared by a check of its own."""
+    inputs = (noise(7, 30, 1, 9) > 0).astype("float32")
+    return Case("template-turing-machine", "", template="turing-machine", inputs=inputs, settings=TURING_SETTINGS)
+
+
+def forecasts(folder):
     """Windows over a table, which is a file of its own."""
     table = numpy.cumsum(noise(200, 3), axis=0) + 100
-    write_table(table)
+    numpy.savetxt(folder / "table.csv", table, delimiter=",", header="a,b,c", comments="")
     inputs = numpy.stack([table[at : at + 30] for at in range(7)]).astype("float32")
+    holes = noise(*inputs.shape, seed=6) > 1
     for level in ["none", "last", "standardize"]:
         windows = "source = 'table.csv'\nwindow = 20\nhorizon = 4\nscale = 'standardize'\n"
         if level != "none":
@@ -166,6 +203,9 @@ def forecasts(write_table):
         for kind, hidden in [("feedforward", "[5, 3]"), ("seq2seq", "[4, 2]")]:
             text = f"[data]\n{windows}[model]\nkind = '{kind}'\nhidden = {hidden}\n"
             yield Case(f"forecast-{kind}-{level}", text, inputs=inputs)
+            if level == "last":
+                filled = f"[data]\nmissing = 'forward'\nmissing_mask = true\n{windows}[model]\nkind = '{kind}'\nhidden = {hidden}\n"
+                yield Case(f"forecast-{kind}-missing", filled, inputs=numpy.where(holes, numpy.nan, inputs).astype("float32"))
 
 
 @dataclass
@@ -197,6 +237,79 @@ def graphs():
     yield GraphCase("column-attention-relations", attention, directed=True, relations=("cites", "same author"))
 
 
+def cora():
+    """Features and edges of the dataset `citations`, as the inputs of an ONNX file."""
+    with tarfile.open(Path(__file__).resolve().parent.parent / "data/cora.tar.gz") as archive:
+        rows = [line.split() for line in archive.extractfile("cora/cora.content").read().decode().splitlines()]
+        cites = archive.extractfile("cora/cora.cites").read().decode().split()
+    place = {row[0]: at for at, row in enumerate(rows)}
+    pairs = {(place[a], place[b]) for a, b in zip(cites[::2], cites[1::2]) if a != b}
+    both = sorted(pairs | {(b, a) for a, b in pairs})
+    features = numpy.array([row[1:-1] for row in rows], dtype="float32")
+    return {"features": features, "edges": numpy.array(both, dtype="int64").T.copy()}
+
+
+def turing_machines():
+    """The template, and runs of the repository with what PyTorch gives for them."""
+    return ["template-turing-machine", *sorted(folder.name for folder in REFERENCE.glob("turing-machine-*"))]
+
+
+def story_nets():
+    """The templates, small nets for their other options, and runs of the repository."""
+    memory = "embedding_dim = 6\nmemory_size = 4\n"
+    return {
+        "template-memory-network": None,
+        "template-end-to-end-memory": None,
+        "stories-plain": f"kind = 'end-to-end-memory'\n{memory}empty_slots = false\ntemporal_encoding = false",
+        "stories-layer-wise": f"kind = 'end-to-end-memory'\n{memory}tying = 'layer-wise'\nencoding = 'bag-of-words'",
+        "stories-hops": f"kind = 'memory-network'\n{memory}hops = 3\nencoding = 'bag-of-words'",
+    } | {folder.name: None for folder in sorted(REFERENCE.glob("*memory*"))}
+
+
+# Stories with a question each, of different lengths; a test of positions, ages and a full memory.
+STORIES = """1 Eve went to the garden.
+2 Ann went to the hall.
+3 Where is Eve?\tgarden\t1
+4 Eve went to the office.
+5 Eve went to the hall.
+6 Ann went to the office.
+7 Ben went to the garden.
+8 Where is Ann?\toffice\t6
+9 Where is Eve?\thall\t5
+1 Ben went to the office.
+2 Where is Ben?\toffice\t1
+"""
+
+
+def of_words(text, vocabulary):
+    """The same stories in words of a vocabulary, which may lack some of theirs."""
+    known = lambda word: word if word.lower() in vocabulary else vocabulary[len(word) % len(vocabulary)]
+    return re.sub(r"[A-Za-z]+", lambda word: known(word[0]), text)
+
+
+def numbered(text, vocabulary):
+    """Stories and questions as numbers, padded with 0."""
+    words = lambda text: [vocabulary.index(word) + 1 for word in re.split(r"[\s.?!,]+", text.lower()) if word]
+    stories, questions, story = [], [], []
+    for line in text.splitlines():
+        number, line = line.split(" ", 1)
+        story = [] if number == "1" else story
+        if "\t" in line:
+            stories.append(list(story))
+            questions.append(words(line.split("\t")[0]))
+        else:
+            story.append(words(line))
+    lengths = [max(map(len, stories)) + 1, max(len(line) for story in stories for line in story) + 2, max(map(len, questions)) + 1]
+    padded = numpy.zeros((len(stories), lengths[0], lengths[1]), "int64")
+    for at, story in enumerate(stories):
+        for row, line in enumerate(story):
+            padded[at, row, : len(line)] = line
+    asked = numpy.zeros((len(questions), lengths[2]), "int64")
+    for at, line in enumerate(questions):
+        asked[at, : len(line)] = line
+    return padded, asked
+
+
 def random_graph(case, width, nodes, seed):
     """A graph as an .npz has it, and as the inputs of an ONNX file."""
     random = numpy.random.default_rng([seed, nodes])
@@ -221,6 +334,6 @@ def random_graph(case, width, nodes, seed):
     return arrays, given
 
 
-def every(write_table):
-    for cases in [templates(), feedforward(), autoencoders(), sequences(), signals(), forecasts(write_table)]:
+def every(folder):
+    for cases in [templates(), feedforward(), autoencoders(), sequences(), signals(folder), forecasts(folder)]:
         yield from cases

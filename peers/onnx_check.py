@@ -1,5 +1,6 @@
 """The work of check-onnx."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -17,9 +18,10 @@ class Checker:
         self.tract = Tract(folder, tract) if tract else None
 
     def run(self, names, refused) -> int:
-        write_table = lambda table: numpy.savetxt(self.folder / "table.csv", table, delimiter=",", header="a,b,c", comments="")
-        checks = [(case.name, lambda case=case: self.check(case)) for case in onnx_cases.every(write_table)]
+        checks = [(case.name, lambda case=case: self.check(case)) for case in onnx_cases.every(self.folder)]
         checks += [(case.name, lambda case=case: self.check_graph(case)) for case in onnx_cases.graphs()]
+        checks += [(name, lambda name=name: self.check_turing(name)) for name in onnx_cases.turing_machines()]
+        checks += [(name, lambda name=name, model=model: self.check_stories(name, model)) for name, model in onnx_cases.story_nets().items()]
         checks.append(("refusals", lambda: self.check_refusals(refused)))
         failed, count = [], 0
         for name, check in checks:
@@ -52,8 +54,8 @@ class Checker:
         model = onnx.load(path)
         onnx.checker.check_model(model, full_check=True)
         runtime = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        found = self.runs(path, runtime).items()
-        return ", ".join(f"{self.compare(run, inputs, lengths, expected):.1e} {name}" for name, run in found)
+        found, any_time = self.runs(path, runtime).items(), "joined" not in case.name
+        return ", ".join(f"{self.compare(run, inputs, lengths, expected, any_time):.1e} {name}" for name, run in found)
 
     def check_graph(self, case) -> str:
         """Trains on one graph, and compares on two, one of which has other nodes and edges."""
@@ -86,6 +88,78 @@ class Checker:
                 far[name] = max(far.get(name, 0.0), apart)
         return ", ".join(f"{apart:.1e} {name}" for name, apart in far.items())
 
+    def check_turing(self, name) -> str:
+        """A Turing machine: bits against `matnet predict`, and logits, which that does not give, against PyTorch's for the same weights."""
+        folder, logits = onnx_cases.REFERENCE / name, None
+        if folder.exists():
+            inputs, logits = numpy.load(folder / "input.npy"), numpy.load(folder / "scores.npy")
+            self.command("export", folder, "--onnx", f"{name}.onnx", "--quiet")
+        else:
+            case, folder = onnx_cases.turing_template(), self.folder / name
+            self.export(case)
+            inputs = case.inputs
+        # Matrices of one row may be left out in files.
+        inputs, path = inputs.reshape(*inputs.shape[:2], 1, -1).astype("float32"), self.folder / f"{name}.onnx"
+        onnx.checker.check_model(onnx.load(path), full_check=True)
+        numpy.save(self.folder / f"{name}-x.npy", inputs)
+        self.command("predict", folder, "--input", f"{name}-x.npy", "--output", f"{name}-y.npy", "--quiet")
+        expected = numpy.load(self.folder / f"{name}-y.npy")
+        runtime = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        if logits is None:
+            # ONNX Runtime's bits are compared with matnet's, tract's logits with ONNX Runtime's.
+            logits = self.in_runtime(runtime)({"input": inputs})["logits"]
+        if numpy.ptp(logits, axis=0).max() < 1e-3:
+            raise AssertionError("the logits are the same for every input, which shows nothing")
+        far = {}
+        for program, run in self.runs(path, runtime).items():
+            for batch in [list(range(len(inputs))), [0], [2, 1]]:
+                outputs, wanted = run({"input": inputs[batch]}), logits[batch].reshape(expected[batch].shape)
+                apart = float(numpy.nan_to_num(abs(outputs["logits"] - wanted), nan=numpy.inf).max()) / max(1.0, float(abs(wanted).max()))
+                # A logit next to 0 may be on either side of it.
+                sure = abs(wanted) > self.most
+                if not apart <= self.most or not (outputs["values"] == expected[batch])[sure].all():
+                    raise AssertionError(f"{program}: {apart:.2g} apart; {self.most} allowed")
+                far[program] = max(far.get(program, 0.0), apart)
+        return ", ".join(f"{apart:.1e} {program}" for program, apart in far.items())
+
+    def check_stories(self, name, model) -> str:
+        """A net on stories, whose words are numbers in ONNX."""
+        folder, text = onnx_cases.REFERENCE / name, onnx_cases.STORIES
+        if folder.exists():
+            text = (folder / "input.txt").read_text()
+        else:
+            folder, config = self.folder / name, self.folder / f"{name}.toml"
+            settings = ["train.epochs=2"]
+            if model is None:
+                config.write_text(self.command("new", name.removeprefix("template-")))
+            else:
+                (self.folder / "stories.txt").write_text(text * 12)
+                config.write_text(f"[data]\nsource = 'stories.txt'\n[data.split]\nvalid = 0.1\ntest = 0.2\n[model]\n{model}\n")
+                settings = ["train.epochs=9"]
+            if not folder.exists():
+                self.command("train", config.name, "--quiet", "--out", name, *[part for setting in settings for part in ("--set", setting)])
+        path = self.folder / f"{name}.onnx"
+        self.command("export", folder, "--onnx", path, "--quiet")
+        onnx.checker.check_model(onnx.load(path), full_check=True)
+        runtime = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        words = json.loads(runtime.get_modelmeta().custom_metadata_map["matnet.classes"])
+        text = onnx_cases.of_words(text, words)
+        (self.folder / f"{name}-x.txt").write_text(text)
+        self.command("predict", folder, "--input", f"{name}-x.txt", "--output", f"{name}-y.npy", "--quiet")
+        expected = numpy.load(self.folder / f"{name}-y.npy")
+        if abs(expected - expected[:1]).max() < 1e-4:
+            raise AssertionError("matnet predicts the same for every question, which shows nothing")
+        stories, questions = onnx_cases.numbered(text, words)
+        far = {}
+        for program, run in self.runs(path, runtime).items():
+            for batch in [list(range(len(questions))), [0], [2, 1]]:
+                values = run({"stories": stories[batch], "questions": questions[batch]})["probabilities"]
+                apart = float(numpy.nan_to_num(abs(values - expected[batch]), nan=numpy.inf).max())
+                if not apart <= self.most:
+                    raise AssertionError(f"{program}: {apart:.2g} apart; {self.most} allowed")
+                far[program] = max(far.get(program, 0.0), apart)
+        return ", ".join(f"{apart:.1e} {program}" for program, apart in far.items())
+
     def runs(self, path, runtime):
         """A function for each program, from inputs to outputs."""
         return {"ONNX Runtime": self.in_runtime(runtime)} | ({"tract": self.in_tract(path, runtime)} if self.tract else {})
@@ -113,7 +187,7 @@ class Checker:
             settings = ["train.epochs=1"]
             if case.template:
                 config.write_text(self.command("new", case.template))
-                settings += [f"data.source={case.name}.npz"] if case.arrays else ["data.limit=80"]
+                settings += [f"data.source={case.name}.npz"] if case.arrays else case.settings
             else:
                 text = case.config
                 if "source" not in text:
@@ -122,7 +196,7 @@ class Checker:
                 config.write_text(text)
             settings = [part for setting in settings for part in ("--set", setting)]
             self.command("train", config.name, "--quiet", "--out", case.name, *settings)
-        self.command("export", case.name, "--onnx", f"{case.name}.onnx", "--quiet")
+        self.command("export", case.name, "--onnx", f"{case.name}.onnx", "--quiet", *case.options)
 
     def predict(self, case, inputs, lengths):
         arrays = {"x": inputs} | ({"length": lengths} if lengths is not None else {})
@@ -130,8 +204,8 @@ class Checker:
         self.command("predict", case.name, "--input", f"{case.name}-inputs.npz", "--output", f"{case.name}-y.npy", "--quiet")
         return numpy.load(self.folder / f"{case.name}-y.npy")
 
-    def compare(self, run, inputs, lengths, expected) -> float:
-        """The largest difference over batches of several sizes and, where lengths differ, paddings."""
+    def compare(self, run, inputs, lengths, expected, any_time) -> float:
+        """The largest difference over batches of several sizes and, where lengths differ and the net takes any, paddings."""
         if abs(expected - expected[:1]).max() < 1e-4:
             raise AssertionError("matnet predicts the same for every input, which shows nothing")
         apart = 0.0
@@ -141,7 +215,7 @@ class Checker:
             given = {"input": some}
             if lengths is not None:
                 # Padding goes as far as the longest of the batch, and must not matter.
-                longest = int(lengths[batch].max())
+                longest = int(lengths[batch].max()) if any_time else some.shape[1]
                 fitting = min(some.shape[1], max(longest, least_steps(run, some)))
                 some = some[:, :fitting].copy()
                 for at, length in enumerate(lengths[batch]):

@@ -13,7 +13,9 @@ class Tract:
     def __init__(self, folder: Path, profile: str):
         """With the profile `release`, or `quick`, which is compiled in a fraction of the time and runs slowly."""
         crate = HERE / "onnx-tract"
-        subprocess.run(["cargo", "build", "--profile", profile, "--quiet", "--locked"], cwd=crate, check=True)
+        # A folder of its own, wherever other builds go.
+        command = ["cargo", "build", "--profile", profile, "--quiet", "--locked", "--target-dir", crate / "target"]
+        subprocess.run(command, cwd=crate, check=True)
         self.folder = folder
         self.version = re.search(r'name = "tract-onnx"\nversion = "(.+)"', (crate / "Cargo.lock").read_text())[1]
         binary = crate / "target" / profile / "onnx-tract"
