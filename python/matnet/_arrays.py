@@ -6,7 +6,8 @@ else becomes one of these here, or a `ValueError` that names the argument.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -32,18 +33,21 @@ def as_array(value: Any, name: str) -> Array:
     numpy.ndarray
         The array, of whatever type.
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(
+            f"{name}: a masked array, whose mask would be lost; fill it before, as with .filled(numpy.nan)"
+        )
     if isinstance(value, np.ndarray):
         return np.asarray(value)
-    if _is_sparse(value):
+    if is_sparse(value):
         raise TypeError(
             f"{name}: a sparse matrix or array was passed, but dense data is required; use .toarray() to convert it"
         )
     if isinstance(value, (str, bytes)) or value is None:
         raise ValueError(f"{name}: {value!r}; an array expected")
     try:
-        if callable(getattr(value, "get_data", None)) and hasattr(value, "info"):
-            # MNE: Epochs [n, channels, times]. Newer versions want to know whether they may share memory.
-            return np.asarray(value.get_data(copy=False))
+        if is_epochs(value):
+            return epochs_data(value)
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
             return np.from_dlpack(value)
         if hasattr(value, "detach") and hasattr(value, "requires_grad"):
@@ -55,7 +59,23 @@ def as_array(value: Any, name: str) -> Array:
         raise ValueError(f"{name}: cannot be read as an array: {error}") from error
 
 
-def _is_sparse(value: Any) -> bool:
+def is_epochs(value: Any) -> bool:
+    """Tell whether this is MNE's ``Epochs``, or a list of them, which is what scikit-learn makes of them when it splits them."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(is_epochs(item) for item in value)
+    return callable(getattr(value, "get_data", None)) and hasattr(value, "info")
+
+
+def epochs_data(value: Any) -> Array:
+    """Return the numbers of MNE's ``Epochs``: ``[n, channels, times]``."""
+    if isinstance(value, (list, tuple)):
+        return np.concatenate([epochs_data(item) for item in value])
+    # Newer versions want to know whether they may share memory.
+    return np.asarray(value.get_data(copy=False))
+
+
+def is_sparse(value: Any) -> bool:
+    """Tell whether this is a sparse matrix or array of SciPy."""
     module = type(value).__module__ or ""
     return module.startswith("scipy.sparse") or hasattr(value, "todense")
 
@@ -89,7 +109,7 @@ def native(value: Any, name: str) -> Array:
         raise ValueError(f"{name}: arrays of type {array.dtype} are not taken; numbers expected")
     try:
         with np.errstate(over="ignore"):
-            return np.array(array, dtype=wanted, order="C", copy=None)
+            return np.require(array, dtype=wanted, requirements=["C", "A"])
     except (TypeError, ValueError, UnicodeError) as error:
         raise ValueError(f"{name}: {error}") from error
 
@@ -120,7 +140,18 @@ def floats(value: Any, name: str) -> Floats:
     if array.dtype.kind == "U":
         raise ValueError(f"{name}: strings, where numbers are expected")
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(array, dtype=np.float32) if array.ndim else array.astype("f4")
+        return np.require(array, dtype=np.float32, requirements=["C", "A"])
+
+
+@contextmanager
+def naming(argument: str) -> Iterator[None]:
+    """Let every `ValueError`, also those of scikit-learn, begin with the argument that it is about."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).startswith(argument):
+            raise
+        raise ValueError(f"{argument}: {error}") from error
 
 
 def require_finite(array: Array, name: str) -> None:
@@ -135,10 +166,8 @@ def require_finite(array: Array, name: str) -> None:
     if bad.any():
         place = tuple(int(at) for at in np.argwhere(bad)[0])
         what = "NaN" if np.isnan(array[place]) else "infinity"
-        raise ValueError(
-            f"{name}: {what} at index {place}; finite numbers expected "
-            f"(Input contains {what}; missing='mean' fills NaN)"
-        )
+        hint = "missing='mean' fills it" if what == "NaN" else "or a value too large for float32"
+        raise ValueError(f"{name}: {what} at index {place}; finite numbers expected (Input contains {what}; {hint})")
 
 
 def is_ragged(value: Any) -> bool:

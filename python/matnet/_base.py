@@ -74,6 +74,8 @@ class Net(BaseEstimator):  # type: ignore[misc]
     """
 
     _spec: ClassVar[str]
+    #: Whether Ctrl-C ended the last training. The next one that it ends raises, so that a grid search can be ended, too.
+    _interrupted: ClassVar[bool] = False
     random_state: Any
     n_jobs: int | None
     validation_fraction: float
@@ -149,7 +151,7 @@ class Net(BaseEstimator):  # type: ignore[misc]
         callbacks = list(getattr(self, "callbacks", None) or [])
         if getattr(self, "verbose", False):
             callbacks.append(Progress())
-        events = Events(callbacks)
+        events, interrupted = Events(callbacks), False
         with tempfile.TemporaryDirectory(prefix="matnet-") as home:
             before = None
             if partial and hasattr(self, "_files"):
@@ -174,18 +176,21 @@ class Net(BaseEstimator):  # type: ignore[misc]
             except KeyboardInterrupt:
                 if not os.path.exists(os.path.join(folder, "last.safetensors")):
                     raise
-                warnings.warn(
-                    "training was interrupted; the net keeps what it has learnt so far",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
+                interrupted = True
             finally:
                 events.end()
             self._keep(folder)
+        again, Net._interrupted = Net._interrupted and interrupted, interrupted
+        if again:
+            raise KeyboardInterrupt
+        if interrupted:
+            what = "training was interrupted; the net keeps what it has learnt so far"
+            warnings.warn(what, ConvergenceWarning, stacklevel=4)
 
     def _keep(self, folder: str) -> None:
         """Keep the files of a run."""
         self._files = read_files(folder)
+        self._trained_kind = str(self.config_["model"]["kind"])
         self._net_: _native.Predictor | None = load_net(folder)
         rows = read_history(self._files["metrics.csv"].decode())
         self.history_: dict[str, list[float]] = {}

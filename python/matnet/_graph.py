@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from matnet import _parameters
-from matnet._arrays import Array, Floats, as_array, floats, native, require_finite
+from matnet import _inputs, _parameters
+from matnet._arrays import Array, Floats, as_array, floats, is_sparse, native, require_finite
 from matnet._base import SOURCE, Net, said_of_arguments
 from matnet._run import n_threads
 
@@ -51,6 +51,7 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
         X: Any,
         y: Any,
         edges: Any,
+        sample_weight: Any = None,
         *,
         relations: Any = None,
         directed: bool = False,
@@ -65,7 +66,9 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
         y : array-like of shape (nodes,)
             The class of every node; -1 for numbers, or an empty string or `None`, where it is unknown.
         edges : array-like of shape (edges, 2) or (2, edges)
-            The two nodes of every edge, counted from 0.
+            The two nodes of every edge, counted from 0; or a sparse adjacency matrix of SciPy.
+        sample_weight : array-like of shape (nodes,), optional
+            The weight of each node in the loss.
         relations : array-like of shape (edges,), optional
             The relation of every edge, where there are several.
         directed : bool, default=False
@@ -93,6 +96,11 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
         labels[known] = np.searchsorted(self.classes_, target[known])
         split: dict[str, Any] = {"rule": "random"}
         arrays = {**graph, "labels": labels}
+        weight = _inputs.weights(sample_weight, nodes)
+        if weight is not None:
+            if not weight[known].any():
+                raise ValueError("sample_weight: 0 for every node with a known class; some above 0 expected")
+            arrays["weight"] = weight
         if eval_set is not None:
             held = np.zeros(nodes, dtype=bool)
             chosen = as_array(eval_set, "eval_set")
@@ -119,13 +127,7 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
         if features.ndim != 2 or features.size == 0:
             raise ValueError(f"X: shape {features.shape}; [nodes, features] expected")
         require_finite(features, "X")
-        pairs = native(edges, "edges")
-        if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or 2 not in pairs.shape:
-            raise ValueError(f"edges: shape {pairs.shape} of {pairs.dtype}; integers [edges, 2] or [2, edges] expected")
-        if pairs.shape[1] != 2:
-            pairs = np.ascontiguousarray(pairs.T)
-        if pairs.size and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(features):
-            raise ValueError(f"edges: node {int(pairs.max())}; 0 to {len(features) - 1} expected")
+        pairs = pairs_of(edges, len(features))
         arrays: dict[str, Array] = {
             "features": features,
             "edges": pairs,
@@ -184,7 +186,16 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
         predicted: npt.NDArray[Any] = self.classes_[values.argmax(-1)]
         return predicted
 
-    def score(self, X: Any, y: Any, edges: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        edges: Any = None,
+        sample_weight: Any = None,
+        *,
+        relations: Any = None,
+        directed: bool = False,
+    ) -> float:
         """Return the share of nodes with a known class whose class is predicted.
 
         Parameters
@@ -197,17 +208,41 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
             The edges of another graph.
         sample_weight : array-like, optional
             The weight of each node.
+        relations, directed : optional
+            What else there is to another graph, as in `fit`.
 
         Returns
         -------
         float
             The accuracy.
         """
-        target = as_array(y, "y")
+        target, predicted = as_array(y, "y"), self.predict(X, edges, relations=relations, directed=directed)
+        check_consistent_length(predicted, target, sample_weight)
         known = ~unknown(target)
-        right = self.predict(X, edges)[known] == target[known]
-        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        if not known.any():
+            raise ValueError("y: no node has a known class")
+        right = predicted[known] == target[known]
+        weight = None if sample_weight is None else as_array(sample_weight, "sample_weight")[known]
         return float(np.average(right, weights=weight))
+
+
+def pairs_of(edges: Any, nodes: int) -> Array:
+    """Edges ``[count, 2]`` from pairs of nodes, or from the entries of an adjacency matrix of SciPy."""
+    if is_sparse(edges):
+        if tuple(edges.shape) != (nodes, nodes):
+            raise ValueError(
+                f"edges: adjacency matrix of shape {edges.shape}; ({nodes}, {nodes}) expected, as X has nodes"
+            )
+        return np.stack([np.asarray(side, dtype=np.int64) for side in edges.nonzero()], axis=1)
+    pairs = native(edges, "edges")
+    if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or 2 not in pairs.shape:
+        raise ValueError(f"edges: shape {pairs.shape} of {pairs.dtype}; integers [edges, 2] or [2, edges] expected")
+    if pairs.shape[1] != 2:
+        pairs = np.ascontiguousarray(pairs.T)
+    if pairs.size and not 0 <= int(pairs.min()) <= int(pairs.max()) < nodes:
+        wrong = int(pairs.min()) if pairs.min() < 0 else int(pairs.max())
+        raise ValueError(f"edges: node {wrong}; 0 to {nodes - 1} expected")
+    return pairs
 
 
 def unknown(target: Array) -> npt.NDArray[np.bool_]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_array, validate_data
 
-from matnet._arrays import Array, Floats, as_array, floats, is_ragged, padded, require_finite
+from matnet._arrays import Array, Floats, as_array, floats, is_epochs, is_ragged, naming, padded, require_finite
 
 
 def matrices(net: Any, X: Any, *, reset: bool) -> Floats:
@@ -28,12 +29,12 @@ def sequences(net: Any, X: Any, *, reset: bool) -> tuple[Floats, npt.NDArray[np.
     ``[n, time, channels]`` has one column per step; ``[n, features]`` one number, or the matrix that ``shape`` says. Of MNE's
     epochs and xarray's arrays the axis of time comes first.
     """
+    X = _time_first(X)
     if is_ragged(X) or (isinstance(X, (list, tuple)) and len(X) and np.ndim(X[0]) >= 2 and _differ(X)):
         x, lengths = padded(list(X), "X")
         x = x[..., None] if x.ndim == 3 else x
         _remember(net, x.shape[2:], False, reset=reset)
         return x, lengths
-    X = _time_first(X)
     x, flat = _numbers(net, X, reset=reset)
     if flat:
         shape = getattr(net, "shape", None)
@@ -53,8 +54,44 @@ def _differ(X: Any) -> bool:
     return len({np.shape(item) for item in X}) > 1
 
 
+def steps(y: Any, arrays: Mapping[str, Array]) -> Any:
+    """Targets of every step of sequences of different lengths, a list as X is, as one padded array; others as they are."""
+    lengths = arrays.get("length")
+    listed = isinstance(y, (list, tuple)) or (isinstance(y, np.ndarray) and y.dtype.kind == "O" and y.ndim == 1)
+    if lengths is None or not listed:
+        return y
+    if len(y) != len(lengths):
+        raise ValueError(f"y: {len(y)} targets; {len(lengths)} expected, one for each sequence of X")
+    parts = [as_array(item, f"y[{at}]") for at, item in enumerate(y)]
+    counts = [len(part) if part.ndim else 0 for part in parts]
+    if counts != lengths.tolist() and len(set(counts)) == 1:
+        return y
+    for at, (part, count, length) in enumerate(zip(parts, counts, lengths, strict=True)):
+        if count != length or part.shape[1:] != parts[0].shape[1:]:
+            wanted = ", ".join(map(str, (length, *parts[0].shape[1:])))
+            raise ValueError(f"y[{at}]: shape {part.shape}; ({wanted}) expected, a target for each step of X[{at}]")
+    whole = np.concatenate(parts)
+    full = np.empty((len(parts), int(lengths.max()), *whole.shape[1:]), dtype=whole.dtype)
+    # Behind the end of a sequence stands some target that there is; it does not count.
+    full[:] = whole[0]
+    for row, part in zip(full, parts, strict=True):
+        row[: len(part)] = part
+    return full
+
+
+def cut(values: Array, arrays: Mapping[str, Array]) -> Array:
+    """Predictions for the steps of every sequence; an array of arrays where sequences have lengths of their own."""
+    lengths = arrays.get("length")
+    if lengths is None:
+        return values
+    parts = np.empty(len(values), dtype=object)
+    for at, length in enumerate(lengths):
+        parts[at] = values[at, :length]
+    return parts
+
+
 def _time_first(X: Any) -> Any:
-    if callable(getattr(X, "get_data", None)) and hasattr(X, "info"):
+    if is_epochs(X):
         return as_array(X, "X").swapaxes(1, 2)
     dims = getattr(X, "dims", None)
     if isinstance(dims, tuple) and "time" in dims and len(dims) in (3, 4):
@@ -64,10 +101,13 @@ def _time_first(X: Any) -> Any:
 
 def _numbers(net: Any, X: Any, *, reset: bool) -> tuple[Array, bool]:
     """Checked numbers as float32, and whether they were a table ``[n, features]``."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = as_array(X, "X")
     finite: Any = "allow-nan" if getattr(net, "missing", None) not in (None, "error") else True
     if np.ndim(X) <= 2 if isinstance(X, np.ndarray) else not _deep(X):
         # Scikit-learn's own checks: names of features, sparse input, one-dimensional input, …
-        x = validate_data(net, X, reset=reset, dtype="numeric", ensure_all_finite=finite)
+        with naming("X"):
+            x = validate_data(net, X, reset=reset, dtype="numeric", ensure_all_finite=finite)
         if not np.issubdtype(x.dtype, np.number) and x.dtype != bool:
             raise ValueError(f"X: arrays of type {x.dtype} are not taken; numbers expected")
         x = floats(x, "X")
@@ -88,7 +128,7 @@ def _check_range(x: Floats, finite: Any) -> None:
 
 
 def _deep(X: Any) -> bool:
-    if callable(getattr(X, "get_data", None)) and hasattr(X, "info"):
+    if is_epochs(X):
         return True
     ndim = getattr(X, "ndim", None)
     if ndim is None:

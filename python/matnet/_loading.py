@@ -13,6 +13,9 @@ from matnet import _parameters
 from matnet._base import ESTIMATOR_FILE, from_plain
 from matnet._run import load_run
 
+#: What classifiers were trained to give, as it stands beside the weights.
+CLASSES = ("classes", "steps", "labels")
+
 
 def estimator_of(folder: str, estimators: Mapping[str, Any]) -> Any:
     """The estimator of a run folder."""
@@ -53,10 +56,9 @@ def _of_command(
     elif kind in _parameters.SPECS["GraphClassifier"].kinds:
         name = "GraphClassifier"
     elif kind == "feedforward":
-        name = "MatrixClassifier" if target in ("classes", "labels") else "MatrixRegressor"
+        name = "MatrixClassifier" if target in CLASSES else "MatrixRegressor"
     elif kind in ("sequence-classifier", "sequence-labeller", "sequence-regressor", "seq2seq"):
-        classes = target in ("classes", "step-classes", "labels")
-        name = "SequenceClassifier" if classes or kind == "sequence-classifier" else "SequenceRegressor"
+        name = "SequenceClassifier" if target in CLASSES else "SequenceRegressor"
     else:
         raise ValueError(f"folder: {folder}: no estimator is for {kind} nets; matnet.load_run takes the run")
     tables = {"model": model, "data": data, "train": train}
@@ -72,7 +74,7 @@ def _of_command(
         keywords["horizon"] = data["horizon"]
     net = estimators[name](**keywords)
     net._keep(folder)
-    if name == "GraphClassifier" or target in ("classes", "step-classes", "labels"):
+    if name == "GraphClassifier" or target in CLASSES:
         net.classes_ = _class_values(metadata.get("classes") or metadata.get("names", []))
     net._target = {"labels": "labels", "values": "value", "matrices": "matrix"}.get(str(target), "class")
     net._single = target == "values" and _width(metadata) == 1

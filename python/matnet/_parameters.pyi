@@ -63,6 +63,7 @@ class MatrixClassifierParameters:
     label_smoothing: float | None
     reduction: Any
     precision: Any
+    checkpointing: bool | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -129,6 +130,7 @@ class MatrixClassifierParameters:
         label_smoothing: float | None = None,
         reduction: Any = None,
         precision: Any = None,
+        checkpointing: bool | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -195,6 +197,7 @@ class MatrixRegressorParameters:
     label_smoothing: float | None
     reduction: Any
     precision: Any
+    checkpointing: bool | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -262,6 +265,7 @@ class MatrixRegressorParameters:
         label_smoothing: float | None = None,
         reduction: Any = None,
         precision: Any = None,
+        checkpointing: bool | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -328,6 +332,7 @@ class SequenceClassifierParameters:
     label_smoothing: float | None
     reduction: Any
     precision: Any
+    checkpointing: bool | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -393,6 +398,7 @@ class SequenceClassifierParameters:
         label_smoothing: float | None = None,
         reduction: Any = None,
         precision: Any = None,
+        checkpointing: bool | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -459,6 +465,7 @@ class SequenceRegressorParameters:
     label_smoothing: float | None
     reduction: Any
     precision: Any
+    checkpointing: bool | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -526,6 +533,7 @@ class SequenceRegressorParameters:
         label_smoothing: float | None = None,
         reduction: Any = None,
         precision: Any = None,
+        checkpointing: bool | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -587,6 +595,7 @@ class MatrixAutoEncoderParameters:
     label_smoothing: float | None
     reduction: Any
     precision: Any
+    checkpointing: bool | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -647,6 +656,7 @@ class MatrixAutoEncoderParameters:
         label_smoothing: float | None = None,
         reduction: Any = None,
         precision: Any = None,
+        checkpointing: bool | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -711,6 +721,7 @@ class GraphClassifierParameters:
     label_smoothing: float | None
     reduction: Any
     precision: Any
+    checkpointing: bool | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -769,6 +780,7 @@ class GraphClassifierParameters:
         label_smoothing: float | None = None,
         reduction: Any = None,
         precision: Any = None,
+        checkpointing: bool | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -834,6 +846,7 @@ class ForecasterParameters:
     label_smoothing: float | None
     reduction: Any
     precision: Any
+    checkpointing: bool | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -901,6 +914,7 @@ class ForecasterParameters:
         label_smoothing: float | None = None,
         reduction: Any = None,
         precision: Any = None,
+        checkpointing: bool | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,

@@ -163,6 +163,10 @@ def train(
             threads=n_threads(n_jobs),
             cache=None if cache is None else os.fspath(cache),
         )
+    except ValueError as error:
+        if str(error).startswith(os.fspath(out)):
+            raise ValueError(f"out: {error}") from error
+        raise
     finally:
         events.end()
     return Run(out, _home=home)
@@ -237,14 +241,22 @@ def _plain(value: Any) -> Any:
 
 
 def n_threads(n_jobs: int | None) -> int | None:
-    """Threads from scikit-learn's ``n_jobs``: -1 is all cores, -2 all but one."""
+    """Threads from scikit-learn's ``n_jobs``: -1 is all cores, -2 all but one.
+
+    By default as many as ``OMP_NUM_THREADS`` says, which joblib, Dask and Ray set in their workers, so that several processes do
+    not fight for the cores; else one per core.
+    """
     if n_jobs is None:
-        return None
+        told = os.environ.get("OMP_NUM_THREADS", "")
+        return (
+            min(int(told), 1024) if told.isdecimal() and int(told) and "RAYON_NUM_THREADS" not in os.environ else None
+        )
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0 or n_jobs > 1024:
         raise ValueError(f"n_jobs: {n_jobs!r}; 1 to 1024, or negative to count down from all cores, expected")
     if n_jobs > 0:
         return int(n_jobs)
-    return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores + 1 + int(n_jobs))
 
 
 def load_run(folder: str | os.PathLike[str]) -> Run:
@@ -259,6 +271,13 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
     -------
     Run
         The run.
+
+    Examples
+    --------
+    >>> import matnet
+    >>> matnet.load_run("runs/nothing")
+    Traceback (most recent call last):
+    FileNotFoundError: folder: runs/nothing: there is no run here (no config.toml)
     """
     if not os.path.exists(os.path.join(folder, "config.toml")):
         raise FileNotFoundError(f"folder: {os.fspath(folder)}: there is no run here (no config.toml)")
@@ -274,6 +293,16 @@ class Run:
     ----------
     folder : pathlib.Path
         Where it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import matnet
+    >>> x = np.random.default_rng(0).normal(size=(100, 4, 4)).astype("float32")
+    >>> config = {"model": {"kind": "feedforward", "hidden": [4, 4]}, "train": {"epochs": 2}}
+    >>> run = matnet.train(config, data={"x": x, "y": np.where(x[:, 0, 0] > 0, "up", "down")}, report=False)
+    >>> run.classes, sorted(run.split), run.weights()["layer.0.row_map"].shape
+    (['down', 'up'], ['test', 'train', 'valid'], (4, 4))
     """
 
     def __init__(

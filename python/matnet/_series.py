@@ -40,7 +40,7 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
 
     _spec = "Forecaster"
 
-    def fit(self, X: Any, y: Any = None) -> Forecaster:
+    def fit(self, X: Any, y: Any = None, *, eval_set: Any = None) -> Forecaster:
         """Train the net on all windows of a table.
 
         Parameters
@@ -49,6 +49,9 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
             The table, in the order of time.
         y : None
             Not used: the table itself is the target.
+        eval_set : array-like of shape (time, columns), optional
+            The rows that follow X. Their forecasts select the best epoch, in place of `validation_fraction`, and end the training
+            early with `patience`.
 
         Returns
         -------
@@ -59,8 +62,16 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
         known = _parameters.SPECS[self._spec].kinds
         if self.kind not in known:
             raise ValueError(f"kind: {self.kind!r}; one of {', '.join(known)} expected")
+        about: dict[str, Any] = {"horizon": self.horizon}
+        rows = table
+        if eval_set is not None:
+            following = self._table(eval_set, "eval_set")
+            if following.shape[1] != table.shape[1]:
+                raise ValueError(f"eval_set: {following.shape[1]} columns; {table.shape[1]} expected, as X has")
+            rows = np.concatenate([table, following])
+            about["split"] = {"valid": len(following)}
         self.n_features_in_ = table.shape[1]
-        self._train(str(self.kind), {"x": table}, data={"horizon": self.horizon})
+        self._train(str(self.kind), {"x": rows}, data=about)
         self._last = np.array(table[-self._window :])
         return self
 
@@ -68,12 +79,12 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
     def _window(self) -> int:
         return int(self.window or 0)
 
-    def _table(self, X: Any) -> Floats:
-        table = floats(X, "X")
+    def _table(self, X: Any, name: str = "X") -> Floats:
+        table = floats(X, name)
         table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2 or table.size == 0:
-            raise ValueError(f"X: shape {table.shape}; one table [time, columns] expected")
-        require_finite(table, "X")
+            raise ValueError(f"{name}: shape {table.shape}; one table [time, columns] expected")
+        require_finite(table, name)
         return np.ascontiguousarray(table)
 
     def predict(self, X: Any = None) -> npt.NDArray[np.float32]:

@@ -19,6 +19,8 @@ __all__ = ["Callback", "MLflowLogger", "OptunaPruning", "TensorBoardLogger"]
 class Callback:
     """The methods that are called while a net is trained. Each does nothing unless it is overridden.
 
+    Copies of an estimator, as scikit-learn makes them for cross-validation, share their callbacks.
+
     Examples
     --------
     Stop when the training loss is low enough:
@@ -33,6 +35,10 @@ class Callback:
     >>> net.fit(X, X[:, 0, 0]).n_iter_ < 200
     True
     """
+
+    def __deepcopy__(self, memo: Any) -> Callback:
+        """Return itself: what a copy heard would be lost with the copy, and loggers hold what cannot be copied."""
+        return self
 
     def on_train_begin(self, info: Mapping[str, int]) -> None:
         """Training starts; ``info`` has ``epochs``, ``steps`` (per epoch), ``parameters`` and ``resumed``."""
@@ -57,18 +63,21 @@ class MLflowLogger(Callback):
     """
 
     def __init__(self, prefix: str = "") -> None:
-        import mlflow
+        import mlflow  # noqa: F401 (missing packages are found when a net is made, not after its first epoch)
 
-        self._mlflow = mlflow
         self.prefix = prefix
 
     def on_train_begin(self, info: Mapping[str, int]) -> None:
         """Log the number of parameters."""
-        self._mlflow.log_param(f"{self.prefix}parameters", info["parameters"])
+        import mlflow
+
+        mlflow.log_param(f"{self.prefix}parameters", info["parameters"])
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> bool | None:
         """Log the scores."""
-        self._mlflow.log_metrics({self.prefix + name: value for name, value in logs.items()}, step=epoch)
+        import mlflow
+
+        mlflow.log_metrics({self.prefix + name: value for name, value in logs.items()}, step=epoch)
         return None
 
 
@@ -102,8 +111,9 @@ class TensorBoardLogger(Callback):
 
     def on_train_end(self, logs: Logs) -> None:
         """Close the event file."""
-        self._writer.close()
-        self._writer = None
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
 
 class OptunaPruning(Callback):
@@ -171,6 +181,7 @@ class Events:
     def __init__(self, callbacks: Iterable[CallbackLike]) -> None:
         self._callbacks = list(callbacks)
         self._logs: Logs = {}
+        self._begun = False
         for callback in self._callbacks:
             if not (callable(callback) or any(hasattr(callback, name) for name in _METHODS)):
                 raise ValueError(f"callbacks: {callback!r} is no function and has none of {', '.join(_METHODS)}")
@@ -181,6 +192,7 @@ class Events:
     def begin(self, epochs: int, steps: int, parameters: int, resumed: int) -> None:
         """Training starts."""
         info = {"epochs": epochs, "steps": steps, "parameters": parameters, "resumed": resumed}
+        self._begun = True
         self._call("on_train_begin", info)
 
     def step(self, epoch: int, step: int, loss: float) -> None:
@@ -198,8 +210,9 @@ class Events:
         return not stop
 
     def end(self) -> None:
-        """Training is over."""
-        self._call("on_train_end", self._logs)
+        """Training is over, if it has begun."""
+        if self._begun:
+            self._call("on_train_end", self._logs)
 
     def _call(self, name: str, *args: Any) -> None:
         for callback in self._callbacks:

@@ -7,6 +7,7 @@ saved as a run folder, which the command takes, and `load` makes an estimator of
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from sklearn.utils.validation import (
 )
 
 from matnet import _inputs, _parameters
-from matnet._arrays import Array, as_array, floats, native
+from matnet._arrays import Array, as_array, floats, naming, native
 from matnet._base import Net
 from matnet._graph import GraphClassifier
 from matnet._series import Forecaster
@@ -44,7 +45,7 @@ __all__ = [
 ]
 
 Self = TypeVar("Self", bound="_Samples")
-EvalSet = tuple[Any, Any] | None
+EvalSet = tuple[Any, Any] | list[tuple[Any, Any]] | None
 
 
 class _Samples(Net):
@@ -60,8 +61,8 @@ class _Samples(Net):
         x, lengths = _inputs.sequences(self, X, reset=reset)
         return {"x": x} if lengths is None else {"x": x, "length": lengths}
 
-    def _y(self, y: Any, x: Array, *, reset: bool) -> tuple[dict[str, Array], str]:
-        """The arrays of the targets, and the kind of net."""
+    def _y(self, y: Any, arrays: dict[str, Array], *, reset: bool) -> tuple[dict[str, Array], str]:
+        """The arrays of the targets of these inputs, and the kind of net."""
         raise NotImplementedError
 
     def _learn(
@@ -80,25 +81,42 @@ class _Samples(Net):
             raise ValueError(
                 f"y: requires y to be passed, but the target y is None ({type(self).__name__} learns from targets)"
             )
-        targets, kind = self._y(y, arrays["x"], reset=reset)
+        targets, kind = self._y(_inputs.steps(y, arrays), arrays, reset=reset)
         check_consistent_length(arrays["x"], targets["y"])
         weight = _inputs.weights(sample_weight, len(arrays["x"]))
         if weight is not None:
             arrays["weight"] = weight
         others = None
         if eval_set is not None:
-            if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
-                raise ValueError("eval_set: a pair (X, y) expected")
-            others = self._x(eval_set[0], reset=False)
-            others |= self._y(eval_set[1], others["x"], reset=False)[0]
+            others = self._held_out(eval_set)
         about = {"target": self._target, **(data or {})}
         self._train(kind, {**arrays, **targets}, others, data=about, partial=partial)
         return self
 
-    def _predicted(self, X: Any, wanted: str = "predictions") -> npt.NDArray[np.float32]:
+    def _held_out(self, eval_set: Any) -> dict[str, Array]:
+        """The arrays of `eval_set`: a pair, or a list with one, as some other packages have it."""
+        if isinstance(eval_set, list) and len(eval_set) == 1:
+            eval_set = eval_set[0]
+        if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
+            raise ValueError("eval_set: a pair (X, y) expected")
+        X, y = eval_set
+        with naming("eval_set"):
+            arrays = self._x(X, reset=False)
+            targets, _ = self._y(_inputs.steps(y, arrays), arrays, reset=False)
+            check_consistent_length(arrays["x"], targets["y"])
+        return arrays | targets
+
+    def _predicted(self, X: Any, wanted: str = "predictions") -> npt.NDArray[Any]:
         check_is_fitted(self)
         arrays = self._x(X, reset=False)
-        return self._predict_arrays(arrays["x"], arrays["length"].tolist() if "length" in arrays else [], wanted)
+        lengths = arrays["length"].tolist() if "length" in arrays else []
+        values = self._predict_arrays(arrays["x"], lengths, wanted)
+        return _inputs.cut(values, arrays) if self._per_step else values
+
+    @property
+    def _per_step(self) -> bool:
+        """Whether every step of a sequence has a prediction."""
+        return self._trained_kind == "sequence-labeller"
 
 
 class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
@@ -113,16 +131,16 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
         tags.non_deterministic = False
         return tags
 
-    def _y(self, y: Any, x: Array, *, reset: bool, classes: Any = None) -> tuple[dict[str, Array], str]:
+    def _y(self, y: Any, arrays: dict[str, Array], *, reset: bool) -> tuple[dict[str, Array], str]:
         target = as_array(y, "y")
         if target.ndim == 2 and target.shape[1] > 1:
-            per_step = self._sequences and target.shape[1] == x.shape[1]
-            if per_step:
-                return self._classes(target, classes, reset=reset), self._kinds[1]
+            if self._sequences and target.shape[1] == arrays["x"].shape[1]:
+                return self._classes(target, reset=reset), self._kinds[1]
             return self._labels(target, reset=reset), self._kinds[0]
-        target = column_or_1d(y, warn=True)
-        check_classification_targets(target)
-        return self._classes(target, classes, reset=reset), self._kinds[0]
+        with naming("y"):
+            target = column_or_1d(y, warn=True)
+            check_classification_targets(target)
+        return self._classes(target, reset=reset), self._kinds[0]
 
     def _labels(self, target: Array, *, reset: bool) -> dict[str, Array]:
         if type_of_target(target, input_name="y") != "multilabel-indicator":
@@ -134,9 +152,9 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
             raise ValueError(f"y: {flags.shape[1]} labels; the net has {len(self.classes_)}")
         return {"y": flags}
 
-    def _classes(self, target: Array, classes: Any, *, reset: bool) -> dict[str, Array]:
+    def _classes(self, target: Array, *, reset: bool) -> dict[str, Array]:
         if reset:
-            self.classes_ = np.unique(target if classes is None else as_array(classes, "classes"))
+            self.classes_ = np.unique(target)
             self._target = "class"
             if len(self.classes_) < 2:
                 raise ValueError(
@@ -205,7 +223,7 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
             first = False
         return self._learn(X, y, sample_weight, None, reset=first, partial=True)
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Predict the probability of every class.
 
         Parameters
@@ -216,15 +234,18 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
         Returns
         -------
         numpy.ndarray of shape (n, classes)
-            Probabilities; ``(n, time, classes)`` for classes per step.
+            Probabilities; ``(n, time, classes)`` for classes per step, or an array of arrays ``(time, classes)`` if X is a list of
+            sequences.
         """
-        values = self._predicted(X).astype(np.float64)
-        if self._target == "labels":
-            return values
-        total = values.sum(-1, keepdims=True)
-        # Rows of float32 sum to 1 up to rounding; steps after the end of a sequence are 0.
-        np.divide(values, total, out=values, where=total > 0)
-        return values
+        values = self._predicted(X)
+        if values.dtype == object:
+            return of_each(values, self._normalized)
+        return self._normalized(values)
+
+    def _normalized(self, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+        """Probabilities of float32 sum to 1 up to rounding; here they do so as float64."""
+        exact = values.astype(np.float64)
+        return exact if self._target == "labels" else exact / exact.sum(-1, keepdims=True)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict the most probable class of every sample.
@@ -237,11 +258,14 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
         Returns
         -------
         numpy.ndarray of shape (n,)
-            Classes; ``(n, time)`` for classes per step, 0 and 1 for several labels.
+            Classes; ``(n, time)`` for classes per step, or an array of arrays if X is a list of sequences; 0 and 1 for several
+            labels.
         """
         values = self.predict_proba(X)
         if self._target == "labels":
             return (values > 0.5).astype(int)
+        if values.dtype == object:
+            return of_each(values, lambda steps: self.classes_[steps.argmax(-1)])
         predicted: npt.NDArray[Any] = self.classes_[values.argmax(-1)]
         return predicted
 
@@ -260,12 +284,32 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
         float
             The accuracy.
         """
-        predicted, target = self.predict(X), as_array(y, "y")
-        if predicted.ndim == 2 and self._target == "class":
-            lengths = self._x(X, reset=False).get("length", np.full(len(predicted), predicted.shape[1]))
-            counts = np.arange(predicted.shape[1]) < lengths[:, None]
-            return float((predicted == target)[counts].mean())
-        return float(accuracy_score(target, predicted, sample_weight=sample_weight))
+        predicted = self.predict(X)
+        if self._per_step:
+            predicted, y, sample_weight = one_by_one(predicted, y, sample_weight)
+        return float(accuracy_score(as_array(y, "y"), predicted, sample_weight=sample_weight))
+
+
+def of_each(parts: Array, work: Callable[[Array], Array]) -> Array:
+    """What some work makes of each array of an array of arrays."""
+    made = np.empty(len(parts), dtype=object)
+    for at, part in enumerate(parts):
+        made[at] = work(part)
+    return made
+
+
+def one_by_one(predicted: Array, y: Any, sample_weight: Any) -> tuple[Array, Array, Any]:
+    """Predictions and targets of all steps of all sequences, and the weight of each step."""
+    check_consistent_length(predicted, y, sample_weight)
+    parts = [as_array(part, f"y[{at}]") for at, part in enumerate(y)]
+    for at, (part, steps) in enumerate(zip(parts, predicted, strict=True)):
+        # Targets may be padded.
+        parts[at] = part = part[: len(steps)] if part.ndim else part
+        if part.shape != steps.shape:
+            raise ValueError(f"y[{at}]: shape {part.shape}; {steps.shape} expected, a target for each step of X[{at}]")
+    lengths = [len(steps) for steps in predicted]
+    weight = None if sample_weight is None else np.repeat(as_array(sample_weight, "sample_weight"), lengths)
+    return np.concatenate(list(predicted)), np.concatenate(parts), weight
 
 
 class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
@@ -277,12 +321,12 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         tags.target_tags.required = True
         return tags
 
-    def _y(self, y: Any, x: Array, *, reset: bool) -> tuple[dict[str, Array], str]:
+    def _y(self, y: Any, arrays: dict[str, Array], *, reset: bool) -> tuple[dict[str, Array], str]:
         target = check_array(y, ensure_2d=False, allow_nd=True, dtype="numeric", input_name="y")
         target = floats(target, "y").astype(np.float64)
         kind = self._kinds[0]
         if target.ndim == 4 and self._sequences:
-            kind = self._kinds[1] if target.shape[1] == x.shape[1] else self._kinds[2]
+            kind = self._kinds[1] if target.shape[1] == arrays["x"].shape[1] else self._kinds[2]
         if not 1 <= target.ndim <= 4:
             raise ValueError(f"y: shape {target.shape}; [n], [n, k] or matrices [n, rows, cols] expected")
         if reset:
@@ -351,7 +395,7 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         Returns
         -------
         numpy.ndarray
-            As `y` was.
+            As `y` was; for matrices per step an array of arrays if X is a list of sequences.
         """
         values = self._predicted(X)
         if self._target == "value":
@@ -360,7 +404,7 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         return values[:, 0] if self._single else values
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R², of all entries together where targets are matrices.
+        """Return R²; where targets are matrices, the mean of that of their entries.
 
         Parameters
         ----------
@@ -374,12 +418,12 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         float
             R².
         """
-        predicted, target = self.predict(X), as_array(y, "y")
+        predicted = self.predict(X)
+        if self._per_step:
+            predicted, y, sample_weight = one_by_one(predicted, y, sample_weight)
+        target = as_array(y, "y")
         if predicted.ndim > 2:
-            predicted, target = (
-                predicted.reshape(len(predicted), -1),
-                target.reshape(len(target), -1),
-            )
+            predicted, target = predicted.reshape(len(predicted), -1), target.reshape(len(target), -1)
         return float(r2_score(target, predicted, sample_weight=sample_weight))
 
 

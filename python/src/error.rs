@@ -20,7 +20,7 @@ pub fn to_python(error: Error) -> PyErr {
                 inner.get_type(py).call1((text,)).map_or_else(|other| other, PyErr::from_value)
             })
         }
-        Error::Mismatch(_) => PyValueError::new_err(text),
+        Error::Mismatch(_) | Error::Run { .. } | Error::Damaged { .. } => PyValueError::new_err(text),
         Error::Data(matnet_data::Error::Missing(_)) => PyFileNotFoundError::new_err(text),
         Error::Data(matnet_data::Error::Interrupted) | Error::Interrupted => {
             PyKeyboardInterrupt::new_err(text)

@@ -5,9 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -46,6 +47,16 @@ def test_shapes_of_inputs():
     frozen.flags.writeable = False
     assert np.array_equal(whole.predict_proba(frozen), whole.predict_proba(X))
     assert whole.predict_proba(X.astype("float16")).shape == (60, 2)
+    # Contiguous, but no number lies where the processor expects it.
+    unaligned = np.frombuffer(b"?" + X.tobytes(), dtype=np.float32, offset=1).reshape(X.shape)
+    assert not unaligned.flags.aligned
+    assert np.array_equal(quick().fit(unaligned, Y).predict_proba(unaligned), whole.predict_proba(X))
+    masked = np.ma.masked_array(X, mask=False)
+    assert np.array_equal(whole.predict_proba(masked), whole.predict_proba(X))
+    masked[0, 0, 0] = np.ma.masked
+    for given in (masked, masked.reshape(60, 20)):
+        with pytest.raises(ValueError, match="^X: a masked array"):
+            whole.predict(given)
     with pytest.raises(ValueError, match="shape"):
         quick(shape=(3, 5)).fit(X.reshape(60, 20), Y)
     with pytest.raises(ValueError, match=r"X: matrices of shape \(4, 4\)"):
@@ -69,20 +80,30 @@ def test_errors_name_the_argument():
     ]:
         with pytest.raises(ValueError, match=f"^{argument}"):
             quick(**given).fit(X, Y)
+    for wrong in (None, "abc", [], {"a": 1}, 3, X[0, 0], np.full((60, 2), "a"), X.astype(complex), X * np.inf, X[:0]):
+        with pytest.raises(ValueError, match="^X: "):
+            quick().fit(wrong, Y)
+    for wrong in ([None] * 60, X[:, 0, 0], Y * 0, X[:, 0], "abc", 3):
+        with pytest.raises(ValueError, match="^y"):
+            quick().fit(X, wrong)
     with pytest.raises(TypeError, match="hiden"):
         matnet.MatrixClassifier(hiden=3)
     with pytest.raises(ValueError, match="^sample_weight: "):
         quick().fit(X, Y, sample_weight=-np.ones(60))
     with pytest.raises(ValueError, match="^eval_set: "):
         quick().fit(X, Y, eval_set=X)
-    with pytest.raises(ValueError, match="class 7 is not one of"):
+    with pytest.raises(ValueError, match="^eval_set: y: class 7 is not one of"):
         quick().fit(X, Y, eval_set=(X, np.full(60, 7)))
+    with pytest.raises(ValueError, match="^eval_set: .*inconsistent numbers of samples"):
+        quick().fit(X, Y, eval_set=(X, Y[:9]))
 
 
 def test_validation_stops_early():
     net = quick(epochs=200, patience=2, learning_rate=0.05).fit(X, Y, eval_set=(X[:20], Y[:20]))
     assert net.n_iter_ < 200 and len(net.history_["valid_loss"]) == net.n_iter_
     assert net.best_epoch_ <= net.n_iter_
+    listed = quick(epochs=200, patience=2, learning_rate=0.05).fit(X, Y, eval_set=[(X[:20], Y[:20])])
+    assert listed.history_ == net.history_
     drawn = quick(validation_fraction=0.2).fit(X, Y)
     assert "valid_error" in drawn.history_
 
@@ -104,8 +125,44 @@ def test_scikit_learn_tools():
     assert len(cross_val_score(pipeline, flat, Y, cv=3)) == 3
     search = GridSearchCV(quick(), {"hidden": [(2, 2), (3, 3)]}, cv=2).fit(X, Y)
     assert search.best_params_["hidden"] in [(2, 2), (3, 3)]
-    calibrated = CalibratedClassifierCV(quick(shape=(4, 5)), cv=2).fit(flat, Y)
-    assert calibrated.predict_proba(flat).shape == (60, 2)
+    for given in (flat, X):
+        calibrated = CalibratedClassifierCV(quick(), cv=2).fit(given, Y)
+        assert calibrated.predict_proba(given).shape == (60, 2)
+    assert cross_val_predict(quick(), X, Y, cv=2, method="predict_proba").shape == (60, 2)
+    sequences = [x[: 2 + at % 3] for at, x in enumerate(X)]
+    net = matnet.SequenceClassifier(hidden=(2, 2), epochs=1, random_state=0)
+    assert len(GridSearchCV(net, {"cell": ["gru", "rnn"]}, cv=2).fit(sequences, Y).predict(sequences)) == 60
+    heard = []
+    scores = cross_val_score(quick(callbacks=[Heard(heard)]), X, Y, cv=3)
+    assert len(scores) == 3 and len(heard) == 9, "copies of an estimator tell the same callbacks"
+
+
+class Heard(matnet.Callback):
+    """Keeps what it hears."""
+
+    def __init__(self, heard):
+        self.heard = heard
+
+    def on_epoch_end(self, epoch, logs):
+        self.heard.append(epoch)
+
+
+def test_a_weight_stands_for_copies_of_a_sample():
+    # In one batch per epoch, up to the rounding of float32. With several a sample of weight 2 is in one step, two samples may be in two.
+    weight = rng.integers(0, 4, size=60)
+    copies = np.repeat(np.arange(60), weight)
+    options = {"hidden": (3, 3), "epochs": 20, "batch_size": 1000, "random_state": 0}
+    for net, y in [
+        (matnet.MatrixClassifier(**options), Y),
+        (matnet.MatrixRegressor(**options, scale_target=False), X[:, 0, 0]),
+        (matnet.SequenceClassifier(**options), Y),
+    ]:
+        weighted = clone(net).fit(X, y, sample_weight=weight)
+        repeated = clone(net).fit(X[copies], y[copies])
+        plain = clone(net).fit(X, y)
+        far = np.abs(plain.predict(X) - repeated.predict(X)).max() if "Reg" in type(net).__name__ else None
+        difference = [np.abs(weighted.weights_[name] - repeated.weights_[name]).max() for name in weighted.weights_]
+        assert max(difference) < 1e-3 and (far is None or far > 1e-3)
 
 
 def test_sequences_of_different_lengths():
@@ -119,6 +176,31 @@ def test_sequences_of_different_lengths():
     for y, shape in [(X[:, 0, 0], (60,)), (X[:, 0, :2], (60, 2)), (X[:, :2], (60, 2, 5))]:
         net = matnet.SequenceRegressor(hidden=(3, 3), epochs=1, random_state=0).fit(X, y)
         assert net.predict(X).shape == shape and np.isfinite(net.score(X, y))
+
+
+def test_a_target_for_every_step_of_lists_of_sequences():
+    lengths = [2 + at % 3 for at in range(60)]
+    sequences = [x[:length] for x, length in zip(X, lengths, strict=True)]
+    words = [np.where(x[:, 0] > 0, "up", "down") for x in sequences]
+    net = matnet.SequenceClassifier(hidden=(3, 3), epochs=40, learning_rate=0.05, random_state=0)
+    net.fit(sequences, words, eval_set=(sequences[:9], words[:9]))
+    assert [len(one) for one in net.predict(sequences)] == lengths
+    assert net.classes_.tolist() == ["down", "up"] and net.predict_proba(sequences)[1].shape == (3, 2)
+    assert np.allclose(net.predict_proba(sequences)[1].sum(-1), 1)
+    right = np.concatenate(list(net.predict(sequences))) == np.concatenate(words)
+    assert net.score(sequences, words) == right.mean() > 0.8
+    one = np.arange(60) == 1
+    assert net.score(sequences, words, sample_weight=one) == np.mean(net.predict(sequences)[1] == words[1])
+    assert len(cross_val_predict(net.set_params(epochs=1), sequences, words, cv=2)) == 60
+    for wrong in (words[:-1] + [words[-1][:1]], words[:-1]):
+        with pytest.raises(ValueError, match=r"^y\[59\]: shape \(1,\)|^y: 59 targets; 60 expected"):
+            net.fit(sequences, wrong)
+    # Several labels are no classes of steps.
+    assert net.fit(sequences, [[0, 1, 0, 1, 1]] * 30 + [[1, 0, 0, 1, 0]] * 30).predict(sequences).shape == (60, 5)
+    values = [x[:, :2, None] for x in sequences]
+    regressor = matnet.SequenceRegressor(hidden=(3, 3), epochs=1, random_state=0).fit(sequences, values)
+    assert [one.shape for one in regressor.predict(sequences)[:2]] == [(2, 2, 1), (3, 2, 1)]
+    assert np.isfinite(regressor.score(sequences, values))
 
 
 def test_labels_values_and_matrices():
@@ -162,18 +244,29 @@ def test_graph():
         assert np.array_equal(net.predict(), net.predict(features, edges.T))
         assert np.array_equal(pickle.loads(pickle.dumps(net)).predict(), net.predict())
         assert 0 <= net.score(None, Y) <= 1
+    sparse = scipy.sparse.coo_array((np.ones(200), edges.T), shape=(60, 60)).tocsr()
+    assert np.array_equal(net.predict(features, sparse), net.predict())
+    # Nodes of weight 0 are as nodes without a class.
+    some = np.where(np.arange(60) < 20, Y, -1)
+    weighted = clone(net).fit(features, partly, edges, sample_weight=np.arange(60) < 20).weights_
+    fewer = clone(net).fit(features, some, edges).weights_
+    assert all(np.allclose(weighted[name], fewer[name], atol=1e-6) for name in fewer)
     names = np.where(Y, "a", "b").astype(object)
     names[40:] = None
     held = matnet.GraphClassifier(epochs=3, random_state=0).fit(features, names, edges, eval_set=range(30, 40))
     assert "valid_loss" in held.history_ and set(held.predict()) <= {"a", "b"}
     for given, argument in [
         ({"edges": edges + 100}, "edges"),
+        ({"edges": edges - 1}, "edges: node -1"),
+        ({"edges": scipy.sparse.eye_array(3)}, "edges: adjacency"),
+        ({"sample_weight": np.ones(3)}, "sample_weight"),
+        ({"sample_weight": (np.arange(60) >= 30).astype(int)}, "sample_weight"),
         ({"edges": edges[:, :1]}, "edges"),
         ({"y": Y[:5]}, "y"),
         ({"y": np.full(60, -1)}, "y"),
         ({"X": features[0]}, "X"),
     ]:
-        with pytest.raises(ValueError, match=f"^{argument}: "):
+        with pytest.raises(ValueError, match=f"^{argument}"):
             matnet.GraphClassifier(epochs=1).fit(**{"X": features, "y": partly, "edges": edges, **given})
 
 
@@ -194,6 +287,11 @@ def test_forecaster():
         assert np.allclose(net.predict(), net.predict(table[-12:]))
         assert net.predict(np.stack([table[:12], table[12:24]])).shape == (2, 3, 3)
         assert np.isfinite(net.score(table))
+        split = net.set_params(validation_fraction=0).fit(table[:240], eval_set=table[240:])
+        assert len(split.history_["valid_loss"]) == 3
+        assert np.allclose(split.predict(), split.predict(table[:240]))
+    with pytest.raises(ValueError, match="^eval_set: 2 columns; 3 expected"):
+        net.fit(table, eval_set=table[:, :2])
     with pytest.raises(ValueError, match="^X: "):
         net.predict(table[:5])
 
@@ -209,11 +307,3 @@ def test_save_and_load(name, tmp_path):
     assert np.array_equal(again.predict(given[0]), net.predict(given[0]))
     with pytest.raises(FileExistsError):
         net.save(tmp_path / "run")
-
-
-def test_a_run_of_the_command_is_an_estimator(tmp_path):
-    config = {"model": {"kind": "feedforward", "hidden": [3, 3]}, "train": {"epochs": 2}}
-    run = matnet.train(config, data={"x": X, "y": Y + 3}, out=tmp_path / "run", report=False)
-    net = matnet.load(tmp_path / "run")
-    assert isinstance(net, matnet.MatrixClassifier) and net.classes_.tolist() == [3, 4]
-    assert np.allclose(net.predict_proba(X), run.predict(X), atol=1e-7)

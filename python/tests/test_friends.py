@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conftest import needs
+from sklearn.model_selection import cross_val_score
 
 import matnet
 
@@ -52,6 +53,9 @@ def test_mne():
     assert np.array_equal(classifier().fit(epochs, Y).predict(epochs), classifier().fit(X, Y).predict(X))
     net = matnet.SequenceClassifier(hidden=(3, 3), epochs=1, random_state=0).fit(epochs, Y)
     assert net._input_shape == (4, 1)
+    # Scikit-learn splits epochs into a list with one each.
+    for one, array in [(classifier(), X), (net, X.swapaxes(1, 2))]:
+        assert np.array_equal(cross_val_score(one, epochs, Y, cv=2), cross_val_score(one, array, Y, cv=2))
 
 
 class DLPack:
@@ -119,8 +123,6 @@ def test_dask_runs_cross_validation_on_several_workers():
 
 
 def test_joblib_processes():
-    from sklearn.model_selection import cross_val_score
-
     scores = cross_val_score(classifier(n_jobs=1), X, Y, cv=4, n_jobs=2)
     assert np.array_equal(scores, cross_val_score(classifier(n_jobs=1), X, Y, cv=4))
 
@@ -156,6 +158,9 @@ def test_tensorboard(tmp_path):
     read.Reload()
     losses = [event.value for event in read.Scalars("train/loss")]
     assert np.allclose(losses, net.history_["train_loss"])
+    # What goes wrong before the first epoch is said as it is.
+    with pytest.raises(ValueError, match="^learning_rate: "):
+        net.set_params(learning_rate=-1).fit(X, Y)
 
 
 def test_mlflow(tmp_path):
@@ -167,13 +172,14 @@ def test_mlflow(tmp_path):
         net = classifier(callbacks=[MLflowLogger()]).fit(X, Y)
     logged = mlflow.MlflowClient().get_metric_history(run.info.run_id, "train_loss")
     assert np.allclose([metric.value for metric in logged], net.history_["train_loss"])
+    with mlflow.start_run():
+        assert len(cross_val_score(net, X, Y, cv=2)) == 2
 
 
 def test_ray(tmp_path):
     ray = needs("ray")
     import joblib
     from ray.util.joblib import register_ray
-    from sklearn.model_selection import cross_val_score
 
     register_ray()
     ray.init(num_cpus=2, include_dashboard=False)

@@ -19,7 +19,9 @@ CASES = int(os.environ.get("MATNET_FUZZ_CASES", "10000"))
 #: What may come out of wrong input; anything else, a crash above all, fails.
 REFUSALS = (ValueError, TypeError, OverflowError, FloatingPointError, MemoryError)
 
-net = matnet.MatrixClassifier(hidden=(2, 2), epochs=1, random_state=0).fit(np.eye(3)[None].repeat(4, 0), [0, 1, 0, 1])
+EYES = np.eye(3)[None].repeat(4, 0)
+net = matnet.MatrixClassifier(hidden=(2, 2), epochs=1, random_state=0).fit(EYES, [0, 1, 0, 1])
+labeller = matnet.SequenceClassifier(hidden=(2, 2), epochs=1, random_state=0).fit(list(EYES), [[0, 1, 0]] * 4)
 
 dtypes = st.one_of(
     hnp.scalar_dtypes(),
@@ -49,7 +51,7 @@ anything = st.one_of(
 views = arrays.map(lambda array: array.T[..., ::-1] if array.ndim else array)
 
 mode = settings(
-    max_examples=-(-CASES // 6),
+    max_examples=-(-CASES // 9),
     deadline=None,
     database=None,
     derandomize=True,
@@ -127,6 +129,39 @@ def test_config(model):
 def test_fit(x, y, weight):
     quick = matnet.MatrixClassifier(hidden=(2, 2), epochs=1, random_state=0, n_jobs=1)
     tried(lambda: quick.fit(x, y, sample_weight=weight))
+
+
+sequences = st.one_of(
+    st.lists(hnp.arrays(np.float32, st.tuples(st.integers(0, 4), st.just(3))), max_size=4), st.lists(arrays), anything
+)
+
+
+@mode
+@given(sequences, anything)
+def test_sequences(x, y):
+    quick = matnet.SequenceClassifier(hidden=(2, 2), epochs=1, random_state=0, n_jobs=1)
+    tried(lambda: quick.fit(x, y))
+    tried(lambda: labeller.score(x, y))
+
+
+@mode
+@given(
+    st.one_of(hnp.arrays(np.float32, (4, 2)), anything),
+    st.one_of(hnp.arrays(np.int64, 4, elements=st.integers(-1, 2)), anything),
+    st.one_of(hnp.arrays(np.int64, (3, 2), elements=st.integers(-1, 4)), anything),
+    st.one_of(st.none(), nested),
+)
+def test_graph(x, y, edges, other):
+    quick = matnet.GraphClassifier(kind="gcn", hidden=2, epochs=1, random_state=0, n_jobs=1)
+    tried(lambda: quick.fit(x, y, edges, sample_weight=other))
+    tried(lambda: quick.fit(x, y, edges, relations=other, eval_set=other))
+
+
+@mode
+@given(st.one_of(hnp.arrays(np.float32, (9, 2)), anything), st.one_of(st.none(), anything))
+def test_forecast(x, following):
+    quick = matnet.Forecaster(window=3, hidden=(2, 2), epochs=1, random_state=0, n_jobs=1)
+    tried(lambda: quick.fit(x, eval_set=following).predict(following))
 
 
 story = st.one_of(

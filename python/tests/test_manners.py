@@ -96,12 +96,49 @@ print((whole.folder / "best.safetensors").read_bytes() == (resumed.folder / "bes
     assert done.stdout.split() == ["stopped", "True"], done.stderr
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+def test_ctrl_c_twice_ends_a_search():
+    done = run(
+        FIT
+        + """
+from sklearn.model_selection import GridSearchCV
+warnings.simplefilter("ignore")
+ended = []
+class Interrupt(matnet.Callback):
+    def on_epoch_end(self, epoch, logs):
+        os.kill(os.getpid(), signal.SIGINT)
+    def on_train_end(self, logs):
+        ended.append(logs)
+net = matnet.MatrixClassifier(epochs=10**6, random_state=0, callbacks=[Interrupt()])
+try:
+    GridSearchCV(net, {"depth": [1, 2, 3]}, cv=2).fit(X, X[:, 0, 0] > 0)
+except KeyboardInterrupt:
+    print("stopped", len(ended))
+"""
+    )
+    assert done.stdout.split() == ["stopped", "2"], done.stderr
+
+
+def test_threads_are_those_of_the_worker(monkeypatch):
+    from matnet._run import n_threads
+
+    monkeypatch.delenv("RAYON_NUM_THREADS", raising=False)
+    for told, threads in [("1", 1), ("3", 3), ("0", None), ("-2", None), ("many", None), ("", None), ("99999", 1024)]:
+        monkeypatch.setenv("OMP_NUM_THREADS", told)
+        assert n_threads(None) == threads and n_threads(2) == 2
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setenv("RAYON_NUM_THREADS", "2")
+    assert n_threads(None) is None
+    assert n_threads(-1) >= 1
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_process_has_threads_of_its_own():
     net = matnet.MatrixClassifier(epochs=2, random_state=0).fit(X, Y)
     child = os.fork()
     if child == 0:
-        os._exit(0 if len(net.predict(X)) == 60 else 1)
+        again = matnet.MatrixClassifier(epochs=2, random_state=0).fit(X, Y)
+        os._exit(0 if np.array_equal(net.predict_proba(X), again.predict_proba(X)) else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
 

@@ -108,7 +108,7 @@ def test_a_toml_file_and_a_finished_run(tmp_path):
     first = matnet.train(path, out=tmp_path / "run", report=False)
     again = matnet.train(path, out=tmp_path / "run", report=False)
     assert first.result == again.result
-    with pytest.raises(RuntimeError, match="another config"):
+    with pytest.raises(ValueError, match="^out: .*another config"):
         matnet.train({**CONFIG, "data": {"source": "optdigits"}}, out=tmp_path / "run", report=False)
 
 

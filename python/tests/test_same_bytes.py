@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import matnet
 def commands():
     """The console script of this package, and the binary that cargo built, if it is there."""
     yield "console script", [sys.executable, "-m", "matnet"]
-    binary = REPOSITORY / "target" / "release" / "matnet"
+    binary = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")) / "release" / "matnet"
     if binary.exists():
         yield "binary", [os.fspath(binary)]
 
@@ -39,6 +40,18 @@ def toml(value):
     return repr(value).replace("'", '"') if not isinstance(value, bool) else str(value).lower()
 
 
+def toml_file(config):
+    return "\n".join(
+        f"[{table}]\n" + "\n".join(f"{key} = {toml(value)}" for key, value in rows.items())
+        for table, rows in config.items()
+    )
+
+
+def ragged(arrays):
+    """What a user has: a list of recordings, each of its own length."""
+    return [x[:n] for x, n in zip(arrays["x"], arrays["length"], strict=True)]
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_same_bytes(name, request, tmp_path, monkeypatch):
     arrays = request.getfixturevalue(name)
@@ -49,15 +62,11 @@ def test_same_bytes(name, request, tmp_path, monkeypatch):
         "model": MODELS[name],
         "train": TRAIN,
     }
-    text = "\n".join(
-        f"[{table}]\n" + "\n".join(f"{key} = {toml(value)}" for key, value in rows.items())
-        for table, rows in config.items()
-    )
-    (tmp_path / "config.toml").write_text(text)
+    (tmp_path / "config.toml").write_text(toml_file(config))
     given = dict(arrays)
     if name == "vowels":
-        # What a user has: a list of recordings, each of its own length.
-        given["x"] = [x[:n] for x, n in zip(given["x"], given.pop("length"), strict=True)]
+        given["x"] = ragged(given)
+        del given["length"]
     (tmp_path / f"{name}.npz").rename(tmp_path / "away.npz")
     run = matnet.train(config, data=given, out="python", report=False)
     (tmp_path / "away.npz").rename(tmp_path / f"{name}.npz")
@@ -69,6 +78,39 @@ def test_same_bytes(name, request, tmp_path, monkeypatch):
             ours, theirs = (tmp_path / folder / file for folder in ("python", out))
             assert ours.read_bytes() == theirs.read_bytes(), f"{file} of the {what}"
     assert run.result["epochs"] == 3
+
+
+FIT = {
+    "digits": lambda net, given: net.fit(given["x"], given["y"]),
+    "vowels": lambda net, given: net.fit(ragged(given), given["y"]),
+    "cora": lambda net, given: net.fit(given["features"], given["labels"], given["edges"]),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_estimator_learns_what_the_command_learns(name, request, tmp_path, monkeypatch):
+    arrays = {key: values for key, values in request.getfixturevalue(name).items() if key not in ("train", "test")}
+    if name == "digits":
+        arrays = {key: values[:1000] for key, values in arrays.items()}
+    monkeypatch.chdir(tmp_path)
+    options = {**MODELS[name], **DATA[name], "epochs": 3, "random_state": 7}
+    kind = {"feedforward": matnet.MatrixClassifier, "sequence-classifier": matnet.SequenceClassifier}
+    estimator = kind.get(options.pop("kind"), matnet.GraphClassifier)
+    options.pop("limit", None)
+    net = FIT[name](estimator(**options), arrays)
+    np.savez(f"{name}.npz", **arrays)
+    config = {table: net.config_[table] for table in ("data", "model", "train")}
+    config["data"]["source"] = f"{name}.npz"
+    # The names of the classes are those of the file.
+    (tmp_path / "config.toml").write_text(toml_file(config))
+    for what, command in commands():
+        out = what.replace(" ", "-")
+        done = subprocess.run([*command, "train", "config.toml", "--out", out, "--quiet"], capture_output=True)
+        assert done.returncode == 0, done.stderr.decode()
+        theirs = matnet.load_run(out).weights()
+        assert list(theirs) == list(net.weights_)
+        assert all(values.tobytes() == net.weights_[key].tobytes() for key, values in theirs.items())
+        assert (tmp_path / out / "metrics.csv").read_bytes() == net._files["metrics.csv"]
 
 
 def test_an_estimator_is_a_run_that_the_command_takes(vowels, tmp_path, monkeypatch):

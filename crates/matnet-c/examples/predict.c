@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     /* The lengths of sequences, if they were given. */
     size_t *lengths = NULL;
     if (argc > 4) {
-        lengths = malloc(shape[0] * sizeof(size_t));
+        lengths = calloc(shape[0], sizeof(size_t));
         for (size_t at = 0; at < shape[0] && at + 4 < (size_t)argc; at++) {
             lengths[at] = (size_t)strtoul(argv[at + 4], NULL, 10);
         }

@@ -1,6 +1,6 @@
 //! Options that several commands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use clap::Args;
@@ -8,7 +8,20 @@ use matnet_data::catalog::Cache;
 use matnet_train::Part;
 use matnet_train::config::FoldCount;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
+
+/// Fails unless the file of an option has one of these endings: a slip must not replace data or a config by something else. `or` says
+/// what else the option takes.
+pub fn require_ending(option: &str, path: &Path, endings: &[&str], or: &str) -> Outcome {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    match endings.iter().any(|known| ending.eq_ignore_ascii_case(known)) {
+        true => Ok(()),
+        false => {
+            let (path, endings) = (path.display(), endings.join(" or ."));
+            Err(Failure::Usage(format!("{option} {path}: a name that ends in .{endings} expected{or}")))
+        }
+    }
+}
 
 /// Device and threads.
 #[derive(Debug, Args)]

@@ -80,6 +80,7 @@ pub fn star() -> GraphData {
         features: matnet_data::Array::new([5, 1], vec![1.0, 0.0, 0.0, 0.0, 0.0]).unwrap(),
         labels: vec![Some(0), Some(1), Some(1), None, Some(1)],
         class_names: vec!["hub".into(), "leaf".into()],
+        weights: Vec::new(),
         edges: vec![(0, 1), (1, 0), (0, 2), (0, 3), (3, 3)],
         node_names: Vec::new(),
         relations: vec![1, 1, 0, 0, 0],

@@ -77,7 +77,7 @@ impl ProgressReporter {
                 bar.set_position(done);
                 bar.set_prefix(format!("epoch {}/{}", epoch + 1, self.epochs));
                 bar.set_message(format!(
-                    "{}, {score}, learning rate {learning_rate:.1e}{}",
+                    "{}, train {score}, learning rate {learning_rate:.1e}{}",
                     self.left(done),
                     self.last
                 ));
@@ -85,7 +85,7 @@ impl ProgressReporter {
             None if self.reported.elapsed() > BETWEEN_LINES => {
                 let (epoch, epochs, steps) = (epoch + 1, self.epochs, self.steps);
                 say!(
-                    "epoch {epoch}/{epochs}, step {step}/{steps}: {score}, learning rate {learning_rate:.1e}, {}",
+                    "epoch {epoch}/{epochs}, step {step}/{steps}: train {score}, learning rate {learning_rate:.1e}, {}",
                     self.left(done)
                 );
                 self.reported = Instant::now();
@@ -106,7 +106,7 @@ impl ProgressReporter {
                 let star = if best { " *" } else { "" };
                 let train = score(train.loss, train.error);
                 let left = self.left((epoch * self.steps) as u64);
-                say!("epoch {epoch}/{}: {train}{others}, {left}{star}", self.epochs);
+                say!("epoch {epoch}/{}: train {train}{others}, {left}{star}", self.epochs);
                 self.reported = Instant::now();
             }
         }

@@ -46,8 +46,8 @@ fn every_command_notices_an_edited_config() {
         &["export", "run", "--onnx", "run.onnx"],
         &["serve", "run", "--listen", "127.0.0.1:0"],
     ] {
-        let (code, _, err) = run(folder.path(), args);
-        assert_eq!(code, 1, "{args:?}: {err}");
+        let (code, out, err) = run(folder.path(), args);
+        assert_eq!((code, out.as_str()), (1, ""), "{args:?}: {err}");
         assert!(err.contains("config.toml") && err.contains("edited"), "{args:?}: {err}");
     }
 }
@@ -104,10 +104,18 @@ fn fresh_leaves_a_run_alone_that_is_being_trained() {
 #[test]
 fn names_of_variants_cannot_leave_the_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let config = format!("{CONFIG}\n[variant.\"../../x\"]\n");
-    std::fs::write(folder.path().join("c.toml"), config).unwrap();
-    let (code, _, err) = run(folder.path(), &["compare", "c.toml", "--fresh"]);
-    assert!(code == 2 && err.contains("is not a name for a folder"), "{code} {err}");
+    let refused = |name: &str, what: &str| {
+        std::fs::write(folder.path().join("c.toml"), format!("{CONFIG}\n[variant.\"{name}\"]\n")).unwrap();
+        let (code, _, err) = run(folder.path(), &["compare", "c.toml", "--fresh"]);
+        assert!(code == 2 && err.contains(what), "{name}: {code} {err}");
+    };
+    for name in ["../../x", "..", ".", "/x", "a/b", "", "a\\\\b", "a\\u001b"] {
+        refused(name, "is not a name for a folder");
+    }
+    // Seeds of one net, and files that a comparison writes.
+    for name in ["seed-1", "fold-0", "report.html", "results.csv", ".lock"] {
+        refused(name, "is what matnet calls something else");
+    }
 }
 
 #[test]
@@ -153,4 +161,8 @@ fn what_cannot_fit_into_memory_is_refused_before_it_is_tried() {
     let (code, _, err) = run(folder.path(), &args);
     assert!(code == 2 && err.contains("GiB") && err.contains("available"), "{code} {err}");
     assert!(!folder.path().join("run").exists());
+    // A batch is never larger than the training split.
+    let args = ["train", "c.toml", "-q", "--out", "run", "--set", "train.batch_size=1000000000000"];
+    let (code, _, err) = run(folder.path(), &args);
+    assert_eq!(code, 0, "{err}");
 }

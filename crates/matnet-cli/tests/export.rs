@@ -57,7 +57,7 @@ fn what_cannot_be_exported_is_refused() {
     let err = refused(&["graph", "--onnx", "kept.onnx"]);
     assert_eq!(
         err,
-        "error: graph: this chebyshev cannot be exported to ONNX: lambda_max = \"estimated\" iterates on each graph, and only a net with \"two\" can be exported\n"
+        "error: graph: this chebyshev cannot be exported to ONNX: lambda_max = \"estimated\" iterates on each graph from random numbers that ONNX cannot draw again, and only a net with \"two\" can be exported\n"
     );
     let (code, _, err) = run(folder.path(), &["export", "nothing", "--onnx", "kept.onnx"]);
     assert!(code == 1 && err.contains("nothing: there is no run here"), "{code}: {err}");

@@ -11,10 +11,21 @@ fn variants() -> String {
     format!("{SMALL}[variant.matrix]\n[variant.vector]\nmodel.form = 'vector'\nmodel.hidden = [3]\n")
 }
 
-/// Runs a command in which one file operation fails; its exit code and what it said.
-fn failing(folder: &Path, args: &[&str], operation: usize, kind: &str) -> (i32, String) {
-    let output = matnet(folder, args).env("MATNET_FAIL_AT", format!("{operation}:{kind}")).output().unwrap();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
+/// Runs a command with a fault; its exit code and what it said, or `None` if it ended before the fault.
+fn with_fault(folder: &Path, args: &[&str], variable: &str, fault: String) -> Option<(i32, String)> {
+    let logs = tempfile::tempdir().unwrap();
+    let log = logs.path().join("fault");
+    let mut command = matnet(folder, args);
+    let output = command.env(variable, fault).env("MATNET_FAULT_LOG", &log).output().unwrap();
+    let (code, said) =
+        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert!(log.exists() || code == 0, "{args:?}: {said}");
+    log.exists().then_some((code, said))
+}
+
+/// Runs a command in which one file operation fails.
+fn failing(folder: &Path, args: &[&str], operation: usize, kind: &str) -> Option<(i32, String)> {
+    with_fault(folder, args, "MATNET_FAIL_AT", format!("{operation}:{kind}"))
 }
 
 /// Fails each operation of a command in turn, until it gets through; `check` looks at what is left each time.
@@ -28,22 +39,16 @@ fn fail_each(folder: &Path, args: &[&str], check: impl Fn(usize)) -> usize {
 
 /// Fails each large allocation of a command in turn.
 fn starve_each(folder: &Path, args: &[&str], check: impl Fn(usize)) -> usize {
-    let fail = |allocation: usize| {
-        let mut command = matnet(folder, args);
-        let output = command.env("MATNET_FAIL_ALLOCATION_AT", allocation.to_string()).output().unwrap();
-        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
-    };
+    let fail =
+        |allocation: usize| with_fault(folder, args, "MATNET_FAIL_ALLOCATION_AT", allocation.to_string());
     let allocations = each(fail, "not enough memory", check);
     println!("{args:?}: each of {allocations} allocations failed in turn");
     allocations
 }
 
-fn each(fail: impl Fn(usize) -> (i32, String), wanted: &str, check: impl Fn(usize)) -> usize {
+fn each(fail: impl Fn(usize) -> Option<(i32, String)>, wanted: &str, check: impl Fn(usize)) -> usize {
     for operation in 1.. {
-        let (code, said) = fail(operation);
-        if code == 0 {
-            return operation - 1;
-        }
+        let Some((code, said)) = fail(operation) else { return operation - 1 };
         assert_eq!(code, 1, "operation {operation}: {said}");
         assert!(!said.contains("panicked"), "operation {operation}: {said}");
         let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("error: ")).collect();
@@ -65,16 +70,24 @@ fn a_training_survives_every_failing_file_operation() {
     assert!(operations >= 20, "{operations} operations");
     same(&folder.path().join("whole/matrix"), &folder.path().join("hurt/matrix"));
     // A fresh folder for each, and then the command once more.
-    for operation in 1..=operations {
+    'all: for operation in 1.. {
         for kind in ["space", "permission", "short"] {
             let _ = std::fs::remove_dir_all(folder.path().join("hurt"));
-            let (code, said) = failing(folder.path(), &train("hurt"), operation, kind);
+            let Some((code, said)) = failing(folder.path(), &train("hurt"), operation, kind) else {
+                println!(
+                    "train, from an empty folder: each of {} file operations, three ways",
+                    operation - 1
+                );
+                break 'all;
+            };
             // A short write is no failure: the rest is written by the next one.
             assert_eq!(code, i32::from(kind != "short"), "operation {operation} {kind}: {said}");
             if kind != "short" {
                 let (code, _, said) = run(folder.path(), &train("hurt"));
                 assert_eq!(code, 0, "after operation {operation} {kind}: {said}");
             }
+            let report = folder.path().join("hurt/matrix/report.html");
+            assert!(report.exists(), "after operation {operation} {kind}");
             same(&folder.path().join("whole/matrix"), &folder.path().join("hurt/matrix"));
         }
     }
@@ -111,7 +124,8 @@ fn predictions_are_whole_or_were_never_there() {
     let whole = std::fs::read_to_string(folder.path().join("y.csv")).unwrap();
     assert!(whole.starts_with("file,class,"));
     for operation in 1..=operations {
-        assert_eq!(failing(folder.path(), &args, operation, "short").0, 0, "operation {operation}");
+        let (code, said) = failing(folder.path(), &args, operation, "short").unwrap();
+        assert_eq!(code, 0, "operation {operation}: {said}");
         assert_eq!(std::fs::read_to_string(folder.path().join("y.csv")).unwrap(), whole);
     }
 }
@@ -146,6 +160,39 @@ fn other_outputs_are_whole_or_as_they_were() {
         let of = |out: &str| std::fs::read_to_string(folder.path().join(out).join(file)).unwrap();
         assert_eq!(of("hurt"), of("whole"), "{file}");
     }
+}
+
+/// A packed graph, and what takes its place.
+#[test]
+fn a_packed_graph_is_whole_or_as_it_was() {
+    use matnet_data::format::npy::{write_f32, write_i64};
+
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("g")).unwrap();
+    let file = |name: &str| std::fs::File::create(folder.path().join("g").join(name)).unwrap();
+    let edges: Vec<i64> = (0..30).flat_map(|at| [at, (at * 7 + 1) % 30]).collect();
+    write_i64(&mut file("edges.npy"), &[30, 2], &edges).unwrap();
+    let features = |by: f32| write_f32(&mut file("features.npy"), &[30, 2], &vec![by; 60]).unwrap();
+    features(1.0);
+    let pack = |out: &'static str| ["data", "pack", "g", "-q", "--force", "--out", out];
+    assert_eq!(run(folder.path(), &pack("first")).0, 0);
+    let operations = fail_each(folder.path(), &pack("hurt"), |operation| {
+        assert!(!folder.path().join("hurt").exists(), "operation {operation}");
+    });
+    assert!(operations >= 20, "{operations} operations");
+    let of = |out: &str| bytes(&folder.path().join(out));
+    assert!(of("hurt") == of("first"));
+    // In place of another one, which stays until the new one is whole.
+    features(2.0);
+    assert_eq!(run(folder.path(), &pack("second")).0, 0);
+    fail_each(folder.path(), &pack("hurt"), |operation| {
+        assert!(of("hurt") == of("first"), "operation {operation}");
+    });
+    assert!(of("hurt") == of("second"));
+    let mut left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().flatten().map(|e| e.file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["first", "g", "hurt", "second"]);
 }
 
 #[test]

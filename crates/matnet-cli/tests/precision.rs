@@ -4,36 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{SMALL, folder_with, ok, run, same};
-
-/// A recurrent net on sequences of different lengths.
-const VOWELS: &str = "
-[data]
-source = 'vowels'
-limit = 60
-[model]
-kind = 'sequence-classifier'
-hidden = [4, 3]
-[train]
-epochs = 2
-batch_size = 20
-";
-
-/// An encoder and a decoder.
-const FRAMES: &str = "
-[data]
-source = 'moving-digits'
-sequences = 24
-context_length = 4
-split = { valid = 4, test = 4 }
-[model]
-kind = 'seq2seq'
-hidden = [4, 4]
-cell = 'gru'
-[train]
-epochs = 2
-batch_size = 8
-";
+use common::{FRAMES, SMALL, VOWELS, folder_with, ok, run, same};
 
 /// The losses in `metrics.csv`.
 fn losses(run: &Path) -> Vec<f64> {

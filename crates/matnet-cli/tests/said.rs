@@ -63,32 +63,42 @@ fn arrays_that_nothing_uses_are_named() {
     assert!(code != 0 || said.contains("data: the split that comes with the data is not used by"), "{said}");
 }
 
+/// A graph of thirty nodes, and an array beside it.
+fn graph(path: &Path, more: Option<&str>) {
+    let mut npz = NpzWriter::new(std::fs::File::create(path).unwrap());
+    let features: Vec<f32> = (0..60).map(|at| ((at * 31) % 17) as f32).collect();
+    npz.add("features", |mut out| write_f32(&mut out, &[30, 2], &features)).unwrap();
+    let edges: Vec<i64> = (0..30).flat_map(|at| [at, (at * 7 + 1) % 30]).collect();
+    npz.add("edges", |mut out| write_i64(&mut out, &[30, 2], &edges)).unwrap();
+    let labels: Vec<i64> = (0..30).map(|at| at % 2).collect();
+    npz.add("labels", |mut out| write_i64(&mut out, &[30], &labels)).unwrap();
+    if let Some(more) = more {
+        npz.add(more, |mut out| write_i64(&mut out, &[30], &labels)).unwrap();
+    }
+    npz.finish().unwrap();
+}
+
 #[test]
 fn arrays_of_a_graph_that_nothing_uses_are_named() {
     let folder = TempDir::new().unwrap();
     let graph = |name: &str, more: &str| {
-        let mut npz = NpzWriter::new(std::fs::File::create(folder.path().join(name)).unwrap());
-        let features: Vec<f32> = (0..60).map(|at| ((at * 31) % 17) as f32).collect();
-        npz.add("features", |mut out| write_f32(&mut out, &[30, 2], &features)).unwrap();
-        let edges: Vec<i64> = (0..30).flat_map(|at| [at, (at * 7 + 1) % 30]).collect();
-        npz.add("edges", |mut out| write_i64(&mut out, &[30, 2], &edges)).unwrap();
-        let labels: Vec<i64> = (0..30).map(|at| at % 2).collect();
-        npz.add("labels", |mut out| write_i64(&mut out, &[30], &labels)).unwrap();
-        npz.add(more, |mut out| write_i64(&mut out, &[30], &labels)).unwrap();
-        npz.finish().unwrap();
+        graph(&folder.path().join(name), Some(more));
+        let (packing, _, packed) = run(folder.path(), &["data", "pack", name, "--out", "packed", "--force"]);
         let config =
             format!("[data]\nsource = '{name}'\n[model]\nkind = 'gcn'\nhidden = [3]\n[train]\nepochs = 1\n");
         std::fs::write(folder.path().join("c.toml"), config).unwrap();
         let (code, _, said) = run(folder.path(), &["train", "c.toml", "--fresh", "--out", "run"]);
-        (code, said)
+        [(code, said), (packing, packed)]
     };
-    let (code, said) = graph("weights.npz", "edge_weight");
-    assert!(
-        code == 1 && said.contains("edge_weight would be ignored; the arrays of a graph are features"),
-        "{said}"
-    );
-    let (code, said) = graph("colours.npz", "colours");
-    assert!(code == 0 && said.contains("data: the array colours is not used\n"), "{said}");
+    for (code, said) in graph("weights.npz", "edge_weight") {
+        assert!(
+            code == 1 && said.contains("edge_weight would be ignored; the arrays of a graph are features"),
+            "{said}"
+        );
+    }
+    for (code, said) in graph("colours.npz", "colours") {
+        assert!(code == 0 && said.contains("data: the array colours is not used\n"), "{said}");
+    }
 }
 
 #[test]
@@ -125,6 +135,7 @@ fn names_do_nothing_to_a_terminal() {
     let config = format!("[data]\nsource = \"x\\u001b[31m.npz\"\n{CONFIG}");
     std::fs::write(folder.path().join("c\u{1b}[31m.toml"), config).unwrap();
     let place = "runs/\u{1b}[31mx";
+    graph(&folder.path().join("g.npz"), None);
     for args in [
         &["data", "show", "x\u{1b}[31m.npz"][..],
         &["train", "c\u{1b}[31m.toml", "--out", place],
@@ -139,6 +150,8 @@ fn names_do_nothing_to_a_terminal() {
         &["\u{1b}[31m"],
         &["eval", place, "--no\u{1b}[31m"],
         &["data", "show", "\u{1b}[31m"],
+        &["data", "pack", "g.npz", "--out", "\u{1b}[31mg"],
+        &["data", "show", "\u{1b}[31mg"],
     ] {
         let (_, out, err) = run(folder.path(), args);
         for said in [&out, &err] {
@@ -166,4 +179,74 @@ fn devices_are_refused() {
     }
     let (code, _, said) = run(folder.path(), &["train", "/dev/zero"]);
     assert!(code == 1 && said.contains("/dev/zero: has more than 64 MiB; a config expected"), "{said}");
+}
+
+/// Samples whose validation and test split are so large that a net overflows on them.
+fn overflowing(path: &Path, large: f32) {
+    let mut npz = NpzWriter::new(std::fs::File::create(path).unwrap());
+    let x: Vec<f32> =
+        (0..240).map(|at| if at < 144 { (at * 31 % 17) as f32 / 17.0 } else { large }).collect();
+    npz.add("x", |mut out| write_f32(&mut out, &[40, 3, 2], &x)).unwrap();
+    let y: Vec<i64> = (0..40).map(|at| at % 2).collect();
+    npz.add("y", |mut out| write_i64(&mut out, &[40], &y)).unwrap();
+    for (split, samples) in [("train", 0..24), ("valid", 24..32), ("test", 32..40)] {
+        let samples: Vec<i64> = samples.collect();
+        npz.add(split, |mut out| write_i64(&mut out, &[samples.len()], &samples)).unwrap();
+    }
+    npz.finish().unwrap();
+}
+
+#[test]
+fn outputs_that_overflow_are_told_and_leave_a_run_that_can_be_read() {
+    let folder = TempDir::new().unwrap();
+    overflowing(&folder.path().join("x.npz"), 3e38);
+    let deep = "depth = 3\n";
+    std::fs::write(
+        folder.path().join("c.toml"),
+        format!("[data]\nsource = 'x.npz'\n{}", CONFIG.replace("[train]", &format!("{deep}[train]"))),
+    )
+    .unwrap();
+    let (code, out, said) =
+        run(folder.path(), &["train", "c.toml", "--out", "run", "--set", "train.epochs=3"]);
+    // What is no number predicts nothing.
+    assert!(code == 0 && out.contains("test error 100.00 % (loss NaN)"), "{out}{said}");
+    let (code, out, said) = run(folder.path(), &["eval", "run"]);
+    assert!(code == 0 && out.contains("the net's outputs for sample 32 are not finite\n"), "{out}{said}");
+    assert!(!out.contains("confusion"), "{out}");
+    // The loss of occluded entries is a metric of its own.
+    let auto = "[data]\nsource = 'x.npz'\nocclusion = [1, 1]\n[model]\nkind = 'autoencoder'\nhidden = [3, 3]\ndepth = 2\n";
+    std::fs::write(folder.path().join("a.toml"), format!("{auto}[train]\nepochs = 2\n")).unwrap();
+    let (code, _, said) = run(folder.path(), &["train", "a.toml", "-q", "--out", "auto"]);
+    assert_eq!(code, 0, "{said}");
+    for args in
+        [&["eval", "auto"][..], &["report", "auto"], &["inspect", "auto"], &["compare", "auto", "auto"]]
+    {
+        let (code, out, said) = run(folder.path(), args);
+        assert!(code == 0 && !out.contains("difference"), "{args:?}: {out}{said}");
+    }
+}
+
+#[test]
+fn outputs_do_not_take_the_place_of_something_else() {
+    let folder = TempDir::new().unwrap();
+    samples(&folder.path().join("x.npz"), &[("y", |at| at as i64 % 3)]);
+    let (code, said) = trained(folder.path(), "x.npz", "");
+    assert_eq!(code, 0, "{said}");
+    let inputs = vec![0.5; 12];
+    write_f32(&mut std::fs::File::create(folder.path().join("in.npy")).unwrap(), &[2, 3, 2], &inputs)
+        .unwrap();
+    let files = || ["x.npz", "in.npy", "c.toml"].map(|name| std::fs::read(folder.path().join(name)).unwrap());
+    let before = files();
+    for (args, wanted) in [
+        (&["predict", "run", "--input", "in.npy", "--output", "./in.npy"][..], "is the input"),
+        (&["predict", "run", "--input", "in.npy", "--output", "c.toml"], "ends in .npy or .csv"),
+        (&["export", "run", "--onnx", "x.npz"], "--onnx x.npz: a name that ends in .onnx expected\n"),
+        (&["report", "run", "--out", "c.toml"], "--out c.toml: a name that ends in .html or .htm expected\n"),
+        (&["compare", "run", "run", "--out", "c.toml"], "--out c.toml: a name that ends in .html"),
+        (&["data", "show", "x.npz", "--png", "x.npz"], "--png x.npz: a name that ends in .png expected\n"),
+    ] {
+        let (code, _, said) = run(folder.path(), args);
+        assert!(code == 2 && said.contains(wanted), "{args:?}: {said}");
+        assert!(files() == before, "{args:?}");
+    }
 }

@@ -88,9 +88,9 @@ fn a_token_comes_from_a_file_or_the_environment() {
 fn wrong_usage_is_told() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("empty.txt"), "\n").unwrap();
-    let (a, b) = (reference("feedforward-plain-matrix"), reference("memory-network-plain"));
-    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
-    let cases: [(&[&str], i32, &str); 9] = [
+    let a = reference("feedforward-plain-matrix");
+    let a = a.to_str().unwrap();
+    let cases: [(&[&str], i32, &str); 8] = [
         (&[], 2, "error: the following required arguments were not provided"),
         (&["none"], 1, "error: model none: none: there is no run here (no config.toml)\n"),
         (
@@ -99,7 +99,6 @@ fn wrong_usage_is_told() {
             "error: a b=none: `a b` cannot be the name of a model; NAME=PATH with a name of letters,",
         ),
         (&[a, a], 2, "error: "),
-        (&[b], 1, "error: model memory-network-plain: "),
         (&[a, "--listen", "here"], 2, "error: invalid value 'here' for '--listen <ADDRESS>'"),
         (
             &[a, "--max-bodies", "8"],

@@ -234,15 +234,17 @@ fn the_result_line_names_the_split_of_its_score() {
         (["data.split.valid=60", "data.split.test=0"], "valid"),
         (["data.split.valid=0", "data.split.test=0"], "train"),
     ] {
-        let args = ["train", "digits.toml", "-q", "--out", split, "--set", "train.epochs=1"];
+        let args = ["train", "digits.toml", "--out", split, "--set", "train.epochs=1"];
         let (code, out, err) =
             run(folder.path(), &[&args[..], &["--set", sizes[0], "--set", sizes[1]]].concat());
         assert_eq!(code, 0, "{err}");
+        let valid = if split == "train" { "" } else { "valid loss " };
+        assert!(err.contains("\nepoch 1/1: train loss ") && err.contains(valid), "{err}");
         assert!(out.starts_with(&format!("{split}: {split} error ")), "{out}");
         assert!(out.ends_with(" after epoch 1, the best of 1\n"), "{out}");
     }
     let (code, out, err) = run(folder.path(), &["eval", "valid"]);
-    let wanted = "error: --split test: this split of the run's data is empty\n";
+    let wanted = "error: --split test: this split of the run's data is empty; train or valid expected\n";
     assert_eq!((code, out.as_str(), err.as_str()), (2, "", wanted));
 }
 

@@ -2,8 +2,9 @@
 //!
 //! `MATNET_FAIL_AT=7` fails the seventh operation of [`files`](crate::files) with "no space left", `MATNET_FAIL_AT=7:permission` with
 //! "permission denied"; `MATNET_FAIL_AT=7:short` does not fail it, but if it is a write, it takes only half of the bytes, as an
-//! operating system may. `MATNET_FAIL_ALLOCATION_AT=7` fails the seventh allocation of [`memory`](crate::memory). Tests try every
-//! number in turn; see `matnet-cli/tests/faults.rs`.
+//! operating system may. `MATNET_FAIL_ALLOCATION_AT=7` fails the seventh allocation of [`memory`](crate::memory). The file that
+//! `MATNET_FAULT_LOG` names is created when it happens. Tests try every number in turn, until nothing happens any more; see
+//! `matnet-cli/tests/faults.rs`.
 
 use std::io;
 use std::sync::OnceLock;
@@ -53,7 +54,13 @@ impl Counter {
     fn count(&self) -> Option<Fault> {
         let fault = self.fault.get_or_init(|| parse(&std::env::var(self.variable).ok()?));
         let (number, fault) = (*fault)?;
-        (self.done.fetch_add(1, Ordering::Relaxed) + 1 == number).then_some(fault)
+        if self.done.fetch_add(1, Ordering::Relaxed) + 1 != number {
+            return None;
+        }
+        if let Some(log) = std::env::var_os("MATNET_FAULT_LOG") {
+            let _ = std::fs::write(log, "");
+        }
+        Some(fault)
     }
 }
 

@@ -158,6 +158,16 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
+/// Opens a file for reading.
+pub fn open(path: &Path) -> Result<File> {
+    faults::file().and_then(|()| File::open(path)).map_err(|error| Error::io(path, error))
+}
+
+/// Creates a file, or empties it, for writing in place; [`write`](fn@write) is for files that others may see.
+pub fn create(path: &Path) -> Result<File> {
+    faults::file().and_then(|()| File::create(path)).map_err(|error| Error::io(path, error))
+}
+
 /// Reads a whole file.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     faults::file().and_then(|()| fs::read(path)).map_err(|error| Error::io(path, error))
@@ -169,7 +179,7 @@ const MOST_TEXT: u64 = 64 << 20;
 /// Reads a whole text, such as a config, which may come from a pipe; what has no end is an error.
 pub fn read_text(path: &Path) -> Result<String> {
     let failed = |error| Error::io(path, error);
-    let file = faults::file().and_then(|()| File::open(path)).map_err(failed)?;
+    let file = open(path)?;
     let mut text = String::new();
     file.take(MOST_TEXT + 1).read_to_string(&mut text).map_err(failed)?;
     match text.len() as u64 > MOST_TEXT {
@@ -210,6 +220,31 @@ pub fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
+}
+
+/// Fills a buffer from a place in a file, without moving the place of other reads.
+#[cfg(unix)]
+pub(crate) fn read_exact_at(file: &File, into: &mut [u8], from: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, into, from)
+}
+
+#[cfg(windows)]
+pub(crate) fn read_exact_at(file: &File, mut into: &mut [u8], mut from: u64) -> io::Result<()> {
+    while !into.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, into, from)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                into = &mut into[read..];
+                from += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(any(unix, windows)))]
+pub(crate) fn read_exact_at(_file: &File, _into: &mut [u8], _from: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

@@ -39,12 +39,14 @@ pub mod local;
 pub mod memory;
 pub mod pack;
 pub mod split;
+mod stored;
 pub mod transform;
 
 pub use matnet_random as random;
 
 pub use dataset::{
-    Array, ByteArray, Contents, Dataset, GraphData, QaTask, Question, Samples, SplitIndices, StoredArray,
-    Story, StoryData, TableData, Target, tokenize,
+    Array, ByteArray, Contents, Dataset, GraphData, QaTask, Question, Samples, SplitIndices, Story,
+    StoryData, TableData, Target, tokenize,
 };
 pub use error::{Error, Result, describe};
+pub use stored::StoredArray;

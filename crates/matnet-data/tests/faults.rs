@@ -44,19 +44,21 @@ fn child() {
     }
 }
 
-/// Fetches in a process of its own, with a fault; the error, if there was one.
-fn fetch(url: &str, folder: &Path, check: &str, fault: Option<String>) -> Option<String> {
+/// Fetches in a process of its own, with a fault; the error, if there was one, and whether the fault was reached.
+fn fetch(url: &str, folder: &Path, check: &str, fault: Option<String>) -> (Option<String>, bool) {
+    let logs = tempfile::tempdir().unwrap();
+    let log = logs.path().join("fault");
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--nocapture"]);
     command.env("TEST_URL", url).env("TEST_FOLDER", folder).env("TEST_CHECK", check);
     if let Some(fault) = fault {
-        command.env("MATNET_FAIL_AT", fault);
+        command.env("MATNET_FAIL_AT", fault).env("MATNET_FAULT_LOG", &log);
     }
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    let (_, error) = text.split_once("<error>")?;
-    Some(error.split_once("</error>")?.0.to_owned())
+    let error = text.split_once("<error>").and_then(|(_, error)| error.split_once("</error>"));
+    (error.map(|(error, _)| error.to_owned()), log.exists())
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -74,7 +76,8 @@ fn fail_each(check: &str, prepare: impl Fn(&Path, &str), left: &[&str]) -> usize
         std::fs::write(folder.path().join("other.bin"), "whole").unwrap();
         prepare(folder.path(), &server.url);
         let kind = if operation % 2 == 0 { "permission" } else { "space" };
-        let error = fetch(&server.url, folder.path(), check, Some(format!("{operation}:{kind}")));
+        let (error, reached) = fetch(&server.url, folder.path(), check, Some(format!("{operation}:{kind}")));
+        assert_eq!(error.is_some(), reached, "operation {operation}: {error:?}");
         let file = folder.path().join("file.bin");
         if let Some(error) = &error {
             assert!(error.contains("(injected)"), "{operation}: {error}");
@@ -84,11 +87,12 @@ fn fail_each(check: &str, prepare: impl Fn(&Path, &str), left: &[&str]) -> usize
         if let Ok(bytes) = std::fs::read(&file) {
             assert!(bytes == content() || bytes == DAMAGED, "operation {operation}: a wrong file");
         }
-        assert_eq!(fetch(&server.url, folder.path(), check, None), None, "after operation {operation}");
+        let again = fetch(&server.url, folder.path(), check, None).0;
+        assert_eq!(again, None, "after operation {operation}");
         assert!(std::fs::read(&file).unwrap() == content(), "after operation {operation}");
         assert_eq!(names(folder.path()), left, "after operation {operation}");
         assert_eq!(std::fs::read(folder.path().join("other.bin")).unwrap(), b"whole");
-        if error.is_none() {
+        if !reached {
             println!("{check}: each of {} file operations failed in turn", operation - 1);
             return operation - 1;
         }

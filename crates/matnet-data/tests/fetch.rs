@@ -256,6 +256,18 @@ fn an_interrupted_fetch_keeps_its_part_and_goes_on() {
     assert!(server.requests()[1].contains(&format!("range: bytes={have}-")));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_part_that_is_a_link_is_refused_and_its_target_stays_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("precious"), "mine").unwrap();
+    std::os::unix::fs::symlink("precious", folder.path().join("file.bin.part")).unwrap();
+    let server = Server::start(vec![honest(&content(), "a")]);
+    let error = get(&wanted(&[&server.url]), folder.path()).unwrap_err().to_string();
+    assert!(error.contains("file.bin.part: is a symbolic link"), "{error}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("precious")).unwrap(), "mine");
+}
+
 #[test]
 fn two_fetches_of_one_file_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();

@@ -24,7 +24,8 @@ pub use adam::AdamStep;
 pub use chain::{Chain, ChainGradients, Link, LinkGradients};
 pub use graph::{
     Attention, AttentionGradients, AttentionMap, AttentionMapGradients, Csr, CsrError, Highway,
-    HighwayGradients, SlotMap, SlotMapGradients, sparse_product,
+    HighwayGradients, SlotMap, SlotMapGradients, SparseHighway, SparseHighwayGradients, SparseHighwayKept,
+    Weighted, sparse_product,
 };
 pub use map::{Map, MapGradients, Term, TermGradients};
 pub use memory::{MemoryGradients, MemorySize, MemoryStep};

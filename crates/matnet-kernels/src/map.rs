@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::pair::{Lay, MapSize, Pair};
-use crate::parallel::{at_least, parts, sum_parts, with_scratch};
+use crate::parallel::{at_least, in_pool, parts, sum_parts, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 use crate::{Activation, lanes};
@@ -67,6 +67,13 @@ struct Plan<'a, E: Element> {
     y_block: usize,
 }
 
+impl<E: Element> Plan<'_, E> {
+    /// Whether threads share products.
+    fn is_shared(&self) -> bool {
+        self.pairs.iter().any(Pair::is_shared)
+    }
+}
+
 impl<'a, E: Element> Map<'a, E> {
     fn plan(&self, level: Level, forward: bool) -> Plan<'a, E> {
         let first = &self.terms[0];
@@ -126,11 +133,14 @@ impl<'a, E: Element> Map<'a, E> {
         let mut output = vec![E::ZERO; batch * y_size];
         let mut kept = Buffer::take(if keep { batch.div_ceil(per_block) * middles } else { 0 });
         let blocks = output.par_chunks_mut(per_block * y_size).enumerate().with_min_len(at_least());
-        if keep {
-            blocks.zip(kept.par_chunks_mut(middles)).for_each(|((block, y), middles)| one(block, y, middles));
-        } else {
-            blocks.for_each(|(block, y)| with_scratch([middles], |[middles]| one(block, y, middles)));
-        }
+        in_pool(plan.is_shared(), || {
+            if keep {
+                let blocks = blocks.zip(kept.par_chunks_mut(middles));
+                blocks.for_each(|((block, y), middles)| one(block, y, middles));
+            } else {
+                blocks.for_each(|(block, y)| with_scratch([middles], |[middles]| one(block, y, middles)));
+            }
+        });
         (output, kept)
     }
 
@@ -209,7 +219,7 @@ impl<'a, E: Element> Map<'a, E> {
             });
             sums
         });
-        let sums = sum_parts(sums.collect());
+        let sums = in_pool(plan.is_shared(), || sum_parts(sums.collect()));
         let mut rest = &sums[..];
         let mut terms = Vec::new();
         for ((pair, d_input), need) in plan.pairs.iter().zip(d_inputs).zip(need_inputs) {

@@ -23,6 +23,11 @@ pub(crate) fn at_least() -> usize {
     if rayon::current_num_threads() == 1 { usize::MAX } else { 1 }
 }
 
+/// Does some work on a thread of the pool, from where others are called quickly, or there where it is.
+pub(crate) fn in_pool<R: Send>(wanted: bool, work: impl FnOnce() -> R + Send) -> R {
+    if wanted { rayon::scope(|_| work()) } else { work() }
+}
+
 /// Adds up partial sums in their order.
 pub(crate) fn sum_parts<E: Element>(parts: Vec<Vec<E>>) -> Vec<E> {
     let mut parts = parts.into_iter();

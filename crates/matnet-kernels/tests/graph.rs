@@ -1,7 +1,8 @@
 //! Graph kernels: against sums written out, every level against `f64`, any number of threads against one.
 
 use matnet_kernels::{
-    Activation, Attention, AttentionMap, Csr, CsrError, Element, Highway, Level, SlotMap, sparse_product,
+    Activation, Attention, AttentionMap, Csr, CsrError, Element, Highway, Level, MatrixView, SlotMap,
+    SparseHighway, Weighted, product, sparse_product,
 };
 
 /// A small generator, so that the tests need no crate for it.
@@ -363,6 +364,129 @@ fn highways_agree_on_every_level() {
     }
 }
 
+/// Output and all gradients of a highway with its maps.
+fn sparse_highway<E: Element>(highway: &SparseHighway<E>, level: Level, gradient: &[E]) -> Vec<Vec<E>> {
+    let (output, kept) = highway.forward(level, true);
+    assert!(output == highway.forward(level, false).0, "keeping changes nothing");
+    let gradients = highway.backward(level, &kept, gradient);
+    let mut all = vec![output, gradients.input, gradients.own_map, gradients.neighbor_map, gradients.bias];
+    all.extend(gradients.state);
+    all
+}
+
+/// The same from a sparse product, two dense ones and a highway, in `f64`.
+fn highway_of_products(of: &SparseHighway<f64>, gradient: &[f64]) -> Vec<Vec<f64>> {
+    let (level, width, count) = (Level::PORTABLE, of.width, of.relations.len());
+    let [(first, _), _] = of.relations[0];
+    let (nodes, others) = (first.rows(), first.cols());
+    let side_by_side = |map: &[f64]| -> Vec<f64> {
+        let (gate, candidate) = map.split_at(map.len() / 2);
+        gate.chunks(width).zip(candidate.chunks(width)).flat_map(|(a, b)| [a, b].concat()).collect()
+    };
+    let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+    let maps = [side_by_side(of.own_map), side_by_side(of.neighbor_map)];
+    let map = |rows: &[f64], map: &[f64]| {
+        let map = MatrixView::new(map, width, 2 * width);
+        product(level, MatrixView::new(rows, rows.len() / width, width), map)
+    };
+    let first_rows = &of.input[..nodes * width];
+    let own = map(first_rows, &maps[0]);
+    let mut aggregated = vec![0.0; own.len()];
+    let aggregates: Vec<Vec<f64>> = of
+        .relations
+        .iter()
+        .map(|[(graph, weights), _]| sparse_product(level, graph, *weights, of.input, width))
+        .collect();
+    for (rows, weights) in aggregates.iter().zip(maps[1].chunks(2 * width * width)) {
+        add(&mut aggregated, &map(rows, weights));
+    }
+    let state = of.state.unwrap_or(first_rows);
+    let (bias, activation) = (of.bias, of.activation);
+    let mixed = Highway { width, own: &own, aggregated: &aggregated, bias, state, activation };
+    let gradients = mixed.backward(level, gradient);
+    let through = MatrixView::new(&gradients.sum, nodes, 2 * width);
+    let back =
+        |weights: &[f64]| product(level, through, MatrixView::new(weights, width, 2 * width).transposed());
+    let of_weights = |rows: &[f64]| product(level, MatrixView::new(rows, nodes, width).transposed(), through);
+    let mut input = vec![0.0; others * width];
+    add(&mut input, &back(&maps[0]));
+    for ([_, (transposed, weights)], map) in of.relations.iter().zip(maps[1].chunks(2 * width * width)) {
+        add(&mut input, &sparse_product(level, transposed, *weights, &back(map), width));
+    }
+    let apart = |joined: &[Vec<f64>]| -> Vec<f64> {
+        let half = |which: usize| joined.iter().flat_map(move |map| map.chunks(width).skip(which).step_by(2));
+        half(0).chain(half(1)).flatten().copied().collect()
+    };
+    let neighbor: Vec<_> = aggregates.iter().map(|rows| of_weights(rows)).collect();
+    assert_eq!(neighbor.len(), count);
+    let maps = [apart(&[of_weights(first_rows)]), apart(&neighbor)];
+    let [own_map, neighbor_map] = maps;
+    let output = mixed.forward(level);
+    if of.state.is_none() {
+        add(&mut input, &gradients.state);
+        return vec![output, input, own_map, neighbor_map, gradients.bias];
+    }
+    vec![output, input, own_map, neighbor_map, gradients.bias, gradients.state]
+}
+
+#[test]
+fn highways_with_their_maps_are_made_of_products_on_every_level() {
+    let mut numbers = Numbers(11);
+    for case in 0..40 {
+        let nodes = numbers.below([30, 900][case % 2]);
+        let (width, others) = (1 + numbers.below(40), nodes + numbers.below(20));
+        let graphs: Vec<_> = (0..1 + case % 3)
+            .map(|_| {
+                let graph = numbers.matrix(nodes, others.max(1), 4);
+                let weights = single(&numbers.list(graph.entries()));
+                let (transposed, places) = graph.transpose();
+                let turned: Vec<f32> = places.iter().map(|&place| weights[place as usize]).collect();
+                (graph, weights, transposed, turned)
+            })
+            .collect();
+        let others = others.max(1);
+        let relations: Vec<_> = graphs
+            .iter()
+            .map(|(graph, weights, transposed, turned)| match case % 4 {
+                0 => [(graph, None), (transposed, None)],
+                _ => [(graph, Some(&weights[..])), (transposed, Some(&turned[..]))],
+            })
+            .collect();
+        let square = 2 * width * width;
+        let lengths =
+            [others * width, nodes * width, square, square * graphs.len(), 2 * width, nodes * width];
+        let lists = lengths.map(|length| numbers.list(length));
+        let activation = [Activation::Identity, Activation::Tanh, Activation::Sigmoid][case % 3];
+        fn view<'a, E>(
+            relations: &'a [[Weighted<'a>; 2]],
+            width: usize,
+            [input, state, own_map, neighbor_map, bias, _]: &'a [Vec<E>; 6],
+            with_state: bool,
+            activation: Activation,
+        ) -> SparseHighway<'a, E> {
+            let state = with_state.then_some(&state[..]);
+            SparseHighway { relations, width, input, state, own_map, neighbor_map, bias, activation }
+        }
+        let double = view(&relations, width, &lists, case % 5 < 2, activation);
+        let want = highway_of_products(&double, &lists[5]);
+        for (got, want) in sparse_highway(&double, Level::PORTABLE, &lists[5]).iter().zip(&want) {
+            let apart = got.iter().zip(want).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+            assert!(got.len() == want.len() && apart < 1e-9, "case {case}: {apart} apart");
+        }
+        let lists = lists.each_ref().map(|list| single(list));
+        let single = view(&relations, width, &lists, case % 5 < 2, activation);
+        let mut same = SameForward::default();
+        for level in Level::available() {
+            for (at, (got, want)) in sparse_highway(&single, level, &lists[5]).iter().zip(&want).enumerate() {
+                if at == 0 {
+                    same.check(level, got);
+                }
+                close(&format!("{level:?} nodes {nodes} width {width} tensor {at}"), got, want);
+            }
+        }
+    }
+}
+
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let mut numbers = Numbers(6);
@@ -410,6 +534,17 @@ fn results_do_not_depend_on_the_number_of_threads() {
         state: &keys,
         map: &query[..100 * width * width],
     };
+    let relations = [[(&graph, None), (&transposed, None)]];
+    let with_maps = SparseHighway {
+        relations: &relations,
+        width,
+        input: &keys,
+        state: None,
+        own_map: &query[..2 * width * width],
+        neighbor_map: &own[..2 * width * width],
+        bias: &bias[..2 * width],
+        activation: Activation::Relu,
+    };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
@@ -418,6 +553,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             all.extend(highway(&gates, Level::best(), &gradient[..nodes * width]));
             all.extend(attend_mapped(&mapped, Level::best(), &gradient[..nodes * width]));
             all.extend(map_slots(&slots, Level::best(), &gradient[..nodes * width]));
+            all.extend(sparse_highway(&with_maps, Level::best(), &gradient[..nodes * width]));
             all
         })
     };

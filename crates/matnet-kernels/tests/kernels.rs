@@ -1,6 +1,8 @@
 //! Every level against the same kernels in `f64`, and any number of threads against one.
 
-use matnet_kernels::{Activation, Cell, Chain, InLanes, Level, Link, Map, MapSize, Reads, Recurrent, Term};
+use matnet_kernels::{
+    Activation, Cell, Chain, InLanes, Kept, Level, Link, Map, MapSize, Reads, Recurrent, Term,
+};
 
 /// A small generator, so that the tests need no crate for it.
 struct Numbers(u64);
@@ -134,12 +136,14 @@ fn maps_agree_on_every_level() {
 fn chain_all(chain: &Chain<f32>, level: Level, gradient: &[f32]) -> Vec<Vec<f32>> {
     let (output, kept) = chain.forward(level, true);
     assert_eq!(output, chain.forward(level, false).0, "keeping changes nothing");
-    let gradients = chain.backward(level, &kept, gradient, true);
-    let mut all = vec![output, gradients.input.expect("asked for")];
-    for link in gradients.links {
-        all.extend([link.row_map, link.col_map, link.bias]);
-    }
-    all
+    let backward = |kept: &[f32]| {
+        let gradients = chain.backward(level, kept, gradient, true);
+        let weights = gradients.links.into_iter().flat_map(|link| [link.row_map, link.col_map, link.bias]);
+        [gradients.input.expect("asked for")].into_iter().chain(weights).collect::<Vec<_>>()
+    };
+    let gradients = backward(&kept);
+    assert!(gradients == backward(&[]), "what was not kept is computed again");
+    [vec![output], gradients].concat()
 }
 
 /// The same, map by map.
@@ -259,9 +263,14 @@ impl<E: matnet_kernels::Element> Tensors<E> {
         let view = self.view();
         let (output, kept) = view.forward(level, true);
         assert_eq!(output, view.forward(level, false).0, "keeping changes nothing");
-        let g = view.backward(level, &kept, &self.list[8], true);
-        let weights = [g.input_row_map, g.input_col_map, g.state_row_map, g.state_col_map, g.bias];
-        [vec![output, g.input.expect("asked for"), g.hidden, g.cell_state], weights.to_vec()].concat()
+        let backward = |kept: &Kept<E>| {
+            let g = view.backward(level, kept, &self.list[8], true);
+            let weights = [g.input_row_map, g.input_col_map, g.state_row_map, g.state_col_map, g.bias];
+            [vec![g.input.expect("asked for"), g.hidden, g.cell_state], weights.to_vec()].concat()
+        };
+        let gradients = backward(&kept);
+        assert!(gradients == backward(&view.forward(level, false).1), "what was not kept is computed again");
+        [vec![output], gradients].concat()
     }
 }
 
@@ -369,4 +378,26 @@ fn gates_shared_among_threads_give_the_same_bits() {
         shared += usize::from(cell.gates() > 1 && rows * cols * (rows + cols) >= 1 << 18);
     }
     assert!(shared > 2, "the states are too small to be shared");
+}
+
+#[test]
+fn products_shared_among_threads_give_the_same_bits() {
+    let mut numbers = Numbers(6);
+    let mut shared = 0;
+    for batch in [1, 2, 3] {
+        with_chain(&mut numbers, 4, batch, 250, |chain, gradient| {
+            let with = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+                let level = Level::best();
+                pool.install(|| (chain_all(chain, level, gradient), maps_all(chain, level, gradient)))
+            };
+            let one = with(1);
+            assert!(one.0 == one.1, "the bits of the maps");
+            for threads in [2, 5] {
+                assert!(with(threads) == one, "{threads} threads give other bits than one");
+            }
+            shared += chain.links.iter().filter(|link| link.size.products() >= 1 << 22).count();
+        });
+    }
+    assert!(shared > 2, "the products are too small to be shared");
 }

@@ -1,6 +1,7 @@
 //! A graph that grows node by node.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use burn::tensor::Tensor;
 
@@ -245,6 +246,12 @@ impl Graph {
         self.op("Slice", &[x, start, end, &axis], vec![])
     }
 
+    /// Some of the entries of an axis.
+    pub fn part(&mut self, x: &Value, axis: i64, places: Range<usize>) -> Value {
+        let [start, end] = [places.start, places.end].map(|at| self.ints(&[at as i64]));
+        self.slice(x, axis, &start, &end)
+    }
+
     /// The entries at these places of an axis; a scalar place removes the axis.
     pub fn gather(&mut self, x: &Value, axis: i64, places: &Value) -> Value {
         self.op("Gather", &[x, places], vec![Attribute::int("axis", axis)])
@@ -290,6 +297,12 @@ impl Graph {
     pub fn range(&mut self, end: &Value) -> Value {
         let (zero, one) = (self.int(0), self.int(1));
         self.op("Range", &[&zero, end, &one], vec![])
+    }
+
+    /// Whether each of `time` steps counts: `[batch, time]`.
+    pub fn mask(&mut self, lengths: &Value, time: &Value) -> Value {
+        let (steps, lengths) = (self.range(time), self.unsqueeze(lengths, &[1]));
+        self.op("Less", &[&steps, &lengths], vec![])
     }
 
     /// The softmax along the last axis.

@@ -29,11 +29,12 @@ use std::any::Any;
 use std::path::Path;
 
 use burn::tensor::Device;
-use matnet::net::{ChebyshevNet, ColumnNet, Gcn};
+use matnet::net::{ChebyshevNet, ColumnNet, EndToEnd, Gcn, MemoryNetwork, TuringMachine};
 use matnet_train::Run;
 use matnet_train::model::NetParts;
 use matnet_train::tasks::graph::{GraphMetadata, NormalizeFeatures};
 use matnet_train::tasks::samples::{SampleDataConfig, SampleMetadata};
+use matnet_train::tasks::stories::StoryMetadata;
 use prost::Message;
 
 use crate::graph::{Graph, Value};
@@ -73,23 +74,20 @@ pub fn encode(run: &Run, weights_file: &str, options: &Options) -> Result<Vec<u8
     let parts = predictor.parts();
     let model = match sample_model(&parts, options)? {
         None if options.lengths.is_some() => {
-            let what = format!("lengths: a {} does not take sequences", parts.kind);
+            let what = format!("lengths: a {} takes none; leave them out", parts.kind);
             return Err(Error::Refused(what));
         }
-        None => graph_model(&parts)?,
+        None => graph_model(&parts)?.or_else(|| algorithm_model(&parts)).or_else(|| story_model(&parts)),
         model => model,
     };
     let Some(model) = model else {
-        return Err(Error::Refused(format!(
-            "a {} cannot be exported to ONNX; nets on matrices, sequences and graphs can",
-            parts.kind
-        )));
+        return Err(Error::Refused(format!("a {} cannot be exported to ONNX", parts.kind)));
     };
     let entries = [
         ("matnet.kind", Some(parts.kind.to_owned())),
         ("matnet.epoch", Some(predictor.epoch().to_string())),
-        ("matnet.weights_sha256", run.sha256(weights_file)),
-        ("matnet.data_sha256", run.data_checksum().ok()),
+        ("matnet.weights_sha256", run.sha256(weights_file)?),
+        ("matnet.data_sha256", Some(run.data_checksum()?)),
     ];
     let entries =
         entries.into_iter().filter_map(|(key, value)| Some(Entry { key: key.to_owned(), value: value? }));
@@ -117,7 +115,7 @@ fn sample_model(parts: &NetParts, options: &Options) -> Result<Option<Model>, Er
         return Ok(None);
     };
     let lengths = options.lengths.unwrap_or(metadata.lengths_differ);
-    if lengths && !net.sequences() {
+    if lengths && !net.sequences() && !metadata.preprocess.join {
         let what =
             format!("lengths: a {} takes single matrices; only nets on sequences have lengths", parts.kind);
         return Err(Error::Refused(what));
@@ -168,6 +166,43 @@ fn graph_model(parts: &NetParts) -> Result<Option<Model>, Error> {
     output::add_classes(&mut graph, &scores, net.num_classes(), &[named("nodes")], None);
     let entries = [names("classes", &metadata.classes), names("relations", &metadata.relations)];
     Ok(Some(model(graph, parts.kind, entries.into_iter().flatten().collect())))
+}
+
+/// The file of a net that learnt an algorithm; `None` for other nets.
+fn algorithm_model(parts: &NetParts) -> Option<Model> {
+    let net = parts.net.downcast_ref::<TuringMachine>()?;
+    let mut graph = Graph::default();
+    let shape = |[rows, cols]: [usize; 2]| [named("batch"), named("time"), fixed(rows), fixed(cols)];
+    let doc = "the numbers of every step, as they stand in your files";
+    let input = graph.input("input", Type::Float, Some(&shape(net.input)), doc);
+    let logits = net::add_turing_machine(&mut graph, net, &input);
+    let zero = graph.float(0.0);
+    let bits = graph.op("Greater", &[&logits, &zero], vec![]);
+    let bits = graph.cast(&bits, Type::Float);
+    graph.output(&logits, "logits", Type::Float, &shape(net.output), "a logit per bit, at every step");
+    graph.output(&bits, "values", Type::Float, &shape(net.output), "the bits, 0 or 1");
+    let target = Entry { key: "matnet.target".to_owned(), value: "bits".to_owned() };
+    Some(model(graph, parts.kind, vec![target]))
+}
+
+/// The file of a net on stories; `None` for other nets.
+fn story_model(parts: &NetParts) -> Option<Model> {
+    let metadata = parts.metadata.downcast_ref::<StoryMetadata>()?;
+    let mut graph = Graph::default();
+    let doc = "the words of every sentence, numbers from 1 in the order of matnet.classes; 0 after the end of a sentence and of a story";
+    let shape = [named("batch"), named("sentences"), named("words")];
+    let stories = graph.input("stories", Type::Int64, Some(&shape), doc);
+    let shape = [named("batch"), named("question_words")];
+    let questions = graph.input("questions", Type::Int64, Some(&shape), "the words of every question");
+    let end_to_end = parts.net.downcast_ref::<EndToEnd>().zip(parts.net_config.downcast_ref());
+    let memory_network = parts.net.downcast_ref::<MemoryNetwork>().zip(parts.net_config.downcast_ref());
+    let scores = match (end_to_end, memory_network) {
+        (Some((net, config)), _) => net::add_end_to_end(&mut graph, net, config, &stories, &questions),
+        (_, Some((net, config))) => net::add_memory_network(&mut graph, net, config, &stories, &questions),
+        _ => return None,
+    };
+    output::add_classes(&mut graph, &scores, metadata.words.len(), &[named("batch")], None);
+    Some(model(graph, parts.kind, names("classes", &metadata.words).into_iter().collect()))
 }
 
 /// The net of a run, if it is one on graphs.

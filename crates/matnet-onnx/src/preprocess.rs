@@ -62,11 +62,13 @@ fn raw_shape(net: &dyn SampleNet, source: &Source) -> Vec<Side> {
             false => vec![batch, fixed(rows), named("samples")],
         };
     }
+    // A mask of missing values is appended here, and fills the lower half.
+    let half = |side: usize| if preprocess.missing_mask { side / 2 } else { side };
     if preprocess.windows.is_some() {
-        // As the net takes them: [time, columns, 1] or [time, columns].
-        return vec![batch, named("rows"), fixed(if net.sequences() { rows } else { cols })];
+        // The net takes [time, columns, 1] or [time, columns].
+        return vec![batch, named("rows"), fixed(half(if net.sequences() { rows } else { cols }))];
     }
-    let rows = if preprocess.missing_mask { rows / 2 } else { rows };
+    let rows = half(rows);
     match net.sequences() {
         true => vec![batch, named("time"), fixed(rows), fixed(cols)],
         false => vec![batch, fixed(rows), fixed(cols)],
@@ -76,10 +78,7 @@ fn raw_shape(net: &dyn SampleNet, source: &Source) -> Vec<Side> {
 /// Adds the inputs of the file and all transforms.
 pub fn add(graph: &mut Graph, net: &dyn SampleNet, source: &Source) -> Result<Prepared, Error> {
     let preprocess = source.preprocess;
-    if preprocess.windows.is_some() && preprocess.fill.is_some() {
-        return Err(Error::Refused("missing values of a forecast cannot be filled in ONNX".to_owned()));
-    }
-    let shape = raw_shape(net, source);
+    let mut shape = raw_shape(net, source);
     let axes = shape.len();
     let input = graph.input("input", Type::Float, Some(&shape), "the numbers as they stand in your files");
     let lengths = source.lengths.then(|| {
@@ -92,10 +91,10 @@ pub fn add(graph: &mut Graph, net: &dyn SampleNet, source: &Source) -> Result<Pr
         if let Some(windows) = &preprocess.windows {
             let (start, end) = (graph.ints(&[-(windows.window as i64)]), graph.ints(&[i64::MAX]));
             x = graph.slice(&x, 1, &start, &end);
-            if net.sequences() {
-                x = graph.unsqueeze(&x, &[-1]);
-                axes = 4;
-            }
+            // Windows are sequences of columns, whatever the net takes.
+            x = graph.unsqueeze(&x, &[-1]);
+            shape.push(fixed(1));
+            axes = 4;
         }
         let missing = preprocess.missing_mask.then(|| {
             let missing = graph.op("IsNaN", &[&x], vec![]);
@@ -120,15 +119,14 @@ pub fn add(graph: &mut Graph, net: &dyn SampleNet, source: &Source) -> Result<Pr
             x = add_permutation(graph, permutation, &x, axes);
         }
         if let Some(scaler) = &preprocess.scaler {
-            let columns = preprocess.windows.is_some() && !net.sequences();
-            let (shift, scale) = scaler_constants(graph, scaler, "scaler", columns);
+            let (shift, scale) = scaler_constants(graph, scaler, "scaler", false);
             let centred = graph.sub(&x, &shift);
             x = graph.div(&centred, &scale);
         }
-        if let Some(missing) = &missing {
-            x = graph.concat(&[&x, missing], -2);
+        if preprocess.join {
+            x = add_join(graph, &x, lengths.take(), net.input());
         }
-        let levels = preprocess.normalize_window.map(|how| {
+        let mut levels = preprocess.normalize_window.map(|how| {
             let levels = add_levels(graph, how, &x);
             x = graph.sub(&x, &levels.shift);
             if let Some(scale) = &levels.scale {
@@ -136,6 +134,16 @@ pub fn add(graph: &mut Graph, net: &dyn SampleNet, source: &Source) -> Result<Pr
             }
             levels
         });
+        if let Some(missing) = &missing {
+            x = graph.concat(&[&x, missing], -2);
+        }
+        if preprocess.windows.is_some() && !net.sequences() {
+            x = graph.squeeze(&x, &[-1]);
+            levels = levels.map(|levels| Levels {
+                shift: graph.squeeze(&levels.shift, &[-1]),
+                scale: levels.scale.map(|scale| graph.squeeze(&scale, &[-1])),
+            });
+        }
         if let Some(crop) = source.data.augment.as_ref().and_then(|augment| augment.crop) {
             (x, lengths) = add_crop(graph, crop, &x, lengths);
         }
@@ -145,16 +153,10 @@ pub fn add(graph: &mut Graph, net: &dyn SampleNet, source: &Source) -> Result<Pr
         }
         let mask = lengths.map(|lengths| {
             let time = graph.side(&x, 1);
-            add_mask(graph, &lengths, &time)
+            graph.mask(&lengths, &time)
         });
         Ok(Prepared { input: x, mask, levels })
     })
-}
-
-/// Whether each of `time` steps counts: `[batch, time]`.
-pub fn add_mask(graph: &mut Graph, lengths: &Value, time: &Value) -> Value {
-    let (steps, lengths) = (graph.range(time), graph.unsqueeze(lengths, &[1]));
-    graph.op("Less", &[&steps, &lengths], vec![])
 }
 
 /// Missing values. In sequences each entry of a matrix is a channel, in single matrices each row.
@@ -175,7 +177,9 @@ fn add_fill(graph: &mut Graph, fill: &Fill, x: &Value, shape: &[Side], axes: usi
     };
     let sides = match sides {
         [Some(rows), Some(cols)] if rows * cols == means.len() => [rows, cols],
-        _ => return Err(Error::Refused("missing values of a forecast cannot be filled in ONNX".to_owned())),
+        _ => {
+            return Err(Error::Refused("missing values of these inputs cannot be filled in ONNX".to_owned()));
+        }
     };
     let means = graph.floats("means", &sides, means);
     if method == FillMethod::Mean {
@@ -207,6 +211,21 @@ fn add_fill(graph: &mut Graph, fill: &Fill, x: &Value, shape: &[Side], axes: usi
         Attribute::ints("scan_output_axes", vec![time]),
     ];
     Ok(graph.ops("Scan", &[&start, x], attributes, 2).remove(1))
+}
+
+/// The steps of spectrograms beside each other: `[batch, rows, steps · cols]`. What follows the end of a shorter one is 0.
+fn add_join(graph: &mut Graph, x: &Value, lengths: Option<Value>, [rows, cols]: [usize; 2]) -> Value {
+    let x = match lengths {
+        None => x.clone(),
+        Some(lengths) => {
+            let time = graph.side(x, 1);
+            let mask = graph.mask(&lengths, &time);
+            let (mask, zero) = (graph.unsqueeze(&mask, &[2, 3]), graph.float(0.0));
+            graph.choose(&mask, x, &zero)
+        }
+    };
+    let turned = graph.transpose(&x, &[0, 2, 1, 3]);
+    graph.reshape(&turned, &[-1, rows as i64, cols as i64])
 }
 
 fn add_permutation(graph: &mut Graph, permutation: &Permutation, x: &Value, axes: usize) -> Value {

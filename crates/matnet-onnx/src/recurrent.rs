@@ -25,8 +25,17 @@ pub enum Steps {
 /// The state of a cell.
 #[derive(Clone)]
 pub struct State {
-    hidden: Value,
-    cell_state: Option<Value>,
+    /// H
+    pub hidden: Value,
+    /// C, where the cell has one.
+    pub cell_state: Option<Value>,
+}
+
+impl State {
+    /// Its tensors, H first.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        std::iter::once(&self.hidden).chain(&self.cell_state)
+    }
 }
 
 /// The states of the highest layer, and the last state of every cell.
@@ -189,13 +198,31 @@ impl From<&VecCell> for Parts {
     }
 }
 
+impl From<&RecurrentCell> for Parts {
+    fn from(cell: &RecurrentCell) -> Self {
+        match cell {
+            RecurrentCell::Matrix(cell) => cell.into(),
+            RecurrentCell::Vector(cell) => cell.into(),
+        }
+    }
+}
+
+/// The state of a cell before the first step; `like` has a row for every sample.
+pub fn add_zeros(graph: &mut Graph, cell: &RecurrentCell, like: &Value) -> State {
+    Parts::from(cell).zeros(graph, like)
+}
+
+/// One step of a cell, from an input `[batch, rows, cols]`, where a loop around it has more to do.
+pub fn add_step(graph: &mut Graph, cell: &RecurrentCell, input: &Value, before: &State) -> State {
+    let parts = Parts::from(cell);
+    let mapped = parts.mapped(graph, input, 1);
+    parts.step(graph, &mapped, before)
+}
+
 /// One cell over all steps: the states that were asked for, and the last one.
 fn add_cell(graph: &mut Graph, cell: &RecurrentCell, steps: &Steps, scan: Scan) -> (Value, State) {
-    let parts: Parts = match cell {
-        RecurrentCell::Matrix(cell) => cell.into(),
-        RecurrentCell::Vector(cell) => cell.into(),
-    };
-    let mapped = parts.mapped(graph, steps);
+    let parts = Parts::from(cell);
+    let mapped = parts.mapped_steps(graph, steps);
     let start = scan.start.cloned().unwrap_or_else(|| parts.zeros(graph, &mapped));
     let has_cell_state = parts.cell.has_cell_state();
     let body = graph.body(|body| {
@@ -220,8 +247,7 @@ fn add_cell(graph: &mut Graph, cell: &RecurrentCell, steps: &Steps, scan: Scan) 
         let outputs = [Some(after.hidden), after.cell_state, kept];
         outputs.into_iter().flatten().map(|value| (value, Type::Float)).collect()
     });
-    let mut inputs = vec![&start.hidden];
-    inputs.extend(&start.cell_state);
+    let mut inputs: Vec<&Value> = start.values().collect();
     inputs.push(&mapped);
     inputs.extend(scan.mask);
     let scanned = 1 + usize::from(scan.mask.is_some());
@@ -245,18 +271,22 @@ fn add_cell(graph: &mut Graph, cell: &RecurrentCell, steps: &Steps, scan: Scan) 
 }
 
 impl Parts {
-    /// What the input gives each gate, bias included: `[batch, time, gates, rows, cols]`.
-    fn mapped(&self, graph: &mut Graph, steps: &Steps) -> Value {
-        let gates = 0..self.cell.gates();
-        let mapped = match steps {
-            Steps::Sequence(input) => self.input.add(graph, "input", input, gates, 2),
+    /// What the input gives each gate, bias included, for all steps: `[batch, time, gates, rows, cols]`.
+    fn mapped_steps(&self, graph: &mut Graph, steps: &Steps) -> Value {
+        match steps {
+            Steps::Sequence(input) => self.mapped(graph, input, 2),
             Steps::Constant(input, steps) => {
-                let mapped = self.input.add(graph, "input", input, gates, 1);
+                let mapped = self.mapped(graph, input, 1);
                 let mapped = graph.unsqueeze(&mapped, &[1]);
                 let shape = graph.ints(&[1, *steps as i64, 1, 1, 1]);
                 graph.expand(&mapped, &shape)
             }
-        };
+        }
+    }
+
+    /// The same for inputs `[…, rows, cols]` with so many axes before rows and columns.
+    fn mapped(&self, graph: &mut Graph, input: &Value, axes: usize) -> Value {
+        let mapped = self.input.add(graph, "input", input, 0..self.cell.gates(), axes);
         let bias = graph.parameter("bias", self.bias.clone());
         graph.add(&mapped, &bias)
     }

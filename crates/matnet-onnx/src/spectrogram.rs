@@ -10,7 +10,6 @@ use matnet_data::transform::stft::{Stft, StftMean, StftValue};
 
 use crate::Error;
 use crate::graph::{Graph, Value};
-use crate::preprocess::add_mask;
 use crate::proto::Type;
 
 /// A signal cut into frames.
@@ -40,7 +39,7 @@ impl Cut {
         };
         let samples = graph.side(&x, 2);
         let counts = lengths.as_ref().map(|lengths| {
-            let mask = add_mask(graph, lengths, &samples);
+            let mask = graph.mask(lengths, &samples);
             graph.unsqueeze(&mask, &[1])
         });
         let mut signal = x;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::args::Size;
 use crate::claim::Claim;
-use crate::figure::FigureSpec;
+use crate::figure_spec::FigureSpec;
 use crate::metric::Metric;
 
 /// An experiment in one of its sizes.

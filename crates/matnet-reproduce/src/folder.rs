@@ -7,7 +7,12 @@ use matnet_cli::failure::{Failure, Outcome};
 
 use crate::args::Size;
 use crate::files::EXPERIMENTS;
-use crate::index;
+
+/// The title of the page about all experiments.
+pub const ALL_TITLE: &str = "The paper's experiments";
+
+/// The folder of the figures, relative to the report.
+pub const FIGURES: &str = "figures";
 
 /// The first line of results.md, which identifies the folder of an experiment.
 pub fn heading(title: &str) -> String {
@@ -28,7 +33,7 @@ pub fn check(folder: &Path, title: &str, has_runs: bool) -> Outcome {
         Ok(found) if !found.is_dir() => return Err(failed(folder, "is a file; a folder expected")),
         Ok(_) => {}
     }
-    let figures = folder.join("figures");
+    let figures = folder.join(FIGURES);
     if figures.exists() && !figures.is_dir() {
         return Err(failed(&figures, "is a file; figures go into a folder of this name"));
     }
@@ -39,7 +44,7 @@ pub fn check(folder: &Path, title: &str, has_runs: bool) -> Outcome {
     if first == heading(title) {
         return Ok(());
     }
-    if first == heading(index::TITLE) || titles().any(|other| first == heading(&other)) {
+    if first == heading(ALL_TITLE) || titles().any(|other| first == heading(&other)) {
         let other = first.trim_start_matches("# ");
         return Err(failed(folder, &format!("holds the results of `{other}`; --out names another folder")));
     }

@@ -8,20 +8,17 @@ use matnet_train::report::write_page;
 use matnet_train::write_file;
 
 use crate::figure::Drawn;
-use crate::folder;
+use crate::folder::{self, ALL_TITLE, FIGURES};
 use crate::reproduction::Reproduction;
 use crate::section::Section;
-
-/// The title of the page.
-pub const TITLE: &str = "The paper's experiments";
 
 /// Writes report.html and results.md with the tables and verdicts of all experiments and the first figure of each; returns
 /// the path of the page.
 pub fn write(folder: &Path, all: &[Reproduction], sections: &[Vec<Section>]) -> Result<PathBuf, Failure> {
     let summary =
         "All tables and claims, and one figure of each experiment; its report has the other figures.";
-    let mut page = Page::new(TITLE).with_summary(summary);
-    let mut markdown = format!("{}\n\n{summary}\n\n", folder::heading(TITLE));
+    let mut page = Page::new(ALL_TITLE).with_summary(summary);
+    let mut markdown = format!("{}\n\n{summary}\n\n", folder::heading(ALL_TITLE));
     for (reproduction, sections) in all.iter().zip(sections) {
         let experiment = &reproduction.experiment;
         let target = relative(folder, &reproduction.folder.join("report.html"));
@@ -35,7 +32,7 @@ pub fn write(folder: &Path, all: &[Reproduction], sections: &[Vec<Section>]) -> 
         page.link(&target, "Report with all figures");
         if let Some(figures) = sections.iter().find_map(|section| section.figures.first()) {
             Drawn::show(figures, &mut page);
-            let place = format!("{}/", relative(folder, &reproduction.folder.join("figures")));
+            let place = relative(folder, &reproduction.folder.join(FIGURES));
             figures.iter().for_each(|figure| markdown += &figure.markdown(&place));
         }
         for (table, section) in experiment.tables.iter().zip(sections) {

@@ -1,17 +1,20 @@
 //! The experiments of the paper: from the files under `experiments/` to tables, figures and verdicts on its claims.
 //!
 //! - [`ReproduceArgs`]: the command line.
-//! - `files` and `experiment`: the descriptions (`experiment.toml`), and the runs that they describe; `only` selects some.
-//! - `reproduction`: trains the runs, `part` a share of them; `run_state`, `progress` and `time_left` are used by both.
-//! - `results`, `metric`, `claim`, `scored_net` and `verdict`: the numbers, and whether the claims held.
-//! - `section`, `figure`, `report`, `index` and `folder`: what is written.
+//! - `files`, `experiment` and `figure_spec`: the descriptions (`experiment.toml`), and the runs that they describe; `only` selects some.
+//! - `reproduction`: trains the runs, `part` a share of them; `context`, `run_state`, `progress` and `time_left` are used by both.
+//! - `results`, `metric`, `claim`, `scored_net`, `scores` and `verdict`: the numbers, and whether the claims held.
+//! - `section`, `figure`, `earlier_figure`, `report`, `index` and `folder`: what is written.
 
 #![forbid(unsafe_code)]
 
 mod args;
 mod claim;
+mod context;
+mod earlier_figure;
 mod experiment;
 mod figure;
+mod figure_spec;
 mod files;
 mod folder;
 mod index;
@@ -24,6 +27,7 @@ mod reproduction;
 mod results;
 mod run_state;
 mod scored_net;
+mod scores;
 mod section;
 mod time_left;
 mod verdict;
@@ -39,8 +43,9 @@ use matnet_report::text;
 use matnet_train::Planner;
 
 pub use self::args::{ReproduceArgs, Size};
+use self::context::Context;
 use self::files::{EXPERIMENTS, ExperimentFiles};
-use self::reproduction::{Context, Reproduction};
+use self::reproduction::Reproduction;
 use self::time_left::TimeLeft;
 
 /// Trains whatever is not trained yet, then writes tables, figures and verdicts.
@@ -63,7 +68,7 @@ pub fn run(args: &ReproduceArgs) -> Outcome {
     }
     let index_folder = args.index_folder();
     if args.all() {
-        folder::check(&index_folder, index::TITLE, false)?;
+        folder::check(&index_folder, folder::ALL_TITLE, false)?;
     }
     check_only(args, &files)?;
     let (device, cache, begun) = (args.machine.device()?, args.cache.cache()?, Instant::now());

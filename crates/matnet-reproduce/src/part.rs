@@ -10,8 +10,9 @@ use matnet_cli::together::{Attempt, Share};
 use matnet_report::text;
 use matnet_train::{Part, Run};
 
+use crate::context::Context;
 use crate::progress::RunProgress;
-use crate::reproduction::{Context, Reproduction};
+use crate::reproduction::Reproduction;
 use crate::run_state::{RunState, end, other_settings, train};
 
 /// Trains the runs of a part in every experiment, then whatever others have left. Tables and figures are drawn by the

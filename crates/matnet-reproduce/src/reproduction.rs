@@ -4,36 +4,27 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use burn::tensor::Device;
 use matnet_cli::failure::{Failure, Outcome};
 use matnet_cli::{interrupt, say};
-use matnet_data::catalog::Cache;
 use matnet_report::text;
-use matnet_train::{Error, Planner, Run, write_file};
+use matnet_train::{Error, Run, write_file};
 
 use crate::args::ReproduceArgs;
+use crate::context::Context;
+use crate::earlier_figure::EarlierFigure;
 use crate::experiment::Experiment;
 use crate::figure::{self, Cost};
 use crate::files::{CellRun, ExperimentFiles};
 use crate::folder;
 use crate::metric::{Metric, add_largest_error_rise, add_train_seconds};
 use crate::progress::RunProgress;
-use crate::report::{self, EarlierFigure};
+use crate::report;
 use crate::results::Results;
 use crate::run_state::{RunEnd, RunState, clear, end, other_settings, train};
 use crate::section::Section;
-use crate::time_left::TimeLeft;
 
 /// The shortest time between two reports during training.
 const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
-
-/// What training and drawing need.
-pub struct Context<'a> {
-    pub device: &'a Device,
-    pub cache: &'a Cache,
-    pub planner: &'a mut Planner,
-    pub time: &'a mut TimeLeft,
-}
 
 /// An experiment with all its runs.
 pub struct Reproduction<'a> {
@@ -294,7 +285,8 @@ impl<'a> Reproduction<'a> {
     pub fn draw(&mut self, context: &Context) -> Result<Vec<Section>, Failure> {
         let mut sections = self.sections();
         for (number, section) in sections.iter_mut().enumerate() {
-            let (figures, damaged) = figure::draw(self, number, context, Cost::Any)?;
+            let table = &self.experiment.tables[number];
+            let (figures, damaged) = figure::draw(number, table, &self.results, context, Cost::Any)?;
             section.figures = figures;
             damaged.iter().for_each(|what| self.note_damage(what));
         }
@@ -315,7 +307,7 @@ impl<'a> Reproduction<'a> {
         let (mut sections, earlier) = (self.sections(), EarlierFigure::all(&self.folder));
         let tables = self.experiment.tables.iter().enumerate();
         for ((number, table), section) in tables.zip(&mut sections) {
-            section.figures = figure::draw(self, number, context, Cost::Low)?.0;
+            section.figures = figure::draw(number, table, &self.results, context, Cost::Low)?.0;
             let kept = earlier.iter().filter(|earlier| earlier.is_kept(&table.title, &section.figures));
             section.earlier = kept.cloned().collect();
         }

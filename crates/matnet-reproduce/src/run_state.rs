@@ -77,12 +77,14 @@ pub fn other_settings(run: &Run, difference: &str) -> Failure {
 
 /// Removes the files of a run.
 pub fn clear(run: &Run) -> Outcome {
+    // Fails if another process is training it.
+    run.clear()?;
     let path = run.path(DIVERGED);
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(Failure::Failed(format!("{}: {error}", path.display())))
         }
-        _ => Ok(run.clear()?),
+        _ => Ok(()),
     }
 }
 

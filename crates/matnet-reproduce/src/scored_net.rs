@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::claim::{ALL, PUBLISHED};
+use crate::claim::{ALL, Matched, PUBLISHED};
 use crate::metric::{Metric, mean};
 
 /// A net with its number.
@@ -42,6 +42,14 @@ impl ScoredNet {
     pub fn published(number: f64) -> Self {
         let (label, seeds) = (PUBLISHED.to_owned(), BTreeMap::new());
         Self { label, units: None, parameters: None, number, seeds, diverged: 0, published: None }
+    }
+
+    /// How many it has of what nets are matched by.
+    pub fn size(&self, matched: Matched) -> Option<u64> {
+        match matched {
+            Matched::Parameters => self.parameters,
+            Matched::Units => self.units.map(|units| units as u64),
+        }
     }
 
     /// How many seeds were trained.

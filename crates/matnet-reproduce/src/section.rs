@@ -6,10 +6,10 @@ use matnet_report::page::Page;
 use matnet_report::table::{Table, TableCell, TableColumn};
 use matnet_train::stats::Difference;
 
+use crate::earlier_figure::EarlierFigure;
 use crate::experiment::{PublishedRow, RowSpec, TableSpec};
 use crate::figure::Drawn;
 use crate::metric::{Metric, SeedSummary, mean};
-use crate::report::EarlierFigure;
 use crate::results::Results;
 use crate::verdict::count_seeds;
 

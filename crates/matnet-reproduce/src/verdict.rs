@@ -101,7 +101,7 @@ impl Claim {
             return None;
         }
         let ratio = |one: &ScoredNet, two: &ScoredNet| {
-            let (one, two) = (matched.size(one)?, matched.size(two)?);
+            let (one, two) = (one.size(matched)?, two.size(matched)?);
             Some(one.max(two) as f64 / one.min(two).max(1) as f64)
         };
         let nearest = |net: &ScoredNet| {
@@ -115,7 +115,7 @@ impl Claim {
             return Some(format!("no two nets have nearly as many {}", matched.name()));
         };
         let one = |net: &ScoredNet| {
-            let size = text::count(matched.size(net).unwrap_or(0) as usize);
+            let size = text::count(net.size(matched).unwrap_or(0) as usize);
             format!("{} ({size} {}) {}", net.label, matched.name(), net.format(metric))
         };
         let numbers =

@@ -238,6 +238,11 @@ fn a_damaged_run_is_named_and_fresh_trains_it_again() {
         std::fs::write(place.join(file), &bytes[..bytes.len() / 2]).unwrap();
     };
     let remove = |file: &str| std::fs::remove_file(place.join(file)).unwrap();
+    // As if it had been killed between the result and the report.
+    remove("report.html");
+    let (code, out, err) = run(folder.path(), &FEW);
+    assert_eq!((code, out.as_str()), (0, whole.as_str()), "{err}");
+    assert!(place.join("report.html").exists());
     let damages: [(&dyn Fn(), &str, &str); 4] = [
         (&|| cut("result.json"), "result.json: ", "3 of 24 runs are finished; the command without --only"),
         (&|| cut("best.safetensors"), "best.safetensors: damaged", "4 of 24 runs"),

@@ -8,9 +8,9 @@ use matnet_data::Array;
 use matnet_train::task::Predictions;
 use matnet_train::{Error, Predictor};
 
-use crate::http::{Allowed, Refusal};
-use crate::model::Current;
+use crate::current::Current;
 use crate::queue::Job;
+use crate::refusal::{Allowed, Refusal};
 
 /// Predicts for all requests of a batch and answers them.
 ///

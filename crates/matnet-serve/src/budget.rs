@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyper::StatusCode;
 
-use crate::http::{Allowed, Refusal};
+use crate::refusal::{Allowed, Refusal};
 
 /// Bytes that may be held at the same time.
 pub struct Budget {

@@ -9,39 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::budget::{Budget, Held};
+use crate::refusal::{Allowed, Refusal};
 
 /// An answer.
 pub type Answer = Response<Full<Bytes>>;
 
 /// How many times the limit is read from a body that is refused, so that its client sees the answer.
 const DRAINED: usize = 4;
-
-/// Why a request fails: a status and one sentence.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
-    pub status: StatusCode,
-    pub message: String,
-    /// Whether the connection cannot be used further.
-    pub close: bool,
-}
-
-impl Refusal {
-    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), close: false }
-    }
-
-    /// The request is wrong.
-    pub fn bad(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, message)
-    }
-
-    fn closing(self) -> Self {
-        Self { close: true, ..self }
-    }
-}
-
-/// Shorthand for anything that may be refused.
-pub type Allowed<T> = Result<T, Refusal>;
 
 /// An answer with a body of this type.
 pub fn answer(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {

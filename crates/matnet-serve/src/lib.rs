@@ -7,6 +7,7 @@
 mod batch;
 mod budget;
 mod connection;
+mod current;
 mod error;
 mod http;
 mod metrics;
@@ -15,6 +16,7 @@ mod options;
 mod page;
 mod protocol;
 mod queue;
+mod refusal;
 mod reload;
 mod route;
 mod server;

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use hyper::StatusCode;
 
-use crate::model::Model;
-
 /// Upper bounds of the histograms of seconds.
 const SECONDS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 /// Upper bounds of the histogram of batch sizes.
@@ -102,6 +100,15 @@ impl ModelMetrics {
     }
 }
 
+/// A model, as `/metrics` shows it.
+#[derive(Clone, Copy)]
+pub struct ModelRow<'a> {
+    pub name: &'a str,
+    /// Requests that wait.
+    pub waiting: usize,
+    pub metrics: &'a ModelMetrics,
+}
+
 /// What is counted for the server.
 #[derive(Default)]
 pub struct Metrics {
@@ -121,7 +128,7 @@ impl Metrics {
     }
 
     /// Everything, as `/metrics` shows it.
-    pub fn text<'a>(&self, models: impl Iterator<Item = &'a Model> + Clone, body_bytes: usize) -> String {
+    pub fn text(&self, models: &[ModelRow], body_bytes: usize) -> String {
         let mut text = String::new();
         let head = |text: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -137,7 +144,7 @@ impl Metrics {
         let _ = writeln!(text, "matnet_connections_refused_total {}", self.refused_connections.get());
         head(&mut text, "matnet_body_bytes", "gauge", "Bodies of requests that are being answered.");
         let _ = writeln!(text, "matnet_body_bytes {body_bytes}");
-        type Count = fn(&Model) -> u64;
+        type Count = fn(&ModelRow) -> u64;
         let counts: [(&str, &str, &str, Count); 6] = [
             ("matnet_requests_total", "counter", "Requests for predictions.", |model| {
                 model.metrics.requests.get()
@@ -148,7 +155,7 @@ impl Metrics {
             ("matnet_samples_total", "counter", "Samples predicted for.", |model| {
                 model.metrics.samples.get()
             }),
-            ("matnet_queue_requests", "gauge", "Requests that wait.", |model| model.waiting() as u64),
+            ("matnet_queue_requests", "gauge", "Requests that wait.", |model| model.waiting as u64),
             ("matnet_reloads_total", "counter", "Times the run was loaded again.", |model| {
                 model.metrics.reloads.get()
             }),
@@ -161,7 +168,7 @@ impl Metrics {
         ];
         for (name, kind, help, count) in counts {
             head(&mut text, name, kind, help);
-            for model in models.clone() {
+            for model in models {
                 let _ = writeln!(text, "{name}{{model=\"{}\"}} {}", model.name, count(model));
             }
         }
@@ -178,12 +185,12 @@ impl Metrics {
         for (name, help, times) in times {
             head(&mut text, name, "histogram", help);
             models
-                .clone()
-                .for_each(|model| times(&model.metrics).0.write(&mut text, name, &model.name, &SECONDS));
+                .iter()
+                .for_each(|model| times(model.metrics).0.write(&mut text, name, model.name, &SECONDS));
         }
         head(&mut text, "matnet_batch_samples", "histogram", "Samples per batch.");
         for model in models {
-            model.metrics.batch_sizes.write(&mut text, "matnet_batch_samples", &model.name, &SIZES);
+            model.metrics.batch_sizes.write(&mut text, "matnet_batch_samples", model.name, &SIZES);
         }
         if let Some((cpu, memory)) = process() {
             head(&mut text, "process_cpu_seconds_total", "counter", "Processor time of the server.");

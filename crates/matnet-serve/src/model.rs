@@ -8,15 +8,15 @@ use std::time::{Instant, SystemTime};
 
 use hyper::StatusCode;
 use matnet_data::Array;
-use matnet_train::task::Interface;
 use matnet_train::{Error, Predictor, Run};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use crate::http::{Allowed, Refusal};
-use crate::metrics::ModelMetrics;
+use crate::current::Current;
+use crate::metrics::{ModelMetrics, ModelRow};
 use crate::queue::{Answered, BatchRule, Job, Queue, Work};
+use crate::refusal::{Allowed, Refusal};
 use crate::{ModelSpec, Options, ServeError, batch, protocol};
 
 /// Digits of a version.
@@ -39,31 +39,13 @@ pub struct Model {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Stamp(Vec<Option<(SystemTime, u64)>>);
 
-/// What is known about the net that answers now.
-pub struct Current {
-    pub interface: Interface,
-    /// The first digits of the checksum of the weights.
-    pub version: String,
-    pub epoch: usize,
-    /// What `/v2/models/NAME` answers.
-    pub metadata: Value,
-}
-
 impl Model {
     /// Loads a run and starts the thread that computes its predictions.
     pub fn start(spec: &ModelSpec, options: &Options) -> Result<Arc<Self>, ServeError> {
         let rule = BatchRule { max_samples: options.max_batch.max(1), max_delay: options.max_delay };
         let failed = |error| ServeError::Model { name: spec.name.clone(), error };
-        let nothing = Interface {
-            kind: "",
-            input: Vec::new(),
-            sequences: false,
-            missing: false,
-            output_kind: matnet_train::task::OutputKind::Values,
-            output: Vec::new(),
-            names: Vec::new(),
-        };
-        let none = Current { interface: nothing, version: String::new(), epoch: 0, metadata: Value::Null };
+        let none =
+            Current { kind: "", interface: None, version: String::new(), epoch: 0, metadata: Value::Null };
         let model = Arc::new(Self {
             name: spec.name.clone(),
             run: Run::at(&spec.run),
@@ -127,15 +109,10 @@ impl Model {
     fn read(&self) -> Result<(Box<dyn Predictor>, Current), Error> {
         let weights = &self.options.weights;
         let net = self.run.load(weights, &self.options.device)?;
-        let interface = net.interface().ok_or_else(|| {
-            Error::Mismatch(format!(
-                "{}: nets on matrices and sequences can be served, not those on graphs, stories or algorithms; `matnet predict` takes them",
-                self.run.folder().display()
-            ))
-        })?;
+        let (kind, interface) = (net.parts().kind, net.interface());
         let (version, epoch) = (checksum(&self.run.path(weights))?, net.epoch());
-        let metadata = protocol::metadata(&self.name, &version, epoch, &interface);
-        Ok((net, Current { interface, version, epoch, metadata }))
+        let metadata = protocol::metadata(&self.name, &version, kind, epoch, interface.as_ref());
+        Ok((net, Current { kind, interface, version, epoch, metadata }))
     }
 
     /// Does the work of the queue until another thread owns it, or it is closed and empty.
@@ -195,9 +172,9 @@ impl Model {
         }
     }
 
-    /// Requests that wait.
-    pub fn waiting(&self) -> usize {
-        self.queue.len()
+    /// What `/metrics` shows of it.
+    pub fn metrics_row(&self) -> ModelRow<'_> {
+        ModelRow { name: &self.name, waiting: self.queue.len(), metrics: &self.metrics }
     }
 
     /// Takes no more requests; those that wait are answered.

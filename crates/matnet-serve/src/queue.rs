@@ -10,8 +10,8 @@ use matnet_train::Predictor;
 use matnet_train::task::Predictions;
 use tokio::sync::oneshot;
 
-use crate::http::{Allowed, Refusal};
-use crate::model::Current;
+use crate::current::Current;
+use crate::refusal::{Allowed, Refusal};
 
 /// Predictions, and the net that they are of.
 pub type Answered = Allowed<(Predictions, Arc<Current>)>;

@@ -10,10 +10,11 @@ use hyper::{Method, Request, StatusCode};
 use serde_json::json;
 
 use crate::budget::Budget;
-use crate::http::{Allowed, Answer, BodyLimits, Refusal, RequestBody, answer, json, read_body};
+use crate::http::{Answer, BodyLimits, RequestBody, answer, json, read_body};
 use crate::metrics::Metrics;
 use crate::model::Model;
 use crate::protocol::{InferRequest, JSON_LENGTH, encode};
+use crate::refusal::{Allowed, Refusal};
 use crate::{Options, page};
 
 /// Knows all models, and who answers what.
@@ -67,8 +68,8 @@ impl Router {
             ["v2"] => get(&head.method).map(|()| json(&server_metadata())),
             ["metrics"] => {
                 get(&head.method)?;
-                let text =
-                    self.metrics.text(self.models.iter().map(|model| &**model), self.bodies.together.used());
+                let models: Vec<_> = self.models.iter().map(|model| model.metrics_row()).collect();
+                let text = self.metrics.text(&models, self.bodies.together.used());
                 Ok(answer(StatusCode::OK, "text/plain; version=0.0.4", text))
             }
             ["v2", "models"] => {
@@ -195,12 +196,12 @@ impl Router {
             }
         };
         let RequestBody { bytes, held } = read_body(body, &self.bodies).await?;
-        let request = InferRequest::parse(&bytes, json_length, &model.current().interface)?;
+        let request = InferRequest::parse(&bytes, json_length, model.current().tensors()?)?;
         drop(bytes);
         let (predictions, current) = model.predict(request.inputs, request.lengths).await?;
         // The run may have been loaded again meanwhile.
         check_version(&model.name, version, &current.version)?;
-        let (id, interface) = (request.id.as_deref(), &current.interface);
+        let (id, interface) = (request.id.as_deref(), current.tensors()?);
         Ok(encode(&model.name, &current.version, id, interface, &predictions, &request.asked, held))
     }
 }

@@ -2,8 +2,11 @@
 
 mod common;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use common::{bits, inputs, net, options, reference, sample, serve};
 use matnet_data::format::npy;
+use serde_json::Value;
 
 const NAME: &str = "feedforward-plain-matrix";
 
@@ -53,6 +56,62 @@ fn a_dropped_file_is_predicted_for() {
     let (status, message) = wrong("x.csv", b"1,2\n3,4");
     assert!(status == 400 && message.contains("the net takes"), "{message}");
     assert_eq!(wrong("x.png", &[0x89, b'P', b'N', b'G']).0, 400);
+}
+
+/// What the page shows for a file.
+fn shown(server: &common::Running, model: &str, name: &str, file: &[u8]) -> Vec<Value> {
+    let reply = server.post(&format!("/page/{model}/predict?name={name}"), "", file).json();
+    reply["samples"].as_array().unwrap_or_else(|| panic!("{reply}")).clone()
+}
+
+/// The text of a drawing.
+fn svg(sample: &Value) -> String {
+    let source = sample["attention"]["src"].as_str().unwrap();
+    let bytes = STANDARD.decode(source.strip_prefix("data:image/svg+xml;base64,").unwrap()).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn attention_is_drawn() {
+    const TURING: &str = "turing-machine-lstm-matrix";
+    const STORIES: &str = "end-to-end-memory-heads";
+    let folder = tempfile::tempdir().unwrap();
+    let graph = common::train_on_graph(folder.path());
+    let (turing, stories) = (reference(TURING), reference(STORIES));
+    let models =
+        [("turing", &*turing), ("stories", &*stories), ("graph", &*graph), (NAME, &*reference(NAME))];
+    let server = serve(&models, options());
+    // The heads of a Turing machine over the slots of its memory.
+    let sequences = std::fs::read(turing.join("input.npy")).unwrap();
+    let samples = shown(&server, "turing", "x.npy", &sequences);
+    assert_eq!(samples.len(), inputs(TURING).len().min(12));
+    for sample in &samples {
+        assert!(sample["attention"]["src"].as_str().unwrap().starts_with("data:image/png;base64,"));
+        assert!(
+            sample["attention"]["caption"].as_str().unwrap().starts_with("Attention weights of the heads")
+        );
+        assert!(sample["output"].is_string());
+    }
+    // The sentences that each head of each hop reads.
+    let text = std::fs::read(stories.join("input.txt")).unwrap();
+    let samples = shown(&server, "stories", "story.txt", &text);
+    let drawing = svg(&samples[0]);
+    assert!(drawing.contains("hop 1, head 2"), "{drawing}");
+    assert!(samples[0]["name"].as_str().unwrap().ends_with('?'), "{}", samples[0]["name"]);
+    assert_eq!(samples[0]["labels"].as_array().unwrap().len(), 1);
+    // The neighbors of a node; the last one has none.
+    let samples =
+        shown(&server, "graph", "graph.npz", &std::fs::read(folder.path().join("graph.npz")).unwrap());
+    assert_eq!(samples.len(), 8);
+    assert!(svg(&samples[0]).contains("layer 2, head 2"));
+    assert!(!svg(&samples[7]).contains("layer 2, head 2"));
+    // Other nets have no attention.
+    let all = inputs(NAME);
+    let mut file = Vec::new();
+    npy::write_f32(&mut file, all.shape(), all.data()).unwrap();
+    assert!(shown(&server, NAME, "x.npy", &file).iter().all(|sample| sample["attention"].is_null()));
+    // A graph is no story.
+    assert_eq!(server.post("/page/graph/predict?name=x.txt", "", &text).error().0, 400);
 }
 
 #[test]

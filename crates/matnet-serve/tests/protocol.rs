@@ -187,17 +187,23 @@ fn the_server_and_its_models_say_what_they_are() {
 }
 
 #[test]
+fn a_net_on_stories_takes_no_tensors() {
+    let server = serve_one("memory-network-plain");
+    let about = server.get("/v2/models/memory-network-plain").json();
+    assert_eq!((&about["inputs"], &about["parameters"]["kind"]), (&json!([]), &json!("memory-network")));
+    let all = inputs("feedforward-plain-matrix");
+    let (status, message) = server.infer("memory-network-plain", &all, &[]).error();
+    let wanted = "a memory-network takes no tensors; drop a file on the page at /, or use `matnet predict`";
+    assert_eq!((status, message.as_str()), (400, wanted));
+}
+
+#[test]
 fn what_cannot_be_served_is_refused_at_the_start() {
     let start = |specs: &[ModelSpec]| match Server::start(specs, options()) {
         Ok(_) => panic!("an error expected"),
         Err(error) => error,
     };
     let spec = |name: &str, run: &str| ModelSpec { name: name.to_owned(), run: reference(run) };
-    let error = start(&[spec("a", "memory-network-plain")]).to_string();
-    assert!(
-        error.starts_with("model a: ") && error.contains("nets on matrices and sequences can be served"),
-        "{error}"
-    );
     let error = start(&[spec("a", "none")]).to_string();
     assert!(error.ends_with("there is no run here (no config.toml)"), "{error}");
     let twice = [spec("a", "feedforward-plain-matrix"), spec("a", "feedforward-plain-vector")];

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::config::is_part_name;
 use crate::metrics::Metric;
 use crate::run::{Run, RunResult, Score};
 use crate::stats::Difference;
@@ -98,7 +99,7 @@ impl RunSeries {
     /// Nadeau and Bengio propose.
     pub fn difference(&self, other: &Self, metric: Metric) -> Option<Difference> {
         let (own, others) = (self.values(Split::Test, metric), other.values(Split::Test, metric));
-        let difference = Difference::of(&own, &others)?;
+        let difference = Difference::of(&own, &others).filter(|difference| difference.mean.is_finite())?;
         match self.folds().len() {
             0 | 1 => Some(difference),
             folds => Some(difference.widened_for_folds(folds)),
@@ -175,10 +176,7 @@ fn runs_below(folder: &Path) -> Result<Vec<Run>> {
 
 /// Whether a folder is one of several seeds or folds.
 fn is_part(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    ["seed-", "fold-"]
-        .iter()
-        .any(|prefix| name.strip_prefix(prefix).is_some_and(|number| number.parse::<u64>().is_ok()))
+    path.file_name().is_some_and(|name| is_part_name(&name.to_string_lossy()))
 }
 
 /// The folders in a folder, sorted.

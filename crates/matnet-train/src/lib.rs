@@ -40,6 +40,7 @@ pub mod draw;
 mod error;
 pub mod metrics;
 pub mod model;
+mod number;
 pub mod part;
 pub mod plan;
 pub mod ranks;

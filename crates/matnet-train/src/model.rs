@@ -43,6 +43,9 @@ pub trait Predictor: Send + Sync {
     fn interface(&self) -> Option<Interface>;
     /// Predictions for a file, a folder or a dataset, a batch at a time.
     fn predict_file(&self, request: &PredictRequest) -> Result<PredictionStream<'_>>;
+    /// What the net attends to in the first `count` examples of a file, a figure for each; empty for nets without attention.
+    #[cfg(feature = "report")]
+    fn attention(&self, request: &PredictRequest, count: usize) -> Result<Vec<TaskFigure>>;
     /// The net with the dataset of its run, loaded again.
     fn with_run_data(self: Box<Self>, cache: &Cache) -> Result<Box<dyn Model>>;
     /// The net with other data, all of which are the test split.
@@ -60,6 +63,8 @@ pub struct NetParts<'a> {
     pub kind: &'static str,
     /// A net of [`matnet::net`].
     pub net: &'a dyn Any,
+    /// Its config.
+    pub net_config: &'a dyn Any,
     /// What is stored beside the weights, like [`SampleMetadata`](crate::tasks::samples::SampleMetadata).
     pub metadata: &'a dyn Any,
     /// `[data]`, like [`SampleDataConfig`](crate::tasks::samples::SampleDataConfig).
@@ -125,6 +130,11 @@ impl<T: Task> Predictor for Loaded<T> {
         T::predict_file(self, request)
     }
 
+    #[cfg(feature = "report")]
+    fn attention(&self, request: &PredictRequest, count: usize) -> Result<Vec<TaskFigure>> {
+        T::attention(self, request, count)
+    }
+
     fn with_run_data(self: Box<Self>, cache: &Cache) -> Result<Box<dyn Model>> {
         let data = T::reload(&self.data_config, cache, self.train.seed, &self.metadata)?;
         Ok(Box::new(self.with(data)?))
@@ -140,8 +150,8 @@ impl<T: Task> Predictor for Loaded<T> {
     }
 
     fn parts(&self) -> NetParts<'_> {
-        let Self { kind, net, metadata, data_config, .. } = self;
-        NetParts { kind, net, metadata, data_config }
+        let Self { kind, net, net_config, metadata, data_config, .. } = self;
+        NetParts { kind, net, net_config, metadata, data_config }
     }
 }
 

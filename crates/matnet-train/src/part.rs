@@ -110,11 +110,6 @@ impl Part {
         }
     }
 
-    /// Whether it is the only process.
-    pub fn is_whole(self) -> bool {
-        self.count == Some(1)
-    }
-
     /// Whether the item with this number, of so many, is in its share.
     pub fn owns(self, item: usize, of: usize) -> bool {
         match self.count {

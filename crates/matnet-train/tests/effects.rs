@@ -154,6 +154,7 @@ const VALUES: &[(&str, &[&str])] = &[
     ("train.batch_size", &["3"]),
     ("train.shards", &["2"]),
     ("train.precision", &["'16-mixed'", "'bf16-mixed'"]),
+    ("train.checkpointing", &["true"]),
     ("train.bucket_by_length", &["true", "false"]),
     ("train.seed", &["5"]),
     ("train.loss", &["'mae'", "'huber'"]),
@@ -195,6 +196,7 @@ const VALUES: &[(&str, &[&str])] = &[
 const MAY_CHANGE_NOTHING: &[(&str, &str)] = &[
     ("train.patience", "acts once the validation score gets no better"),
     ("train.monitor", "may choose the same epoch"),
+    ("train.checkpointing", "gives the same numbers in less memory"),
     ("train.shards", "gives the same numbers but for rounding, where nothing is random"),
     ("data.seed", "seeds a split, and some rules draw nothing"),
     ("data.target", "may say what the type of `y` says"),

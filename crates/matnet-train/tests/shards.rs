@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -185,6 +186,38 @@ impl Collective for Thread {
     }
 }
 
+/// A rank to which the first gradient arrives with other numbers.
+struct Disturbed(Thread, AtomicBool);
+
+impl Collective for Disturbed {
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn all_gather(&self, message: &[u8]) -> Vec<Vec<u8>> {
+        self.0.all_gather(message)
+    }
+
+    fn broadcast(&self, bytes: &mut Vec<u8>) {
+        self.0.broadcast(bytes);
+    }
+
+    fn all_to_all(&self, send: &[f32], send_counts: &[usize], receive: &mut [f32], receive_counts: &[usize]) {
+        self.0.all_to_all(send, send_counts, receive, receive_counts);
+    }
+
+    fn all_gather_numbers(&self, own: &[f32], all: &mut [f32], counts: &[usize]) {
+        self.0.all_gather_numbers(own, all, counts);
+        if !self.1.swap(true, Ordering::Relaxed) {
+            all.iter_mut().for_each(|number| *number += 1.0);
+        }
+    }
+}
+
 /// Stops after so many steps.
 struct StopAfter(usize);
 
@@ -331,6 +364,49 @@ fn a_run_goes_on_with_another_number_of_ranks() {
     for result in train_on(&[EVERYTHING; 2], &parts, usize::MAX) {
         assert!(result.unwrap().was_finished);
     }
+}
+
+#[test]
+fn one_rank_that_is_asked_to_stop_stops_all() {
+    let folder = TempDir::new().unwrap();
+    let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+    train(EVERYTHING, &whole, Ranks::default(), usize::MAX).unwrap();
+    let results = std::thread::scope(|scope| {
+        let start = |(thread, steps)| {
+            let run = &parts;
+            scope.spawn(move || train(EVERYTHING, run, Ranks::new(thread), steps))
+        };
+        let ranks: Vec<_> = Thread::all(3).into_iter().zip([usize::MAX, 3, usize::MAX]).map(start).collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect::<Vec<_>>()
+    });
+    for result in results {
+        assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
+    }
+    assert!(parts.join("last.ckpt").exists() && !parts.join("result.json").exists());
+    train(EVERYTHING, &parts, Ranks::default(), usize::MAX).unwrap();
+    same(&whole, &parts, "after a stop of rank 1");
+}
+
+#[test]
+fn weights_that_have_drifted_apart_are_not_saved() {
+    let folder = TempDir::new().unwrap();
+    let (run, options) = (folder.path().join("x"), Options::default().with_save_every(Duration::ZERO));
+    train_with(EVERYTHING, &run, options.clone(), 2).unwrap_err();
+    let before = bytes(&run);
+    let [first, second] = Thread::all(2).try_into().unwrap_or_else(|_| unreachable!());
+    let ranks = [Ranks::new(first), Ranks::new(Disturbed(second, AtomicBool::new(false)))];
+    let messages: Vec<String> = std::thread::scope(|scope| {
+        let start = |ranks| {
+            let (run, options) = (&run, options.clone().with_ranks(ranks));
+            scope.spawn(move || train_with(EVERYTHING, run, options, usize::MAX))
+        };
+        let ranks: Vec<_> = ranks.into_iter().map(start).collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap().unwrap_err().to_string()).collect()
+    });
+    let expected = "rank 1: has other weights than rank 0 after epoch 0, step 3; nothing was saved, and the last \
+                    checkpoint is intact";
+    assert_eq!(messages, [expected; 2]);
+    assert!(bytes(&run) == before, "something was written");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Finds the communities of a graph from a few labelled nodes, with a column network, a GCN, and without the edges.
+//! Finds the communities of a graph from a few labelled nodes, with column networks, a GCN, a Chebyshev net, and without the edges.
 //!
 //! ```text
 //! cargo run --release --example column_net
@@ -42,7 +42,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     run("column net, no edges", &column, &alone, &data)?;
     run("column net, mean", &column, &graph, &data)?;
     run("column net, attention", &attention, &graph, &data)?;
-    run("GCN", &GcnConfig::new(FEATURES, [16], CLASSES).with_dropout(0.5), &graph, &data)
+    run("GCN", &GcnConfig::new(FEATURES, [16], CLASSES).with_dropout(0.5), &graph, &data)?;
+    run("Chebyshev net", &ChebyshevNetConfig::new(FEATURES, [16], CLASSES).with_dropout(0.5), &graph, &data)
 }
 
 struct Data {

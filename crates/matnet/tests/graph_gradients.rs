@@ -10,7 +10,10 @@ use matnet::graph::{Edges, Features, Graph, GraphInput, LambdaMax, Linking, Link
 use matnet::layer::{
     Aggregation, ChebyshevConfig, ColumnLayerConfig, EdgeAttentionConfig, FeatureMap, GraphConvConfig,
 };
-use matnet::ops::{Activation, attention_map, composed, edge_attention, highway, slot_map, sparse_product};
+use matnet::ops::{
+    Activation, HighwayMaps, attention_map, composed, edge_attention, highway, slot_map, sparse_highway,
+    sparse_product,
+};
 use matnet::prelude::*;
 use matnet::vector::VecLinearConfig;
 
@@ -167,6 +170,52 @@ fn highways() {
             let (bias, state) = (bias.reshape([2, width]), state.reshape([nodes, width]));
             weigh(highway(own, aggregated, bias, state, activation(index)))
         });
+    });
+}
+
+/// A highway with its maps from lists of numbers: X, V, U, b and, if there are five, H.
+fn highway_with_maps(
+    leaves: &[Tensor<1>],
+    matrices: &[Sparse],
+    width: usize,
+    f: Activation,
+    composed: bool,
+) -> Tensor<2> {
+    let input = leaves[0].clone().reshape([matrices[0].cols(), width]);
+    let state = leaves.get(4).map(|state| state.clone().reshape([matrices[0].rows(), width]));
+    let maps = HighwayMaps {
+        own_map: leaves[1].clone().reshape([2, width, width]),
+        neighbor_map: leaves[2].clone().reshape([2, matrices.len() * width, width]),
+        bias: leaves[3].clone().reshape([2, width]),
+        activation: f,
+    };
+    let run = if composed { composed::sparse_highway } else { sparse_highway };
+    run(matrices, input, state, maps)
+}
+
+#[test]
+fn highways_with_their_maps() {
+    each_graph("sparse highway", |label, index, rng| {
+        let [nodes, width, relations] = [7, 8, 3].map(|most| between(rng, 1, most));
+        let others = nodes + between(rng, 0, 3);
+        let matrices: Vec<Sparse> = (0..relations).map(|_| matrix(rng, nodes, others)).collect();
+        let square = 2 * width * width;
+        let mut sizes = vec![others * width, square, square * relations, 2 * width];
+        if index % 3 == 0 {
+            sizes.push(nodes * width);
+        }
+        let inputs: Vec<_> = sizes.into_iter().map(|size| values(rng, size)).collect();
+        let f = activation(index);
+        for composed in [false, true] {
+            check_function(label, &inputs, |leaves| {
+                weigh(highway_with_maps(leaves, &matrices, width, f, composed))
+            });
+        }
+        let leaves: Vec<_> =
+            inputs.iter().map(|values| common::tensor(values.clone(), [values.len()])).collect();
+        let [fused, composed] =
+            [false, true].map(|composed| highway_with_maps(&leaves, &matrices, width, f, composed));
+        assert!(distance(fused, composed) < 1e-12, "{label}");
     });
 }
 

@@ -4,6 +4,8 @@ Node i aggregates from node j if (i, j) is an edge, and j from i unless the edge
 """
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -72,7 +74,7 @@ class Graph:
             if step >= steps // 2:
                 growth += torch.tensor(factor, dtype=torch.float64).log().item() / (steps - steps // 2)
             vector = following / following.norm()
-        return min(max(torch.tensor(growth, dtype=torch.float64).exp().item(), 1.0), 2.0)
+        return min(max(float(torch.tensor(growth, dtype=torch.float64).exp()), 1.0), 2.0)
 
 
 class FeatureMap(nn.Module):
@@ -112,7 +114,7 @@ class EdgeAttention(nn.Module):
 class ColumnLayer(nn.Module):
     """A highway layer over a node's own state and the aggregate of its neighbours' states."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         width, self.aggregation = config["hidden"], config.get("aggregation", "mean")
         self.count = config.get("num_relations", 1)
@@ -155,7 +157,7 @@ class ColumnLayer(nn.Module):
 class ColumnNet(nn.Module):
     """The column network: features, layers of highways over neighbours, classes."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         self.depth = config.get("depth", 5)
         self.activation = ACTIVATIONS[config.get("activation", "relu")]
@@ -174,7 +176,7 @@ class ColumnNet(nn.Module):
 class Gcn(nn.Module):
     """The graph convolutional network: Y = σ(Â X Θ + b), the last layer without σ."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         widths = [config["num_features"], *config["hidden"], config["num_classes"]]
         self.layer = nn.ModuleList(FeatureMap(a, b) for a, b in zip(widths, widths[1:]))
@@ -197,7 +199,7 @@ class Chebyshev(nn.Module):
         self.weight = nn.Parameter(torch.zeros(order + 1, features, output))
         self.bias = nn.Parameter(torch.zeros(output))
 
-    def forward(self, times, x: Tensor) -> Tensor:
+    def forward(self, times: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         """`times` multiplies with the scaled Laplacian."""
         before, now = None, x
         total = x @ self.weight[0] + self.bias
@@ -210,7 +212,7 @@ class Chebyshev(nn.Module):
 class ChebyshevNet(nn.Module):
     """Layers of Chebyshev polynomials, the last without σ."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         widths = [config["num_features"], *config["hidden"], config["num_classes"]]
         order = config.get("order", 2)

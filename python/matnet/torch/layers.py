@@ -3,6 +3,9 @@
 Between layers a state is [batch, rows, cols]; a vector of n numbers is a state of one column, [batch, n, 1].
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -40,7 +43,9 @@ def mat2(p: Tensor, q: Tensor, maps: dict[str, Tensor], activation: str) -> Tens
     return ACTIVATIONS[activation](total + maps["bias"] if "bias" in maps else total)
 
 
-def step(cell: str, activation: str, x: list[Tensor], state: State, from_state) -> State:
+def step(
+    cell: str, activation: str, x: list[Tensor], state: State, from_state: Callable[[int, Tensor], Tensor]
+) -> State:
     """One step of a recurrence.
 
     `x` has the input's part of every gate, bias included; `from_state(gate, h)` gives the state's part.
@@ -148,6 +153,7 @@ class GatedSkip(nn.Module):
         candidate = self.candidate(h)
         if self.kind == "residual":
             return h + candidate
+        assert self.transform is not None
         z = self.transform(h)
         r = 1 - z if self.carry is None else self.carry(h)
         return r * h + z * candidate
@@ -233,7 +239,7 @@ def turned(steps: list[Tensor], lengths: Tensor | None) -> list[Tensor]:
 class Recurrent(nn.Module):
     """Recurrent layers, one on the other; the backward chain's states stand below the forward chain's."""
 
-    def __init__(self, config: dict, source: Shape):
+    def __init__(self, config: dict[str, Any], source: Shape):
         super().__init__()
         form, hidden = config["form"], state_shape(config["form"], config["hidden"])
         both = config["bidirectional"]
@@ -252,14 +258,14 @@ class Recurrent(nn.Module):
         lengths: Tensor | None = None,
     ) -> tuple[list[Tensor], Tensor, list[State]]:
         """One H per step, the H that has read everything, and the last state of every cell."""
-        starts = starts or [None] * (len(self.layer) + len(self.backward))
+        begins: list[State | None] = [*starts] if starts else [None] * (len(self.layer) + len(self.backward))
         ends, back_ends = [], []
         for index, cell in enumerate(self.layer):
-            hidden, end = cell(inputs, starts[index], lengths)
+            hidden, end = cell(inputs, begins[index], lengths)
             last = hidden[-1]
             ends.append(end)
             if self.backward:
-                start = starts[len(self.layer) + index]
+                start = begins[len(self.layer) + index]
                 back, end = self.backward[index](turned(inputs, lengths), start, lengths)
                 hidden = [torch.cat(pair, 1) for pair in zip(hidden, turned(back, lengths))]
                 last = torch.cat([last, back[-1]], 1)
@@ -315,12 +321,12 @@ def state_shape(form: str, sides: list[int]) -> Shape:
     return (sides[0], sides[1]) if form == "matrix" else (sides[0], 1)
 
 
-def holding(form: str, shape) -> Shape:
+def holding(form: str, shape: Sequence[int]) -> Shape:
     """The shape of the state that holds a matrix of this shape."""
     return (shape[0], shape[1]) if form == "matrix" else (shape[0] * shape[1], 1)
 
 
-def hidden_shapes(form: str, hidden: list, depth: int | None) -> list[Shape]:
+def hidden_shapes(form: str, hidden: list[Any], depth: int | None) -> list[Shape]:
     """One shape repeated, or a list of shapes."""
     if isinstance(hidden[0], list):
         return [state_shape(form, sides) for sides in hidden]
@@ -330,7 +336,7 @@ def hidden_shapes(form: str, hidden: list, depth: int | None) -> list[Shape]:
 def make_head(
     form: str,
     state: Shape,
-    output,
+    output: int | Sequence[int],
     activation: str,
     projection: Map | None = None,
     projection_shape: Shape | None = None,
@@ -338,7 +344,7 @@ def make_head(
     """Scores for a number of classes, or a matrix."""
     if isinstance(output, int):
         return ClassHead(state, output, projection, projection_shape)
-    return MatrixHead(form, state, tuple(output), activation, projection, projection_shape)
+    return MatrixHead(form, state, (output[0], output[1]), activation, projection, projection_shape)
 
 
 def enter(form: str, x: Tensor) -> Tensor:

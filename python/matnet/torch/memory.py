@@ -3,12 +3,14 @@
 Stories are padded arrays of word numbers from 1; 0 is padding.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 
 class Embedding(nn.Module):
-    def __init__(self, config: dict, timed: bool):
+    def __init__(self, config: dict[str, Any], timed: bool):
         super().__init__()
         self.word_map = nn.Parameter(torch.empty(config["vocab_size"], config["embedding_dim"]))
         if timed and config.get("temporal_encoding", True):
@@ -38,7 +40,7 @@ class Embedding(nn.Module):
 
 
 class EndToEnd(nn.Module):
-    def __init__(self, config: dict, softmax: bool = True):
+    def __init__(self, config: dict[str, Any], softmax: bool = True):
         super().__init__()
         self.config, self.softmax = config, softmax
         width, heads = config["embedding_dim"], config.get("heads", 1)
@@ -90,7 +92,7 @@ class EndToEnd(nn.Module):
 
 
 class MemoryNetwork(nn.Module):
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         self.config = config
         width = config["embedding_dim"]

@@ -6,6 +6,8 @@ sides. A config is a dict with the keys of matnet's config files; `build` makes 
 Dropout and noise are left out: they are random, and nothing random can be compared.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -30,14 +32,15 @@ from matnet.torch.layers import (
 class FeedForward(nn.Module):
     """Hidden layers to any depth, with or without skips, tied or not, then a head."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         config = {
             "activation": "relu",
             "output_activation": "identity",
             "skip": "none",
             "block": 1,
-        } | config
+            **config,
+        }
         self.form = form = config.get("form", "matrix")
         shapes = hidden_shapes(form, config["hidden"], config.get("depth"))
         self.depth = len(shapes)
@@ -48,7 +51,7 @@ class FeedForward(nn.Module):
         )
         self.head = make_head(form, shapes[-1], config["output"], config["output_activation"])
 
-    def make_layer(self, config: dict, index: int, source: Shape, target: Shape) -> nn.Module:
+    def make_layer(self, config: dict[str, Any], index: int, source: Shape, target: Shape) -> nn.Module:
         unit = lambda: Unit(self.form, source, target, config["activation"], config.get("batch_norm", False))
         kind = config["skip"]
         if index == 0 or kind == "none":
@@ -59,7 +62,7 @@ class FeedForward(nn.Module):
         return GatedSkip(kind, self.form, source, candidate)
 
     def forward(self, x: Tensor) -> Tensor:
-        states = []
+        states: list[Tensor] = []
         for index in range(self.depth):
             layer = self.layer[min(index, len(self.layer) - 1)]
             if isinstance(layer, Unit):
@@ -80,7 +83,7 @@ class Decoder(nn.Module):
 class AutoEncoder(nn.Module):
     """The decoder goes back through the encoder's maps; only its biases are its own."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         self.form = form = config.get("form", "matrix")
         self.activation = config.get("activation", "relu")
@@ -102,7 +105,7 @@ class AutoEncoder(nn.Module):
         return h.reshape(x.shape)
 
 
-RECURRENT = {
+RECURRENT: dict[str, Any] = {
     "form": "matrix",
     "cell": "lstm",
     "activation": "tanh",
@@ -114,7 +117,7 @@ RECURRENT = {
 class SequenceClassifier(nn.Module):
     """Recurrent layers, and scores, values or a matrix from the state that has read everything."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         config = RECURRENT | config
         self.form = form = config["form"]
@@ -134,7 +137,7 @@ class SequenceClassifier(nn.Module):
 class SequenceLabeller(nn.Module):
     """Recurrent layers and a matrix or scores at every step."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         config = RECURRENT | config
         self.form = form = config["form"]
@@ -152,7 +155,7 @@ class SequenceLabeller(nn.Module):
 class Seq2Seq(nn.Module):
     """The decoder reads the encoder's last state at every step; what it gives is not fed back."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         config = RECURRENT | {"cell": "rnn"} | config
         self.form = form = config["form"]
@@ -171,7 +174,7 @@ class Seq2Seq(nn.Module):
 class Memory:
     """The memory of a Turing machine [batch, slots, width], the weights of its heads, and what was read."""
 
-    def __init__(self, config: dict, like: Tensor):
+    def __init__(self, config: dict[str, Any], like: Tensor):
         slots, width = config.get("slots", 128), config.get("slot_width", 20)
         self.reads, self.writes = config.get("read_heads", 1), config.get("write_heads", 1)
         self.shift, self.width = config.get("shift_range", 1), width
@@ -211,7 +214,7 @@ class Memory:
 class TuringMachine(nn.Module):
     """A controller with a memory beside it."""
 
-    def __init__(self, config: dict):
+    def __init__(self, config: dict[str, Any]):
         super().__init__()
         form = self.form = config["form"]
         self.config = config
@@ -269,6 +272,6 @@ NETS = {
 }
 
 
-def build(net: str, config: dict) -> nn.Module:
+def build(net: str, config: dict[str, Any]) -> nn.Module:
     """The net of this kind with all parameters zero, to be filled."""
     return NETS[net](config)

@@ -16,7 +16,9 @@ the names of the classes and what the net was trained to give. Needs torch and s
 import json
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -27,6 +29,9 @@ from matnet.torch import nets
 from matnet.torch.graph import GRAPH_NETS, Graph
 from matnet.torch.layers import within
 from matnet.torch.memory import EndToEnd, MemoryNetwork
+
+#: One flag for all edges, or the names of the directed relations.
+Directed = bool | list[str] | None
 
 STORY_NETS = {"end-to-end-memory": EndToEnd, "memory-network": MemoryNetwork}
 
@@ -58,7 +63,7 @@ def load(folder: str | Path, weights: str = "best", dtype: torch.dtype = torch.f
 class Run(nn.Module):
     """A net and its preprocessing."""
 
-    def __init__(self, net: nn.Module, note: dict, kind: str):
+    def __init__(self, net: nn.Module, note: dict[str, Any], kind: str):
         super().__init__()
         self.net, self.note, self.kind = net, note, kind
         self.classes: list[str] = note["classes"]
@@ -137,13 +142,19 @@ def probabilities(scores: Tensor) -> Tensor:
 class GraphRun(nn.Module):
     """A net that gives the nodes of a graph classes."""
 
-    def __init__(self, net: nn.Module, note: dict, directed: bool | list[str] | None = None):
+    def __init__(self, net: nn.Module, note: dict[str, Any], directed: Directed = None):
         super().__init__()
         self.net, self.note, self.directed = net, note, directed
         self.classes: list[str] = note["classes"]
         self.relations: list[str] = note.get("relations", [])
 
-    def forward(self, features: Tensor, edges: Tensor, relations=None, directed=None) -> Tensor:
+    def forward(
+        self,
+        features: Tensor,
+        edges: Tensor,
+        relations: Sequence[Any] | None = None,
+        directed: Directed = None,
+    ) -> Tensor:
         """Scores [nodes, classes].
 
         `features` are [nodes, k]; `edges` [count, 2] or [2, count], nodes from 0, of which the first aggregates from the second and,
@@ -155,7 +166,7 @@ class GraphRun(nn.Module):
             features = features / torch.where(total > 0, total, torch.ones_like(total))
         return self.net(self.graph(len(features), edges, relations, directed), features)
 
-    def graph(self, nodes: int, edges: Tensor, relations, directed) -> Graph:
+    def graph(self, nodes: int, edges: Tensor, relations: Sequence[Any] | None, directed: Directed) -> Graph:
         edges = torch.as_tensor(edges, device=next(self.parameters()).device).long()
         if edges.ndim != 2 or 2 not in edges.shape:
             raise ValueError(f"edges: shape {tuple(edges.shape)}; [edges, 2] or [2, edges] expected")
@@ -163,11 +174,11 @@ class GraphRun(nn.Module):
         if len(edges) and not 0 <= int(edges.min()) <= int(edges.max()) < nodes:
             raise ValueError(f"edges: nodes {int(edges.min())} to {int(edges.max())}; 0 to {nodes - 1} expected")
         directed = self.directed if directed is None else directed
-        named = not isinstance(directed, bool) and directed is not None
+        directed = directed if isinstance(directed, bool) or directed is None else list(directed)
         if relations is None:
             if len(self.relations) > 1:
                 raise ValueError(f"relations: one of {', '.join(self.relations)} for each edge expected")
-            return Graph(nodes, [edges], [bool(directed) and not named])
+            return Graph(nodes, [edges], [bool(directed) and not isinstance(directed, list)])
         names = [str(name.item() if hasattr(name, "item") else name) for name in relations]
         if len(names) != len(edges):
             raise ValueError(f"relations: {len(names)} for {len(edges)} edges")
@@ -175,10 +186,16 @@ class GraphRun(nn.Module):
         if unknown := set(names) - set(known):
             raise ValueError(f"relations: {sorted(unknown)[0]!r}; one of {', '.join(known)} expected")
         parts = [edges[torch.tensor([name == one for name in names], device=edges.device)] for one in known]
-        return Graph(nodes, parts, [one in directed if named else bool(directed) for one in known])
+        return Graph(nodes, parts, [one in directed if isinstance(directed, list) else bool(directed) for one in known])
 
     @torch.no_grad()
-    def predict(self, features: Tensor, edges: Tensor, relations=None, directed=None) -> Tensor:
+    def predict(
+        self,
+        features: Tensor,
+        edges: Tensor,
+        relations: Sequence[Any] | None = None,
+        directed: Directed = None,
+    ) -> Tensor:
         """Probabilities [nodes, classes]."""
         return probabilities(self(features.to(next(self.parameters()).dtype), edges, relations, directed))
 
@@ -204,12 +221,12 @@ class ProgramRun(nn.Module):
 class StoryRun(nn.Module):
     """A net that answers questions about stories, and the words it knows."""
 
-    def __init__(self, net: nn.Module, note: dict):
+    def __init__(self, net: nn.Module, note: dict[str, Any]):
         super().__init__()
         self.net = net
         self.words: list[str] = note["words"]
 
-    def forward(self, stories: list) -> Tensor:
+    def forward(self, stories: list[Any]) -> Tensor:
         """A score for every word, for every question of stories as `matnet.train` takes them."""
         asked = [(told[:after], text) for told, asked in stories_of(stories, "stories") for text, _, after, _ in asked]
         stories = [[self.numbers(sentence) for sentence in told] for told, _ in asked]
@@ -221,7 +238,7 @@ class StoryRun(nn.Module):
         return self.net(torch.tensor(full), torch.tensor([pad(words, longest) for words in questions]))
 
     @torch.no_grad()
-    def predict(self, stories: list) -> Tensor:
+    def predict(self, stories: list[Any]) -> Tensor:
         """Probabilities [questions, words]."""
         return torch.softmax(self(stories), -1)
 
@@ -233,9 +250,11 @@ class StoryRun(nn.Module):
 def read_stories(path: str | Path) -> list[tuple[list[str], str]]:
     """Every question of a text file, with the sentences told before it. A story ends at an empty line or, where lines
     are numbered, before the next 1."""
-    told, asked = [], []
+    told: list[str] = []
+    asked: list[tuple[list[str], str]] = []
     for line in Path(path).read_text().splitlines():
-        number, text = re.match(r"(\d+ )?([^\t]*)", line.strip()).groups()
+        line = line.strip().split("\t")[0]
+        number, text = re.findall(r"^(\d+ )?(.*)", line)[0]
         if not text or number == "1 ":
             told = []
         if text.endswith("?"):
@@ -248,7 +267,7 @@ def read_stories(path: str | Path) -> list[tuple[list[str], str]]:
 class Preprocess(nn.Module):
     """Signals become spectrograms, rows and columns change places, numbers are shifted and scaled."""
 
-    def __init__(self, note: dict):
+    def __init__(self, note: dict[str, Any]):
         super().__init__()
         for key in ("fill", "missing_mask", "log", "log_mel", "join", "windows"):
             if note.get(key):
@@ -284,7 +303,7 @@ class Preprocess(nn.Module):
 class Spectrogram(nn.Module):
     """Signals [n, channels, samples] to sequences [n, time, channels, bins], zero frequency left out."""
 
-    def __init__(self, note: dict):
+    def __init__(self, note: dict[str, Any]):
         super().__init__()
         self.length, self.hop = note["window"], note["window"] - note["overlap"]
         self.mean, self.value, self.rate = note["mean"], note["value"], note["sample_rate"]

@@ -10,6 +10,7 @@ use matnet_train::report::{main_metric, results_table, series_page, unlike_losse
 use matnet_train::{Ranks, Split, write_file};
 
 use super::{parts, train};
+use crate::args::require_ending;
 use crate::cli::Compare;
 use crate::failure::{Failure, Outcome};
 use crate::screen::Screen;
@@ -34,6 +35,9 @@ pub fn run(args: Compare) -> Outcome {
             return Err(Failure::Usage("--part: there is nothing to train; give one config".to_owned()));
         }
         folders if runs == folders.len() => {
+            if let Some(out) = &args.out {
+                require_ending("--out", out, &["html", "htm"], "")?;
+            }
             folders.iter().map(|folder| RunSeries::read(folder)).collect::<Result<_, _>>()?
         }
         _ => {
@@ -43,10 +47,12 @@ pub fn run(args: Compare) -> Outcome {
     };
     let mut out = Screen::lock();
     write!(out, "{}", results_table(&series)?.markdown())?;
-    if let Some(sentence) = summary(&series) {
+    let metric = main_metric(&series)?;
+    let alike = unlike_losses(&series, metric)?.is_none();
+    if let Some(sentence) = summary(&series, metric).filter(|_| alike) {
         writeln!(out, "\n{sentence}")?;
     }
-    for verdict in verdicts(&series) {
+    for verdict in verdicts(&series)? {
         writeln!(out, "{verdict}")?;
     }
     if let Some(path) = report {
@@ -59,12 +65,9 @@ pub fn run(args: Compare) -> Outcome {
 }
 
 /// What the comparison shows, in a sentence: the best net against the next one.
-fn summary(series: &[RunSeries]) -> Option<String> {
-    let metric = main_metric(series);
-    if unlike_losses(series, metric).is_some() {
-        return None;
-    }
-    let test = |series: &RunSeries| series.spread(Split::Test, metric);
+fn summary(series: &[RunSeries], metric: Metric) -> Option<String> {
+    let test =
+        |series: &RunSeries| series.spread(Split::Test, metric).filter(|spread| spread.mean.is_finite());
     let mut order: Vec<(&RunSeries, Spread)> =
         series.iter().filter_map(|one| Some((one, test(one)?))).collect();
     order.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));

@@ -14,7 +14,7 @@ use ratatui::symbols::Marker;
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph};
 use ratatui::{DefaultTerminal, Frame};
 
-use super::train::score_text;
+use super::score::score_text;
 use crate::failure::Failure;
 use crate::interrupt;
 

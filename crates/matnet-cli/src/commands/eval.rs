@@ -93,7 +93,15 @@ fn evaluate(args: &Eval, run: &Run) -> Result<Report, Failure> {
     if model.examples(split).is_empty() {
         return Err(Failure::Usage(match args.data.is_some() {
             true => "--data: nothing in it has a target to compare with".to_owned(),
-            false => format!("--split {}: this split of the run's data is empty", split.name()),
+            false => {
+                let others: Vec<&str> = Split::ALL
+                    .into_iter()
+                    .filter(|&other| !model.examples(other).is_empty())
+                    .map(Split::name)
+                    .collect();
+                let (split, others) = (split.name(), others.join(" or "));
+                format!("--split {split}: this split of the run's data is empty; {others} expected")
+            }
         }));
     }
     let options = EvalOptions { lengths: args.length.clone(), repeats: args.repeats };
@@ -143,6 +151,9 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         write!(out, " ({wrong} of {}{how})", text::count(predictions))?;
     }
     writeln!(out)?;
+    if let Some(example) = evaluation.not_finite {
+        writeln!(out, "the net's outputs for sample {example} are not finite")?;
+    }
     if let Some(breakdown) = &evaluation.breakdown {
         let columns = breakdown.columns.iter().enumerate().map(|(at, &name)| match at {
             0 => TableColumn::text(name),

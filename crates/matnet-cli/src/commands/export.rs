@@ -5,12 +5,14 @@ use std::io::Write;
 use matnet_onnx::{Error, Options};
 use matnet_train::Run;
 
+use crate::args::require_ending;
 use crate::cli::Export;
 use crate::failure::{Failure, Outcome};
 use crate::screen::Screen;
 
 /// Writes a trained net as ONNX.
 pub fn run(args: Export) -> Outcome {
+    require_ending("--onnx", &args.onnx, &["onnx"], "")?;
     let run = Run::at(&args.run);
     let mut options = Options::default();
     options.lengths = args.lengths.then_some(true);

@@ -6,8 +6,10 @@ use matnet::summary::LayerSummary;
 use matnet_report::table::{Table, TableCell, TableColumn};
 use matnet_report::text::{count, counted, number, shape};
 use matnet_train::report::group_name;
+use matnet_train::run::BEST;
 use matnet_train::{Document, Planner, Run};
 
+use super::score::score_text;
 use super::train;
 use crate::cli::Inspect;
 use crate::failure::{Failure, Outcome};
@@ -23,6 +25,12 @@ pub fn run(args: Inspect) -> Outcome {
         }
         Some(run) => run.document()?,
         None => train::read(&args.what, &args.overrides)?,
+    };
+    // Nothing is said of a run that was damaged or edited.
+    let result = match &run {
+        Some(run) if run.path(BEST).exists() => run.check_weights().and_then(|()| run.result())?,
+        Some(run) => run.result()?,
+        None => None,
     };
     let names = match &args.variant {
         Some(variant) => vec![variant.clone()],
@@ -40,8 +48,8 @@ pub fn run(args: Inspect) -> Outcome {
         }
         summarize(&mut out, &mut planner, &variant, &cache)?;
     }
-    if let Some(result) = run.as_ref().map(Run::result).transpose()?.flatten() {
-        let test = result.test.map_or_else(|| "not evaluated".to_owned(), train::score_text);
+    if let Some(result) = result {
+        let test = result.test.map_or_else(|| "not evaluated".to_owned(), score_text);
         let epochs = counted(result.epochs, "epoch");
         writeln!(out, "trained      {epochs}, the best was {}; test {test}", result.best_epoch)?;
     }

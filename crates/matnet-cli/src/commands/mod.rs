@@ -13,6 +13,7 @@ mod new;
 mod parts;
 mod predict;
 mod report;
+mod score;
 #[cfg(feature = "serve")]
 mod serve;
 mod train;

@@ -9,12 +9,16 @@ use matnet_train::run::BEST;
 use matnet_train::task::{FigureKind, TaskFigure};
 use matnet_train::{Run, write_file};
 
+use crate::args::require_ending;
 use crate::cli::Report;
 use crate::failure::{Failure, Outcome};
 use crate::screen::Screen;
 
 /// Writes the report of a run, or one about several.
 pub fn run(args: Report) -> Outcome {
+    if let Some(out) = &args.out {
+        require_ending("--out", out, &["html", "htm"], "")?;
+    }
     let path = match (&args.what[..], &args.out) {
         ([folder], out) if Run::at(folder).exists() => {
             let run = Run::at(folder);

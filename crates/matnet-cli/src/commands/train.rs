@@ -9,9 +9,10 @@ use matnet_report::text;
 use matnet_train::compare::{RunSeries, Spread};
 use matnet_train::metrics::Metric;
 use matnet_train::plan::{RunSpec, run_specs};
-use matnet_train::run::{RunResult, Score};
+use matnet_train::run::RunResult;
 use matnet_train::{Document, Observer, Options, Plan, Planner, Ranks, Run, Split};
 
+use super::score::score_text;
 use crate::cli::{ConfigArgs, Train, TrainArgs};
 use crate::failure::{Failure, Outcome};
 use crate::progress::ProgressReporter;
@@ -203,20 +204,6 @@ fn sentence(result: &RunResult) -> String {
         None => "nothing evaluated".to_owned(),
     };
     format!("{score} after epoch {}, the best of {}", result.best_epoch, result.epochs)
-}
-
-/// A score in words.
-pub fn score_text(score: Score) -> String {
-    match score.error {
-        Some(error) => format!("error {:.2} % (loss {})", 100.0 * error, text::number(score.loss)),
-        None => {
-            let others = [Metric::ExactMatch, Metric::R2].into_iter();
-            let others = others.filter_map(|metric| Some((metric, score.metric(metric)?)));
-            let others =
-                others.map(|(metric, value)| format!(", {} {}", metric.title(), text::number(value)));
-            format!("loss {}{}", text::number(score.loss), others.collect::<String>())
-        }
-    }
 }
 
 /// Mean ± standard deviation, and the best; as percentages for error rates.

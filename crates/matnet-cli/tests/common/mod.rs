@@ -23,6 +23,35 @@ epochs = 2
 batch_size = 20
 ";
 
+/// A recurrent net on sequences of different lengths.
+pub const VOWELS: &str = "
+[data]
+source = 'vowels'
+limit = 60
+[model]
+kind = 'sequence-classifier'
+hidden = [4, 3]
+[train]
+epochs = 2
+batch_size = 20
+";
+
+/// An encoder and a decoder.
+pub const FRAMES: &str = "
+[data]
+source = 'moving-digits'
+sequences = 24
+context_length = 4
+split = { valid = 4, test = 4 }
+[model]
+kind = 'seq2seq'
+hidden = [4, 4]
+cell = 'gru'
+[train]
+epochs = 2
+batch_size = 8
+";
+
 /// The command with these arguments, in a working directory.
 pub fn matnet(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin!("matnet"));

@@ -8,24 +8,9 @@ use super::readers::graph_npz::GraphFile;
 use super::readers::mnist::{self, MnistSplit};
 use super::readers::uea::UeaSet;
 use super::readers::{builtin, ett, linqs, repository};
-use super::{Cache, DatasetInfo};
+use super::{Cache, DatasetInfo, LoadOptions};
 use crate::generate::{EegSimulator, StoryGenerator};
 use crate::{Dataset, Result, Samples, Target, catalog};
-
-/// Options of [`load`].
-#[derive(Clone, Copy, Debug)]
-pub struct LoadOptions {
-    /// The seed of generated data.
-    pub seed: u64,
-    /// The number of moving-digit sequences; all 10,000 of them take 3.3 GB.
-    pub sequences: usize,
-}
-
-impl Default for LoadOptions {
-    fn default() -> Self {
-        Self { seed: 0, sequences: 100 }
-    }
-}
 
 /// Loads the dataset called `name`; files are taken from `cache`.
 pub fn load(name: &str, cache: &Cache, options: LoadOptions) -> Result<Dataset> {

@@ -10,6 +10,7 @@ mod entries;
 mod fetch;
 mod load;
 mod moving;
+mod options;
 pub mod readers;
 
 use std::sync::LazyLock;
@@ -18,8 +19,9 @@ pub use cache::{CACHE_VARIABLE, Cache, Located};
 pub use check::{Check, Verdict};
 pub use download::FetchOptions;
 pub use fetch::{FetchProgress, OnProgress, fetch, fetch_file};
-pub use load::{LoadOptions, load};
+pub use load::load;
 pub use moving::MovingSequences;
+pub use options::LoadOptions;
 
 use crate::{Error, Result};
 

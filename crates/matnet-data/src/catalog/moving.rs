@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::readers::mnist::{self, MnistSplit};
 use super::readers::moving_mnist::MovingMnistFile;
-use super::{Cache, LoadOptions, load};
+use super::readers::repository;
+use super::{Cache, LoadOptions};
 use crate::generate::{MovingDigits, MovingDigitsConfig};
 use crate::random::SeededRng;
 use crate::{Array, ByteArray, Result, catalog};
@@ -36,7 +37,7 @@ impl MovingSequences {
     /// generated from MNIST's training set.
     pub fn open(name: &str, cache: &Cache, options: LoadOptions) -> Result<Self> {
         let (digits, from) = if name == "moving-digits" {
-            (load("digits", cache, options)?.into_samples()?.inputs, "digits")
+            (repository::digits(&cache.require(catalog::get("digits")?)?)?.inputs, "digits")
         } else if let Some(found) = cache.locate(catalog::get(name)?) {
             let file = MovingMnistFile::open(found.folder)?;
             let (count, total) = (options.sequences.min(file.len()), file.len());

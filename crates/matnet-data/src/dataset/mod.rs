@@ -3,9 +3,6 @@
 mod array;
 mod byte_array;
 mod samples;
-mod stored;
-#[cfg(feature = "columnar")]
-mod stored_table;
 mod stories;
 mod table;
 
@@ -13,12 +10,8 @@ pub use array::Array;
 pub use byte_array::ByteArray;
 pub(crate) use byte_array::grey_to_f32;
 pub use samples::{Samples, Target};
-pub use stored::StoredArray;
-pub(crate) use stored::read_exact_at;
-#[cfg(feature = "columnar")]
-pub(crate) use stored_table::StoredTable;
 pub use stories::{QaTask, Question, Story, StoryData, tokenize};
-pub use table::TableData;
+pub use table::{RowCounts, TableData};
 
 use crate::{Error, Result};
 
@@ -143,6 +136,8 @@ pub struct GraphData {
     pub labels: Vec<Option<u32>>,
     /// A name per class.
     pub class_names: Vec<String>,
+    /// The weight of each node in the loss; empty if all count the same.
+    pub weights: Vec<f32>,
     /// Edges as stored in the source: (from, to), duplicates and self-loops included.
     pub edges: Vec<(u32, u32)>,
     /// The relation of each edge; empty if there is only one.

@@ -70,7 +70,7 @@ impl Target {
 }
 
 /// Independent samples: matrices `[n, rows, cols]` or sequences of matrices `[n, time, rows, cols]`, with their targets.
-/// The inputs are in memory, or [stay in their file](super::StoredArray).
+/// The inputs are in memory, or [stay in their file](crate::StoredArray).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples<I = Array> {
     /// The inputs. Sequences that are shorter than the longest are followed by zeros.

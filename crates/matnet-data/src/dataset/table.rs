@@ -1,7 +1,6 @@
 //! One long table of measurements in the order of time.
 
 use super::Array;
-use crate::split::RowCounts;
 use crate::{Error, Result};
 
 /// A long table: a row per time, a column per channel. [`Windows`](crate::transform::windows::Windows) make samples of it.
@@ -33,4 +32,16 @@ impl TableData {
     pub fn columns(&self) -> usize {
         self.values.shape()[1]
     }
+}
+
+/// The number of rows of a long table in each split, in the order of time; further rows are not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowCounts {
+    /// The first rows.
+    pub train: usize,
+    /// The next rows.
+    pub valid: usize,
+    /// The rows after them.
+    pub test: usize,
 }

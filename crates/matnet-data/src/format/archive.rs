@@ -3,7 +3,6 @@
 //! Names with `..`, absolute names and links are refused, and so are decompression bombs; nested archives share the budget of the
 //! outermost one.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +11,7 @@ use lzma_rust2::XzReader;
 use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipLocator};
 
 use crate::format::bounded::{Budget, Input};
-use crate::{Error, Result};
+use crate::{Error, Result, files};
 
 /// The maximum number of entries.
 const MOST_ENTRIES: usize = 1 << 20;
@@ -44,7 +43,7 @@ pub fn each(path: impl AsRef<Path>, visit: Visit) -> Result<()> {
         return each_in(input, visit);
     }
     let budget = input.budget().clone();
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let file = files::open(path)?;
     let size = file.metadata().map_err(|e| Error::io(path, e))?.len();
     zip(path, rawzip::FileReader::from(file), size, &budget, visit)
 }
@@ -80,7 +79,7 @@ pub fn each_bytes(name: impl AsRef<Path>, bytes: &[u8], visit: Visit) -> Result<
 /// no such file.
 pub(crate) fn stored_member(path: &Path, name: &str) -> Result<Option<std::ops::Range<u64>>> {
     let bad = |e: rawzip::Error| Error::format(path, format!("not a valid zip archive: {e}"));
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let file = files::open(path)?;
     let size = file.metadata().map_err(|e| Error::io(path, e))?.len();
     let mut buffer = vec![0; 128 << 10];
     let archive: ZipArchive<_> = ZipLocator::new()

@@ -18,7 +18,7 @@ use arrow_schema::{DataType, Schema, TimeUnit};
 use bytes::Bytes;
 
 use crate::format::bounded::Budget;
-use crate::format::columnar::{Column, ColumnarFile, EachValue, Value};
+use crate::format::columnar_file::{Column, ColumnarFile, EachValue, Value};
 use crate::format::table::ColumnKind;
 
 /// The last bytes of a file: the length of the footer, and `ARROW1`.

@@ -4,7 +4,6 @@
 //! Compressed files count by their decompressed size, which a [`Budget`] limits, so that decompression bombs are refused. Readers return
 //! numbers in the width of the file; converting them to `f32` takes four more bytes each.
 
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::{Error, Result, memory};
+use crate::{Error, Result, files, memory};
 
 /// Deflate compresses at most 1032 to 1, and only constants come near; numbers worth learning from do not.
 const MOST_RATIO: u64 = 100;
@@ -84,7 +83,7 @@ impl<'a> Input<'a> {
     /// Opens a file without decompression.
     pub fn open_packed(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let file = files::open(path)?;
         let meta = file.metadata().map_err(|e| Error::io(path, e))?;
         if meta.is_dir() {
             return Err(Error::format(path, "is a folder where a file was expected"));

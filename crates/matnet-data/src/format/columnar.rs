@@ -12,43 +12,10 @@ use bytes::Bytes;
 
 use crate::format::arrow::ArrowFile;
 use crate::format::bounded::{Budget, Input};
+use crate::format::columnar_file::{Column, ColumnarFile, Value};
 use crate::format::parquet::{Chunks, ParquetFile};
 use crate::format::table::{ColumnKind, Columns, TableHead, TextColumn};
-use crate::{Array, Error, Result, memory};
-
-/// One value of a column.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Value<'a> {
-    Missing,
-    Boolean(bool),
-    Integer(i64),
-    Float(f64),
-    Text(&'a str),
-}
-
-/// A column as a file describes it.
-pub(super) struct Column {
-    pub name: String,
-    /// The type, if no value is missing.
-    pub kind: ColumnKind,
-    /// Whether a value is missing; `None` where only the values tell.
-    pub missing: Option<bool>,
-}
-
-/// Takes the values of a column one by one; an error ends the reading.
-pub(super) type EachValue<'a> = dyn FnMut(Value) -> Result<(), String> + 'a;
-
-/// A file of one of the formats. Errors say what is wrong, without the name of the file.
-pub(super) trait ColumnarFile: Send + Sync {
-    /// The number of rows, which the file says it has.
-    fn rows(&self) -> Result<usize, String>;
-    /// All columns.
-    fn columns(&self) -> Result<Vec<Column>, String>;
-    /// The rows of each group that can be read on its own.
-    fn groups(&self) -> Result<Vec<usize>, String>;
-    /// Passes every value of a column in a group of rows to `each`.
-    fn each_in(&self, group: usize, column: usize, each: &mut EachValue) -> Result<(), String>;
-}
+use crate::{Array, Error, Result, files, memory};
 
 /// A table whose columns are known.
 pub struct ColumnarTable {
@@ -69,7 +36,7 @@ impl ColumnarTable {
         let parquet = in_file.is_some() && input.peek(4)? == *b"PAR1";
         match in_file.filter(|_| parquet) {
             Some(size) => {
-                let file = std::fs::File::open(path).map_err(|error| Error::io(path, error))?;
+                let file = files::open(path)?;
                 Self::of(path, size, |budget| {
                     Ok(Box::new(ParquetFile::new(Chunks::File(Arc::new(file), size), budget)?))
                 })

@@ -53,6 +53,10 @@ fn parse_into(input: Input, mut numbers: Vec<f32>) -> Result<Array> {
                 in_row = 0;
                 fields.next_line();
             }
+            Next::Line if fields.is_ambiguous() => {
+                let what = "numbers are separated by commas and by blanks; commas, or semicolons between decimal commas, expected";
+                return Err(fields.error(what));
+            }
             Next::Line => {
                 may_name = false;
                 if rows == 0 {
@@ -102,5 +106,10 @@ mod tests {
         assert_eq!(error("1,\n"), "t.csv: line 1: an empty field where a number was expected");
         assert!(error("").contains("no row"));
         assert!(error("a,b\n").contains("no row"));
+        // Two numbers with decimal commas, or four?
+        assert!(
+            error("1 2\n1,5 2,5\n")
+                .starts_with("t.csv: line 2: numbers are separated by commas and by blanks")
+        );
     }
 }

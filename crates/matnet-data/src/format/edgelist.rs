@@ -38,6 +38,7 @@ pub(crate) fn assemble(table: NodeTable, list: EdgeList) -> GraphData {
         node_names: names.texts(),
         labels,
         class_names,
+        weights: Vec::new(),
         edges,
         relations,
         relation_names,

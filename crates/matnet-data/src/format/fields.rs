@@ -38,6 +38,9 @@ pub(crate) struct Fields<'a> {
     detect: bool,
     /// The only byte that separates fields, if the first line decided so.
     only: Option<u8>,
+    /// Whether commas, and whether blanks alone, have separated fields of this line.
+    by_comma: bool,
+    by_blank: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -55,6 +58,8 @@ impl<'a> Fields<'a> {
             decimal_commas: false,
             detect: false,
             only: None,
+            by_comma: false,
+            by_blank: false,
         }
     }
 
@@ -193,6 +198,13 @@ impl<'a> Fields<'a> {
     /// Counts the line that [`Next::Line`] ended.
     pub fn next_line(&mut self) {
         self.line += 1;
+        (self.by_comma, self.by_blank) = (false, false);
+    }
+
+    /// Whether some fields of this line were separated by commas and some by blanks: `1,5 2,5` may be four numbers, or two with
+    /// decimal commas.
+    pub fn is_ambiguous(&self) -> bool {
+        self.by_comma && self.by_blank
     }
 
     fn skip_line(&mut self) -> Result<()> {
@@ -214,9 +226,14 @@ impl<'a> Fields<'a> {
         while self.peek()?.is_some_and(|byte| self.is_blank(byte)) {
             self.at += 1;
         }
-        if self.peek()?.is_some_and(|byte| self.separates(byte)) {
-            self.at += 1;
-            self.after_comma = true;
+        match self.peek()? {
+            Some(byte) if self.separates(byte) => {
+                self.at += 1;
+                self.after_comma = true;
+                self.by_comma |= byte == b',';
+            }
+            None | Some(b'\n') => {}
+            Some(_) => self.by_blank = true,
         }
         Ok(())
     }

@@ -6,6 +6,8 @@ mod arrow;
 pub mod bounded;
 #[cfg(feature = "columnar")]
 pub mod columnar;
+#[cfg(feature = "columnar")]
+pub(crate) mod columnar_file;
 pub mod csv;
 pub mod edgelist;
 pub(crate) mod fields;

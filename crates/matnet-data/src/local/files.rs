@@ -1,4 +1,4 @@
-//! Samples of which each is a file: a picture, a recording, an array or a table.
+//! The files of a folder: samples of which each is a picture, a recording, an array or a table, or the two tables of a graph.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -252,4 +252,18 @@ impl SampleFiles {
 
 fn sides(shape: &[usize]) -> String {
     shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// The edge list and the node table, if a folder has these files.
+pub(crate) fn graph_files(files: &[PathBuf]) -> Option<(&PathBuf, &PathBuf)> {
+    let called = |stems: &[&str], ending: &str| {
+        files.iter().find(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+            let (stem, _) = name.split_once('.').unwrap_or((&name, ""));
+            stems.contains(&stem) || name.strip_suffix(".gz").unwrap_or(&name).ends_with(ending)
+        })
+    };
+    let edges = called(&["edges", "edge_list", "edgelist"], ".cites")?;
+    let nodes = called(&["nodes", "features"], ".content")?;
+    Some((edges, nodes))
 }

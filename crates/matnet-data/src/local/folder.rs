@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::{SampleFile, SampleFiles};
+use super::files::{SampleFile, SampleFiles, graph_files};
 use super::{ReadOptions, arrays, graph_tables, ts};
 use crate::format::edgelist::natural;
 use crate::{Dataset, Error, Result, Samples, Target};
@@ -37,7 +37,7 @@ pub(super) fn load(dir: &Path, options: &ReadOptions) -> Result<Dataset> {
     if !series.is_empty() {
         return ts::load_folder(dir, &series, options);
     }
-    let (found, names) = class_files(dir)?;
+    let ClassFiles { found, names, unused } = class_files(dir)?;
     let (paths, classes): (Vec<PathBuf>, Vec<Option<u32>>) = found.into_iter().unzip();
     let mut files = SampleFiles::new(dir, paths, options)?;
     let (inputs, lengths) = files.read(0..files.len())?;
@@ -46,54 +46,67 @@ pub(super) fn load(dir: &Path, options: &ReadOptions) -> Result<Dataset> {
         false => Target::Classes { labels: classes.into_iter().flatten().collect(), names },
     };
     let dataset = Dataset::from(Samples { lengths, ..Samples::new(inputs, target) });
-    Ok(match files.note() {
-        Some(note) => dataset.with_note(note),
-        None => dataset,
-    })
+    let notes = files.note().into_iter().chain(unused_note(&unused));
+    Ok(notes.fold(dataset, Dataset::with_note))
+}
+
+/// Names that a note lists.
+const NAMED: usize = 3;
+
+/// A remark on files and folders that are not used.
+fn unused_note(unused: &[String]) -> Option<String> {
+    let (named, more) =
+        (unused.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", "), unused.len() > NAMED);
+    let more = if more { ", …" } else { "" };
+    match unused.len() {
+        0 => None,
+        1 => Some(format!("{named} is not used")),
+        count => Some(format!("{count} files and folders are not used ({named}{more})")),
+    }
 }
 
 /// The files of samples in a folder, or in its folders, for prediction.
 pub(super) fn sample_files(dir: &Path) -> Result<Vec<PathBuf>> {
-    Ok(class_files(dir)?.0.into_iter().map(|(file, _)| file).collect())
+    Ok(class_files(dir)?.found.into_iter().map(|(file, _)| file).collect())
 }
 
-/// The files of a folder that hold one sample each, sorted, with the class of each; and the class names. If there are folders of such
-/// files, they are the classes, and files beside them are ignored.
-#[allow(clippy::type_complexity)]
-fn class_files(dir: &Path) -> Result<(Vec<(PathBuf, Option<u32>)>, Vec<String>)> {
+/// The files of a folder that hold one sample each.
+struct ClassFiles {
+    /// Sorted, with the class of each.
+    found: Vec<(PathBuf, Option<u32>)>,
+    /// The names of the classes.
+    names: Vec<String>,
+    /// What else is there.
+    unused: Vec<String>,
+}
+
+/// Finds the files of samples in a folder. If there are folders of such files, they are the classes, and files beside them are not used.
+fn class_files(dir: &Path) -> Result<ClassFiles> {
+    let mut unused = Vec::new();
+    let mut leave_out = |path: &Path| {
+        unused.push(path.strip_prefix(dir).unwrap_or(path).display().to_string());
+    };
     // Beside images or recordings, a text is a note, not a matrix: only the first kind counts.
-    let samples = |files: Vec<PathBuf>| -> Vec<PathBuf> {
+    let samples = |files: Vec<PathBuf>| -> (Vec<PathBuf>, Vec<PathBuf>) {
         let kind = files.iter().filter_map(|file| SampleFile::of(file)).min();
-        files.into_iter().filter(|file| kind.is_some() && SampleFile::of(file) == kind).collect()
+        files.into_iter().partition(|file| kind.is_some() && SampleFile::of(file) == kind)
     };
     let (files, folders) = list(dir)?;
     let (mut found, mut names) = (Vec::new(), Vec::new());
     for folder in &folders {
-        let (files, _) = list(folder)?;
-        let files = samples(files);
+        let (files, below) = list(folder)?;
+        let (files, others) = samples(files);
         if files.is_empty() {
+            leave_out(folder);
             continue;
         }
+        others.iter().chain(&below).for_each(|path| leave_out(path));
         let class = names.len() as u32;
         names.push(folder.file_name().unwrap_or_default().to_string_lossy().into_owned());
         found.extend(files.into_iter().map(|file| (file, Some(class))));
     }
-    if names.is_empty() {
-        found.extend(samples(files).into_iter().map(|file| (file, None)));
-    }
-    Ok((found, names))
-}
-
-/// The edge list and the node table, if the folder has both.
-pub(crate) fn graph_files(files: &[PathBuf]) -> Option<(&PathBuf, &PathBuf)> {
-    let called = |stems: &[&str], ending: &str| {
-        files.iter().find(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-            let (stem, _) = name.split_once('.').unwrap_or((&name, ""));
-            stems.contains(&stem) || name.strip_suffix(".gz").unwrap_or(&name).ends_with(ending)
-        })
-    };
-    let edges = called(&["edges", "edge_list", "edgelist"], ".cites")?;
-    let nodes = called(&["nodes", "features"], ".content")?;
-    Some((edges, nodes))
+    let (files, others) = if names.is_empty() { samples(files) } else { (Vec::new(), files) };
+    found.extend(files.into_iter().map(|file| (file, None)));
+    others.iter().for_each(|path| leave_out(path));
+    Ok(ClassFiles { found, names, unused })
 }

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use super::labels::{label_indices, require_known, split, unit_numbers};
 use super::leftovers;
+use super::npz::{optional, weights_of};
 use crate::format::npz::Npz;
 use crate::{Error, GraphData, Result};
 
-/// A graph from `features`, `edges` and perhaps `labels`, `train`, `valid` and `test`; also remarks for the user.
+/// A graph from `features`, `edges` and perhaps `labels`, `weight`, `train`, `valid` and `test`; also remarks for the user.
 pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<(GraphData, Vec<String>)> {
     let raw = npz.take("features")?;
     let &[nodes, _] = raw.shape() else {
@@ -49,13 +50,18 @@ pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<(GraphData, Vec<String>
         }
         (labels, class_names) = label_indices(&raw, &name)?;
     }
+    let weights = match optional(&mut npz, path, "weight")? {
+        None => Vec::new(),
+        Some((raw, name)) => weights_of(raw, &name, nodes, "node")?,
+    };
     let splits = split(&mut npz, path, nodes, "node")?.into_iter().collect();
-    let (node_names, notes) = (Vec::new(), leftovers::graph(&npz, path)?);
+    let (node_names, notes) = (Vec::new(), leftovers::graph(npz.names(), path)?.into_iter().collect());
     let graph = GraphData {
         features,
         node_names,
         labels,
         class_names,
+        weights,
         edges,
         relations,
         relation_names,

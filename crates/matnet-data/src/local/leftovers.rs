@@ -30,7 +30,7 @@ const SAMPLES: [&str; 21] = [
     "target_names",
 ];
 
-const GRAPH: [&str; 24] = [
+const GRAPH: [&str; 23] = [
     "y",
     "label",
     "target",
@@ -38,7 +38,6 @@ const GRAPH: [&str; 24] = [
     "class",
     "classes",
     "class_names",
-    "weight",
     "weights",
     "edge_weight",
     "edge_weights",
@@ -58,24 +57,29 @@ const GRAPH: [&str; 24] = [
 ];
 
 /// What is left of the arrays of samples: an error if a name says that it matters, else a remark for the user.
-pub(super) fn samples(npz: &Npz, path: &Path) -> Result<Vec<String>> {
+pub(super) fn samples(npz: &Npz, path: &Path) -> Result<Option<String>> {
     let known = "samples are x, y, length, weight, group, train, valid, test, classes and target_names";
-    leftovers(npz, path, &SAMPLES, known)
+    leftovers(npz.names(), path, &SAMPLES, known)
 }
 
-/// The same for the arrays of a graph.
-pub(super) fn graph(npz: &Npz, path: &Path) -> Result<Vec<String>> {
-    let known = "a graph are features, edges, labels, relations, directed, train, valid and test";
-    leftovers(npz, path, &GRAPH, known)
+/// The same for the arrays of a graph with these names.
+pub(crate) fn graph<'a>(names: impl Iterator<Item = &'a str>, path: &Path) -> Result<Option<String>> {
+    let known = "a graph are features, edges, labels, weight, relations, directed, train, valid and test";
+    leftovers(names, path, &GRAPH, known)
 }
 
 /// The same beside one long table.
-pub(super) fn table(npz: &Npz, path: &Path) -> Result<Vec<String>> {
-    leftovers(npz, path, &[], "")
+pub(super) fn table(npz: &Npz, path: &Path) -> Result<Option<String>> {
+    leftovers(npz.names(), path, &[], "")
 }
 
-fn leftovers(npz: &Npz, path: &Path, matter: &[&str], known: &str) -> Result<Vec<String>> {
-    let mut names: Vec<&str> = npz.names().collect();
+fn leftovers<'a>(
+    names: impl Iterator<Item = &'a str>,
+    path: &Path,
+    matter: &[&str],
+    known: &str,
+) -> Result<Option<String>> {
+    let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     let (matter, other): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| matter.contains(name));
     if !matter.is_empty() {
@@ -83,8 +87,8 @@ fn leftovers(npz: &Npz, path: &Path, matter: &[&str], known: &str) -> Result<Vec
         return Err(Error::format(path, what));
     }
     Ok(match &other[..] {
-        [] => Vec::new(),
-        [one] => vec![format!("the array {one} is not used")],
-        several => vec![format!("the arrays {} are not used", several.join(", "))],
+        [] => None,
+        [one] => Some(format!("the array {one} is not used")),
+        several => Some(format!("the arrays {} are not used", several.join(", "))),
     })
 }

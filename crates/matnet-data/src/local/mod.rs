@@ -41,7 +41,7 @@ pub(crate) mod folder;
 mod graph;
 pub(crate) mod graph_tables;
 pub(crate) mod labels;
-mod leftovers;
+pub(crate) mod leftovers;
 mod npz;
 mod options;
 mod reader;
@@ -53,6 +53,7 @@ mod ts;
 use std::path::Path;
 
 pub use arrays::open_stored;
+pub(crate) use files::graph_files;
 pub use options::{Layout, ReadOptions, TargetKind};
 pub use reader::{SampleChunk, SampleReader};
 pub use table::load_table;
@@ -116,7 +117,7 @@ pub fn load_arrays(mut arrays: Npz, options: &ReadOptions) -> Result<Dataset> {
     if options.long_table && table {
         options.allow(path, "one long table", &[])?;
         let table = TableData::new(arrays.take("x")?.into_array(&path.join("x"))?)?;
-        return Ok(Dataset { notes: leftovers::table(&arrays, path)?, ..table.into() });
+        return Ok(Dataset { notes: leftovers::table(&arrays, path)?.into_iter().collect(), ..table.into() });
     }
     npz::samples(arrays, path, options)
 }

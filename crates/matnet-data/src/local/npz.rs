@@ -6,6 +6,7 @@ use super::labels::{label_indices, require_known, require_one_each, split};
 use super::target::{TargetContext, clear_padding};
 use super::{ReadOptions, inputs, leftovers};
 use crate::format::npz::Npz;
+use crate::format::raw::RawArray;
 use crate::{Array, Dataset, Error, Result, Samples, SplitIndices, Target};
 
 /// Samples from `x` and, if they are there, the other arrays in the table of [`local`](crate::local).
@@ -36,12 +37,11 @@ pub(super) fn described<I>(
         found.group_names = names;
     }
     if let Some((raw, name)) = optional(&mut npz, path, "weight")? {
-        require_one_each(&raw, &name, "weight", count)?;
-        found.weights = weights(raw.into_array(&name)?, &name)?;
+        found.weights = weights_of(raw, &name, count, "sample")?;
     }
     let trained = npz.get("train").is_some();
     found.split = split(&mut npz, path, count, "sample")?;
-    let mut notes = leftovers::samples(&npz, path)?;
+    let mut notes: Vec<String> = leftovers::samples(&npz, path)?.into_iter().collect();
     match found.split.as_mut().map_or(0, |split| complete(split, trained, count)) {
         0 => {}
         unused => notes.push(format!(
@@ -108,20 +108,26 @@ fn target(
 }
 
 /// An array and its name in errors, if it is there.
-fn optional(
+pub(super) fn optional(
     npz: &mut Npz,
     path: &Path,
     key: &str,
-) -> Result<Option<(crate::format::raw::RawArray, std::path::PathBuf)>> {
+) -> Result<Option<(RawArray, std::path::PathBuf)>> {
     match npz.get(key) {
         None => Ok(None),
         Some(_) => Ok(Some((npz.take(key)?, path.join(key)))),
     }
 }
 
-fn weights(weights: Array, name: &Path) -> Result<Vec<f32>> {
+/// The weight of each sample or node, which is the `thing` that errors name.
+pub(super) fn weights_of(raw: RawArray, name: &Path, count: usize, thing: &str) -> Result<Vec<f32>> {
+    if raw.shape() != [count] {
+        let what = format!("shape {:?}; one weight for each of {count} {thing}s expected", raw.shape());
+        return Err(Error::format(name, what));
+    }
+    let weights = raw.into_array(name)?;
     if let Some(at) = weights.data().iter().position(|w| !w.is_finite() || *w < 0.0) {
-        let what = format!("sample {at} has weight {}; finite numbers from 0 expected", weights.data()[at]);
+        let what = format!("{thing} {at} has weight {}; finite numbers from 0 expected", weights.data()[at]);
         return Err(Error::format(name, what));
     }
     if weights.data().iter().all(|&w| w == 0.0) {

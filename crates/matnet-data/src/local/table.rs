@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::files::SampleFile;
+use super::files::{SampleFile, graph_files};
 use super::labels::require_finite;
 use super::{ReadOptions, TargetKind};
 #[cfg(feature = "columnar")]
 use crate::StoredArray;
-#[cfg(feature = "columnar")]
-use crate::dataset::StoredTable;
 use crate::format::bounded::Input;
 #[cfg(feature = "columnar")]
 use crate::format::columnar::ColumnarTable;
 use crate::format::edgelist::{natural, sort_classes};
 use crate::format::npy;
 use crate::format::table::{self, ColumnKind, Columns, TableHead, TableNames, TextColumn};
+#[cfg(feature = "columnar")]
+use crate::stored::StoredTable;
 use crate::{Array, Dataset, Error, Result, Samples, TableData, Target};
 
 /// The names of columns that hold times, whatever their type.
@@ -59,11 +59,22 @@ pub fn load_table(path: impl AsRef<Path>) -> Result<Dataset> {
     if head.named {
         table.column_names = columns.iter().map(|&column| head.names[column].clone()).collect();
     }
-    let dataset = Dataset::from(table);
-    Ok(match time {
-        Some(time) => dataset.with_note(format!("column {:?} holds times and is left out", head.names[time])),
-        None => dataset,
-    })
+    let mut dataset = Dataset::from(table);
+    if let Some(time) = time {
+        let what = if by_name.is_some() { "holds times" } else { "does not hold numbers" };
+        dataset = dataset.with_note(format!("column {:?} {what} and is left out", head.names[time]));
+    }
+    let unnamed = (0..head.names.len()).filter(|&at| Some(at) != time && head.names[at].is_empty()).count();
+    Ok(unnamed_note(unnamed).into_iter().fold(dataset, Dataset::with_note))
+}
+
+/// A remark on columns without a name.
+fn unnamed_note(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("the column without a name is left out".to_owned()),
+        some => Some(format!("{some} columns without a name are left out")),
+    }
 }
 
 /// Whether a path is read as one long table: the user says so, or it is text that has a column of times.
@@ -184,7 +195,7 @@ pub(crate) fn shards(path: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     // A folder of nodes and edges is a graph.
-    if pattern.is_none() && super::folder::graph_files(&found).is_some() {
+    if pattern.is_none() && graph_files(&found).is_some() {
         return Ok(Vec::new());
     }
     found.sort_by_cached_key(|path| natural(&path.file_name().unwrap_or_default().to_string_lossy()));
@@ -304,8 +315,8 @@ impl Described {
         };
         let left_out = features.left_out.join(", ");
         let note = format!("columns left out, because they do not hold numbers: {left_out}");
-        let notes = if left_out.is_empty() { Vec::new() } else { vec![note] };
-        Ok((Samples::new(inputs, target), notes))
+        let note = Some(note).filter(|_| !left_out.is_empty());
+        Ok((Samples::new(inputs, target), note.into_iter().chain(unnamed_note(features.unnamed)).collect()))
     }
 }
 
@@ -354,6 +365,8 @@ struct Features {
     columns: Vec<usize>,
     /// The names of columns that are neither features nor targets.
     left_out: Vec<String>,
+    /// How many further columns have no name.
+    unnamed: usize,
 }
 
 /// A table of any format, perhaps in several files.
@@ -463,17 +476,18 @@ impl Source {
             if let Some(&text) = columns.iter().find(|column| is_text(column)) {
                 return Err(self.error(format!("column {:?} does not hold numbers", self.head.names[text])));
             }
-            return Ok(Features { columns, left_out: Vec::new() });
+            return Ok(Features { columns, left_out: Vec::new(), unnamed: 0 });
         }
+        let rest = (0..self.head.names.len()).filter(|column| !targets.contains(column));
         // A column without a name is the index that pandas writes.
-        let unnamed = |column: &usize| self.head.names[*column].is_empty();
-        let rest = (0..self.head.names.len()).filter(|column| !targets.contains(column) && !unnamed(column));
-        let (left_out, columns): (Vec<usize>, Vec<usize>) = rest.partition(is_text);
+        let (unnamed, rest): (Vec<usize>, Vec<usize>) =
+            rest.partition(|&column| self.head.names[column].is_empty());
+        let (left_out, columns): (Vec<usize>, Vec<usize>) = rest.into_iter().partition(is_text);
         if columns.is_empty() {
             return Err(self.error("no column of numbers is left for the features".to_owned()));
         }
         let left_out = left_out.into_iter().map(|column| self.head.names[column].clone()).collect();
-        Ok(Features { columns, left_out })
+        Ok(Features { columns, left_out, unnamed: unnamed.len() })
     }
 
     /// What the target columns are: as the user says, or else by their types.

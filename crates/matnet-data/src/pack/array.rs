@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::dataset::read_exact_at;
 use crate::format::bounded::Input;
 use crate::format::npy;
 use crate::format::raw::{DType, byte_count};
@@ -58,7 +57,7 @@ pub(super) struct ArrayWriter<T> {
 
 impl<T: Number> ArrayWriter<T> {
     pub fn create(path: PathBuf, width: Option<usize>) -> Result<Self> {
-        let file = faults::file().and_then(|()| File::create(&path)).map_err(|e| Error::io(&path, e))?;
+        let file = files::create(&path)?;
         let mut writer = Self {
             file: BufWriter::with_capacity(1 << 18, file),
             path,
@@ -141,7 +140,7 @@ impl ArrayFile {
         if left != bytes {
             return Err(Error::format(path, format!("{left} bytes of numbers; {bytes} expected")));
         }
-        let file = faults::file().and_then(|()| File::open(&path)).map_err(|e| Error::io(&path, e))?;
+        let file = files::open(&path)?;
         Ok(Self { path, file, start: size - left, numbers: bytes / T::SIZE as u64 })
     }
 
@@ -171,7 +170,7 @@ impl ArrayFile {
                 &mut large[..]
             };
             let place = self.start + (first + done as u64) * T::SIZE as u64;
-            let read = faults::file().and_then(|()| read_exact_at(&self.file, block, place));
+            let read = faults::file().and_then(|()| files::read_exact_at(&self.file, block, place));
             read.map_err(|error| match error.kind() {
                 io::ErrorKind::UnexpectedEof => Error::format(&self.path, "was cut off while it was read"),
                 _ => Error::io(&self.path, error),
@@ -192,7 +191,7 @@ impl ArrayFile {
 
 /// The SHA-256 of a file, in hex; `each` is told how many bytes were read.
 pub(super) fn sha256(path: &Path, each: &mut dyn FnMut(u64) -> Result<()>) -> Result<String> {
-    let mut file = File::open(path).map_err(|error| Error::io(path, error))?;
+    let mut file = files::open(path)?;
     let (mut sha, mut block) = (Sha256::new(), vec![0; 1 << 20]);
     loop {
         match io::Read::read(&mut file, &mut block).map_err(|error| Error::io(path, error))? {

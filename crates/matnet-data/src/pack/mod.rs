@@ -19,6 +19,7 @@
 mod array;
 mod edges;
 mod header;
+mod names;
 mod nodes;
 mod open;
 mod order;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::array::{ArrayFile, sha256};
 use super::header::{self, PackHeader};
-use super::{order, write};
-use crate::{Array, Error, Result, SplitIndices};
+use super::{names, order};
+use crate::{Array, Error, Result, SplitIndices, files};
 
 /// A graph in a folder, made by [`pack`](super::pack()). In memory are the places of the rows, 8 bytes per node and relation, and no more.
 ///
@@ -58,7 +58,7 @@ impl PackedGraph {
         let nodes = header.nodes;
         let mut relations = Vec::new();
         for (number, relation) in header.relations.iter().enumerate() {
-            let path = checked(folder, &header, &write::offsets_name(number))?;
+            let path = checked(folder, &header, &names::offsets_name(number))?;
             let offsets = ArrayFile::open::<i64>(path.clone(), &[nodes + 1])?.read_all::<i64>()?;
             if offsets.first() != Some(&0)
                 || !offsets.is_sorted()
@@ -68,20 +68,20 @@ impl PackedGraph {
                 return Err(Error::format(path, what));
             }
             let offsets = offsets.into_iter().map(|offset| offset as u64).collect();
-            let path = listed(folder, &header, &write::neighbors_name(number))?;
+            let path = listed(folder, &header, &names::neighbors_name(number))?;
             let columns = ArrayFile::open::<u32>(path, &[relation.entries as usize])?;
             relations.push(Rows { offsets, columns });
         }
-        let features = listed(folder, &header, write::FEATURES)?;
+        let features = listed(folder, &header, names::FEATURES)?;
         let features = ArrayFile::open::<f32>(features, &[nodes, header.features])?;
         let degrees = match relations.len() {
             1 => Vec::new(),
             _ => {
-                let path = checked(folder, &header, write::DEGREES)?;
+                let path = checked(folder, &header, names::DEGREES)?;
                 ArrayFile::open::<u32>(path, &[nodes])?.read_all()?
             }
         };
-        let path = checked(folder, &header, write::LOOPS)?;
+        let path = checked(folder, &header, names::LOOPS)?;
         let loops: Vec<u32> = ArrayFile::open::<u32>(path.clone(), &[header.loops])?.read_all()?;
         if loops.windows(2).any(|pair| pair[0] >= pair[1])
             || loops.last().is_some_and(|&last| last as usize >= nodes)
@@ -180,7 +180,7 @@ impl PackedGraph {
         if self.header.order == super::NodeOrder::Natural {
             return Ok(None);
         }
-        let path = checked(&self.folder, &self.header, write::ORDER)?;
+        let path = checked(&self.folder, &self.header, names::ORDER)?;
         let order = ArrayFile::open::<u32>(path.clone(), &[self.header.nodes])?.read_all::<u32>()?;
         order::places(&order).map(Some).map_err(|what| Error::format(path, what))
     }
@@ -191,7 +191,7 @@ impl PackedGraph {
         if classes == 0 {
             return Ok(vec![None; self.header.nodes]);
         }
-        let path = checked(&self.folder, &self.header, write::LABELS)?;
+        let path = checked(&self.folder, &self.header, names::LABELS)?;
         let labels = ArrayFile::open::<i32>(path.clone(), &[self.header.nodes])?.read_all::<i32>()?;
         let label = |label: i32| match label {
             -1 => Ok(None),
@@ -216,7 +216,7 @@ impl PackedGraph {
             }
             Ok(nodes.into_iter().map(|node| node as usize).collect())
         };
-        let [train, valid, test] = write::SPLIT;
+        let [train, valid, test] = names::SPLIT;
         Ok(Some(SplitIndices {
             train: part(train, sizes[0])?,
             valid: part(valid, sizes[1])?,
@@ -229,8 +229,8 @@ impl PackedGraph {
         if !self.header.named {
             return Ok(None);
         }
-        let path = listed(&self.folder, &self.header, write::NAMES)?;
-        let file = std::fs::File::open(&path).map_err(|error| Error::io(&path, error))?;
+        let path = listed(&self.folder, &self.header, names::NAMES)?;
+        let file = files::open(&path)?;
         let lines = BufReader::new(file).lines();
         Ok(Some(lines.map(move |line| line.map_err(|error| Error::io(&path, error)))))
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::array::ArrayWriter;
-use super::write::{FEATURES, neighbors_name, offsets_name};
+use super::names::{FEATURES, neighbors_name, offsets_name};
 use crate::{Error, Result};
 
 /// Features under construction.

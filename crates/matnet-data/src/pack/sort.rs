@@ -10,7 +10,7 @@ use std::io::{self, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use super::array::write_all;
-use crate::{Error, Result, faults, memory};
+use crate::{Error, Result, files, memory};
 
 /// Relation, node, neighbour.
 pub(super) type Entry = [u32; 3];
@@ -115,7 +115,7 @@ struct RunWriter {
 
 impl RunWriter {
     fn create(path: PathBuf) -> Result<Self> {
-        let file = faults::file().and_then(|()| File::create(&path)).map_err(|e| Error::io(&path, e))?;
+        let file = files::create(&path)?;
         Ok(Self { path, file: BufWriter::with_capacity(READ, file) })
     }
 
@@ -141,7 +141,7 @@ struct RunReader<'a> {
 
 impl<'a> RunReader<'a> {
     fn open(path: &'a Path) -> Result<Self> {
-        let file = faults::file().and_then(|()| File::open(path)).map_err(|error| Error::io(path, error))?;
+        let file = files::open(path)?;
         Ok(Self { path, file: BufReader::with_capacity(READ, file) })
     }
 

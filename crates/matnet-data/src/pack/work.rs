@@ -18,8 +18,11 @@ pub(super) struct Work {
 
 impl Work {
     pub fn begin(folder: PathBuf, out: &Path) -> Result<Self> {
-        let failed = |error| Error::io(&folder, error);
-        faults::file().and_then(|()| fs::create_dir_all(&folder)).map_err(failed)?;
+        // Everything in it will be removed, and what a link points at may be somebody else's.
+        if folder.is_symlink() {
+            return Err(Error::format(folder, "is a symbolic link; a folder of its own expected"));
+        }
+        files::create_folder(&folder)?;
         let lock = match files::open_alone(&folder.join(LOCK)) {
             Ok(lock) => lock,
             Err(files::LockError::Taken) => {
@@ -42,6 +45,15 @@ impl Work {
         Ok(work)
     }
 
+    /// Gives a graph its name back, if a process was killed while another one was taking its place.
+    pub fn restore(folder: &Path, out: &Path) -> Result<()> {
+        let old = old(folder);
+        match !out.exists() && old.is_dir() {
+            true => files::rename(&old, out),
+            false => Ok(()),
+        }
+    }
+
     /// Gives the folder its name.
     pub fn finish(mut self, out: &Path) -> Result<()> {
         let scratch = self.folder.join(SCRATCH);
@@ -50,10 +62,13 @@ impl Work {
         files::remove(&self.folder.join(LOCK))?;
         if out.exists() {
             // Only a whole graph takes the place of another one; between the two steps there is none, but never half of one.
-            let old = self.folder.with_extension("old");
+            let old = old(&self.folder);
             let _ = fs::remove_dir_all(&old);
             files::rename(out, &old)?;
-            files::rename(&self.folder, out)?;
+            if let Err(error) = files::rename(&self.folder, out) {
+                files::rename(&old, out)?;
+                return Err(error);
+            }
             let _ = fs::remove_dir_all(&old);
         } else {
             files::rename(&self.folder, out)?;
@@ -62,6 +77,13 @@ impl Work {
         self.lock = None;
         Ok(())
     }
+}
+
+/// What a graph is called while another one takes its place.
+fn old(folder: &Path) -> PathBuf {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(".old");
+    name.into()
 }
 
 impl Drop for Work {

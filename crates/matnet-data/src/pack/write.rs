@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::array::{ArrayFile, ArrayWriter, sha256, write_all};
 use super::edges::{Directed, EdgeFiles, NodeNames, each_edge};
 use super::header::{PackHeader, PackedFile, PackedRelation};
+use super::names::{DEGREES, FEATURES, LABELS, LOOPS, NAMES, ORDER, SPLIT, neighbors_name, offsets_name};
 use super::nodes::{NodeFacts, each_node};
 use super::order::{self, NodeOrder, reverse_cuthill_mckee};
 use super::rows::{FeatureRows, RowWriter};
@@ -18,26 +19,11 @@ use super::sort::Sorter;
 use super::work::{LOCK, SCRATCH, Work};
 use crate::format::npz::Npz;
 use crate::format::{archive, npy};
-use crate::local::{folder, labels};
+use crate::local::{self, folder, labels, leftovers};
 use crate::{Error, GraphData, Result, SplitIndices, faults, files};
 
-pub(super) const FEATURES: &str = "features.npy";
-pub(super) const DEGREES: &str = "degrees.npy";
-pub(super) const LOOPS: &str = "loops.npy";
-pub(super) const ORDER: &str = "order.npy";
-pub(super) const LABELS: &str = "labels.npy";
-pub(super) const NAMES: &str = "names.txt";
-pub(super) const SPLIT: [&str; 3] = ["train.npy", "valid.npy", "test.npy"];
 /// Rows between two calls of the progress function.
 const BETWEEN: u64 = 1 << 16;
-
-pub(super) fn offsets_name(relation: usize) -> String {
-    format!("offsets-{relation}.npy")
-}
-
-pub(super) fn neighbors_name(relation: usize) -> String {
-    format!("neighbors-{relation}.npy")
-}
 
 /// How a graph is packed.
 #[derive(Clone, Debug)]
@@ -60,7 +46,7 @@ impl Default for PackOptions {
 }
 
 /// How far packing has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackProgress {
     /// Nodes whose features were written.
     Nodes(u64),
@@ -72,6 +58,8 @@ pub enum PackProgress {
     Ordering,
     /// Bytes whose checksum was computed.
     Checksums(u64),
+    /// A remark on what is left out.
+    Note(String),
 }
 
 /// A graph to pack.
@@ -109,7 +97,7 @@ impl PackSource {
         }
         if path.is_dir() {
             let (files, _) = folder::list(path)?;
-            if let Some((edges, nodes)) = folder::graph_files(&files) {
+            if let Some((edges, nodes)) = local::graph_files(&files) {
                 let beside = Some(path.to_owned());
                 return Ok(Self::Files { edges: edges.clone(), nodes: nodes.clone(), beside });
             }
@@ -123,6 +111,10 @@ type Progress<'a> = &'a mut dyn FnMut(PackProgress) -> ControlFlow<()>;
 
 /// Packs a graph into a folder, which gets its name when all is done. Edges may be larger than memory. Returns what was packed.
 pub fn pack(source: PackSource, out: &Path, options: &PackOptions, progress: Progress) -> Result<PackHeader> {
+    let name = out.file_name().ok_or_else(|| Error::format(out, "the name of a folder expected"))?;
+    let parent = out.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+    let unfinished = parent.join(format!(".unfinished-{}", name.to_string_lossy()));
+    Work::restore(&unfinished, out)?;
     if out.exists() && !(options.replace && super::PackedGraph::is_packed(out)) {
         let what = match super::PackedGraph::is_packed(out) {
             true => "is a packed graph already; --force replaces it",
@@ -130,9 +122,7 @@ pub fn pack(source: PackSource, out: &Path, options: &PackOptions, progress: Pro
         };
         return Err(Error::format(out, what));
     }
-    let name = out.file_name().ok_or_else(|| Error::format(out, "the name of a folder expected"))?;
-    let parent = out.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
-    let work = Work::begin(parent.join(format!(".unfinished-{}", name.to_string_lossy())), out)?;
+    let work = Work::begin(unfinished, out)?;
     let mut packer = Packer { work: &work.folder, options, progress, header: PackHeader::new(options.order) };
     packer.run(source)?;
     let header = packer.header.write(&work.folder)?;
@@ -242,13 +232,14 @@ impl Packer<'_> {
         let folder = self.work.join(SCRATCH).join("unpacked");
         faults::file().and_then(|()| fs::create_dir(&folder)).map_err(|error| Error::io(&folder, error))?;
         let (mut found, mut extra, mut directed) = (Vec::new(), Npz::new(path), false);
+        let mut unused = Vec::new();
         archive::each(path, &mut |mut entry| {
             let Some(key) = entry.name.strip_suffix(".npy") else { return Ok(()) };
             match key {
                 "features" | "edges" | "labels" | "relations" => {
                     let to = folder.join(&entry.name);
                     let failed = |error| Error::io(&to, error);
-                    let mut out = BufWriter::new(fs::File::create(&to).map_err(failed)?);
+                    let mut out = BufWriter::new(files::create(&to)?);
                     let mut block = vec![0; 1 << 16];
                     loop {
                         let from = |error| Error::io(path, error);
@@ -268,10 +259,17 @@ impl Packer<'_> {
                         _ => return Err(Error::format(name, "one boolean expected")),
                     };
                 }
-                _ => {}
+                "weight" => {
+                    let what = "a packed graph has no weights of nodes; leave it out";
+                    return Err(Error::format(path.join("weight"), what));
+                }
+                other => unused.push(other.to_owned()),
             }
             Ok(())
         })?;
+        if let Some(note) = leftovers::graph(unused.iter().map(String::as_str), path)? {
+            self.tell(PackProgress::Note(note))?;
+        }
         let member =
             |key: &str| found.iter().any(|name| name == key).then(|| folder.join(format!("{key}.npy")));
         let needed = |key: &str| member(key).ok_or_else(|| Error::format(path, format!("no array {key:?}")));
@@ -531,7 +529,7 @@ impl Packer<'_> {
             self.header.named = true;
             let path = self.work.join(NAMES);
             let failed = |error| Error::io(&path, error);
-            let mut out = BufWriter::new(fs::File::create(&path).map_err(failed)?);
+            let mut out = BufWriter::new(files::create(&path)?);
             for at in 0..names.len() {
                 let name = String::from_utf8_lossy(names.get(at));
                 if name.contains(['\n', '\r']) {

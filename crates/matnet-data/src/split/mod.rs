@@ -23,9 +23,10 @@ use std::collections::BTreeMap;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
+pub use crate::dataset::RowCounts;
 pub use folds::{FoldRule, Folds};
 pub use nodes::{per_class, public, random_test};
-pub use time::{RowCounts, chronological, in_order};
+pub use time::{chronological, in_order};
 
 use crate::{Error, Result, SplitIndices};
 

@@ -1,6 +1,7 @@
 //! Splits in time: training first, then validation, then test.
 
 use super::SplitFractions;
+use crate::dataset::RowCounts;
 use crate::{Error, Result, SplitIndices};
 
 /// Splits samples that are ordered in time: the first are for training, the next for validation, the last for testing.
@@ -12,18 +13,6 @@ pub fn in_order(count: usize, fractions: SplitFractions) -> Result<SplitIndices>
         valid: (rows.train..valid).collect(),
         test: (valid..count).collect(),
     })
-}
-
-/// The number of rows of a long table in each split, in the order of time; further rows are not used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RowCounts {
-    /// The first rows.
-    pub train: usize,
-    /// The next rows.
-    pub valid: usize,
-    /// The rows after them.
-    pub test: usize,
 }
 
 impl RowCounts {

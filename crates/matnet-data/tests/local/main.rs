@@ -109,6 +109,12 @@ fn folders_of_pictures_and_tables() {
         image::GrayImage::from_pixel(3, 2, image::Luma([level])).save(root.join(class).join(name)).unwrap();
     }
     std::fs::write(root.join("README.md"), "not a picture").unwrap();
+    assert_eq!(load(&root).unwrap().notes, ["README.md is not used"]);
+    std::fs::create_dir_all(root.join("dog")).unwrap();
+    std::fs::write(root.join("dog/scan.tiff"), "no kind that is read").unwrap();
+    std::fs::write(root.join("cat/notes.txt"), "not a matrix").unwrap();
+    let unused = "3 files and folders are not used (cat/notes.txt, dog, README.md)";
+    assert_eq!(load(&root).unwrap().notes, [unused]);
     let found = samples(&root);
     assert_eq!(found.inputs.shape(), [3, 2, 3]);
     assert_eq!(classes(&found.target), (&[0, 1, 1][..], vec!["ant", "cat"]));
@@ -181,6 +187,17 @@ fn graphs_as_arrays_and_as_text() {
     assert!(error.ends_with("relations: shape [2, 1]; one relation for each of 2 edges expected"), "{error}");
     write_npz(&path, &[features(), ("edges", "<i8", "(2, 3)", i8s(&[0, 1, 2, 1, 2, 0]))]);
     assert_eq!(graph(&path).edges, [(0, 1), (1, 2), (2, 0)]);
+    let weighed = |shape, weights: &[f32]| {
+        let edges = ("edges", "<i8", "(1, 2)", i8s(&[0, 1]));
+        write_npz(&path, &[features(), edges, ("weight", "<f4", shape, f4(weights))]);
+        load(&path).map(drop).map_err(|error| error.to_string())
+    };
+    weighed("(3,)", &[1., 0., 2.5]).unwrap();
+    assert_eq!(graph(&path).weights, [1., 0., 2.5]);
+    let error = weighed("(2,)", &[1., 1.]).unwrap_err();
+    assert!(error.ends_with("weight: shape [2]; one weight for each of 3 nodes expected"), "{error}");
+    let error = weighed("(3,)", &[1., -1., 1.]).unwrap_err();
+    assert!(error.ends_with("weight: node 1 has weight -1; finite numbers from 0 expected"), "{error}");
     write_npz(&path, &[features(), ("edges", "<i8", "(1, 2)", i8s(&[0, 3]))]);
     assert!(load(&path).unwrap_err().to_string().ends_with("edges: node 3; 0 to 2 expected"));
 

@@ -69,7 +69,8 @@ fn a_sample_per_row() {
         (&[3, 2, 1][..], &[0., 5.][..], Target::None)
     );
     // The index that pandas writes is no feature.
-    let (found, _) = with(",a,y\n0,1.5,x\n1,2,z\n", &options(&["y"])).unwrap();
+    let (found, notes) = with(",a,y\n0,1.5,x\n1,2,z\n", &options(&["y"])).unwrap();
+    assert_eq!(notes, ["the column without a name is left out"]);
     assert_eq!((found.inputs.shape(), found.inputs.data()), (&[2, 1, 1][..], &[1.5, 2.][..]));
 }
 
@@ -136,6 +137,11 @@ fn long_tables() {
     assert_eq!((table.values.shape(), &table.values.data()[..3]), (&[2, 2][..], &[1., 2., 3.][..]));
     assert!(table.values.data()[3].is_nan());
     assert_eq!(table.column_names, ["a", "b"]);
+    // What is left out is not called a time unless it is.
+    write(",a,kind\n0,1,x\n1,3,y\n");
+    let left_out =
+        ["column \"kind\" does not hold numbers and is left out", "the column without a name is left out"];
+    assert_eq!(load_table(&path).unwrap().notes, left_out);
     write("1,2\n3,4\n");
     assert_eq!(long(&path).column_names.len(), 0);
     assert_eq!(load(&path).unwrap().into_samples().unwrap().inputs.shape(), [1, 2, 2]);

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{Chain, Plan};
 use crate::in_order::InOrder;
 use crate::lanes;
-use crate::parallel::with_scratch;
+use crate::parallel::{in_pool, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 
@@ -30,15 +30,30 @@ pub struct ChainGradients<E> {
 }
 
 impl<E: Element> Chain<'_, E> {
-    /// All gradients from that of the output. `kept` is what [`forward`](Self::forward) left.
+    /// All gradients from that of the output. `kept` is what [`forward`](Self::forward) left. If it kept nothing, every block
+    /// goes through its maps once more, to the same bits.
     pub fn backward(&self, level: Level, kept: &[E], gradient: &[E], need_input: bool) -> ChainGradients<E> {
         let plans = self.plans(level, false);
-        assert_eq!(kept.len(), plans.iter().map(Plan::kept).sum(), "kept from another batch");
+        let again = if kept.is_empty() { self.plans(level, true) } else { Vec::new() };
+        let entered: Vec<Vec<E>> = again.iter().rev().skip(1).rev().fold(Vec::new(), |mut entered, plan| {
+            entered.push(plan.forward(entered.last().map_or(self.input, Vec::as_slice), None));
+            entered
+        });
+        let all: usize = plans.iter().map(Plan::kept).sum();
+        assert!(kept.is_empty() || kept.len() == all, "kept from another batch");
         let (mut rest, mut links, mut input) = (kept, Vec::new(), None);
         for (at, plan) in plans.iter().enumerate().rev() {
-            let (before, kept) = rest.split_at(rest.len() - plan.kept());
+            let (before, kept) = rest.split_at(rest.len().saturating_sub(plan.kept()));
+            let kept = match again.get(at) {
+                None => Shares::Kept(kept),
+                Some(plan) => {
+                    let input = at.checked_sub(1).map_or(self.input, |before| &entered[before]);
+                    Shares::Again { plan, input }
+                }
+            };
+            let gradient = input.as_deref().unwrap_or(gradient);
             let (d_input, mut some) =
-                plan.backward(kept, input.as_deref().unwrap_or(gradient), at > 0 || need_input);
+                in_pool(plan.is_shared(), || plan.backward(kept, gradient, at > 0 || need_input));
             some.append(&mut links);
             (rest, links, input) = (before, some, d_input);
         }
@@ -46,10 +61,17 @@ impl<E: Element> Chain<'_, E> {
     }
 }
 
+/// What the blocks kept, or how to have it again.
+#[derive(Clone, Copy)]
+enum Shares<'a, E: Element> {
+    Kept(&'a [E]),
+    Again { plan: &'a Plan<'a, E>, input: &'a [E] },
+}
+
 impl<E: Element> Plan<'_, E> {
     fn backward(
         &self,
-        kept: &[E],
+        kept: Shares<E>,
         gradient: &[E],
         need_input: bool,
     ) -> (Option<Vec<E>>, Vec<LinkGradients<E>>) {
@@ -59,7 +81,18 @@ impl<E: Element> Plan<'_, E> {
         let mut pieces = d_input.chunks_mut(self.per_block * self.x_size);
         let count = self.batch.div_ceil(self.per_block);
         let blocks = (0..count).map(|block| (block, pieces.next()));
-        let one = |(block, d_input)| self.backward_block(&sums, block, kept, gradient, d_input);
+        let length = self.share();
+        let one = |(block, d_input)| match kept {
+            Shares::Kept(kept) => {
+                let share = &kept[block * length..(block + 1) * length];
+                self.backward_block(&sums, block, share, gradient, d_input);
+            }
+            Shares::Again { plan, input } => {
+                let mut share = Buffer::take(length);
+                plan.keep_block(input, block, &mut share, None);
+                self.backward_block(&sums, block, &share, gradient, d_input);
+            }
+        };
         if rayon::current_num_threads() == 1 || count == 1 {
             blocks.for_each(one);
         } else {
@@ -79,12 +112,11 @@ impl<E: Element> Plan<'_, E> {
         &self,
         sums: &[InOrder<E>],
         block: usize,
-        kept: &[E],
+        share: &[E],
         gradient: &[E],
         d_input: Option<&mut [E]>,
     ) {
         let (level, samples) = (self.level, self.samples(block));
-        let share = &kept[block * self.share()..(block + 1) * self.share()];
         let gradient = &gradient[samples.start * self.y_size..samples.end * self.y_size];
         let [state, middle] = self.longest();
         with_scratch([state, state, middle], |[mut g, mut d_x, s]| {

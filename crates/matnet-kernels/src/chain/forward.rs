@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Chain, Plan};
-use crate::parallel::{at_least, with_scratch};
+use crate::parallel::{at_least, in_pool, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 
@@ -16,19 +16,20 @@ impl<E: Element> Chain<'_, E> {
         let mut output: Option<Vec<E>> = None;
         for plan in &plans {
             let kept = if keep { rest.split_off_mut(..plan.kept()) } else { None };
-            output = Some(plan.forward(output.as_deref().unwrap_or(self.input), kept));
+            let input = output.as_deref().unwrap_or(self.input);
+            output = Some(in_pool(plan.is_shared(), || plan.forward(input, kept)));
         }
         (output.unwrap_or_default(), kept)
     }
 }
 
 impl<E: Element> Plan<'_, E> {
-    fn forward(&self, input: &[E], kept: Option<&mut [E]>) -> Vec<E> {
+    pub(super) fn forward(&self, input: &[E], kept: Option<&mut [E]>) -> Vec<E> {
         let mut output = vec![E::ZERO; self.batch * self.y_size];
         let blocks = output.par_chunks_mut(self.per_block * self.y_size).enumerate().with_min_len(at_least());
         if let Some(kept) = kept {
             let blocks = blocks.zip(kept.par_chunks_mut(self.share()));
-            blocks.for_each(|((block, out), share)| self.keep_block(input, block, share, out));
+            blocks.for_each(|((block, out), share)| self.keep_block(input, block, share, Some(out)));
         } else {
             blocks.for_each(|(block, out)| self.pass_block(input, block, out));
         }
@@ -36,7 +37,7 @@ impl<E: Element> Plan<'_, E> {
     }
 
     /// Everything stays where it was computed.
-    fn keep_block(&self, input: &[E], block: usize, share: &mut [E], out: &mut [E]) {
+    pub(super) fn keep_block(&self, input: &[E], block: usize, share: &mut [E], out: Option<&mut [E]>) {
         let count = self.samples(block).len();
         let (mut x, mut rest) = share.split_at_mut(self.pairs[0].input.len());
         self.enter(input, block, x);
@@ -48,7 +49,9 @@ impl<E: Element> Plan<'_, E> {
             pair.forward(from, middle, y, false, Some(link.bias), link.activation, &after[..next]);
             (x, rest) = (y, after);
         }
-        self.leave(x, out);
+        if let Some(out) = out {
+            self.leave(x, out);
+        }
     }
 
     /// Two states take turns.

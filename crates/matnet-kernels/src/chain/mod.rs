@@ -56,6 +56,11 @@ struct Plan<'a, E: Element> {
 }
 
 impl<E: Element> Plan<'_, E> {
+    /// Whether threads share products.
+    fn is_shared(&self) -> bool {
+        self.pairs.iter().any(Pair::is_shared)
+    }
+
     /// The samples of a block.
     fn samples(&self, block: usize) -> Range<usize> {
         block * self.per_block..((block + 1) * self.per_block).min(self.batch)

@@ -10,6 +10,7 @@
 mod inner;
 mod operands;
 mod outer;
+mod share;
 mod turn;
 
 pub(crate) use inner::inner;
@@ -17,6 +18,7 @@ pub use inner::{InnerArgs, InnerTile, inner_tile, inner_tiles};
 pub(crate) use operands::{Packed, Scalars, View};
 pub(crate) use outer::{Bias, Finish, Stack, load, outer, outer_stack, store};
 pub use outer::{OuterArgs, Tile, outer_tile, outer_tiles};
+pub(crate) use share::{outer_shared, sharing};
 pub(crate) use turn::turn;
 
 /// Calls `$kernel` with the constants that fit a tile of `$m`×`$n`, of at most `SUMS` sums.

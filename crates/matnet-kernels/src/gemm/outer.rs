@@ -59,7 +59,7 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    const ONE: Self = Self { count: 1, steps: [0; 3] };
+    pub(super) const ONE: Self = Self { count: 1, steps: [0; 3] };
 }
 
 /// C\[m, n\] = finish(Σₖ A\[m, k\] · B\[k, n\]) for scalar A and vectors B, C.

@@ -110,12 +110,30 @@ impl<E: Element> Kernel<E> for Forward<'_, E> {
                 // SAFETY: `nodes` has checked all lengths; `count` numbers are left in each row.
                 unsafe {
                     let (gate, candidate, state) = open(s, &highway, node, at, count);
-                    let mixed = s.mul_add(gate, s.sub(candidate, state), state);
-                    s.store_first(next.as_mut_ptr().add(at), mixed, count);
+                    s.store_first(next.as_mut_ptr().add(at), mixed(s, state, gate, candidate), count);
                 }
             }
         }
     }
+}
+
+/// H + Z ⊙ (C − H)
+#[inline(always)]
+pub(super) fn mixed<S: Simd>(s: S, state: S::V, gate: S::V, candidate: S::V) -> S::V {
+    s.mul_add(gate, s.sub(candidate, state), state)
+}
+
+/// The gradients of H, and of what Z and C are made of, from that of H′; f is what C ends in.
+#[inline(always)]
+pub(super) fn unmixed<S: Simd>(
+    s: S,
+    f: Activation,
+    g: S::V,
+    [state, gate, candidate]: [S::V; 3],
+) -> [S::V; 3] {
+    let through = s.mul(g, gate);
+    let to_gate = Activation::Sigmoid.backward(s, gate, s.mul(g, s.sub(candidate, state)));
+    [s.sub(g, through), to_gate, f.backward(s, candidate, through)]
 }
 
 /// Z, C and H of some numbers of a node.
@@ -178,11 +196,9 @@ impl<E: Element> Kernel<E> for Backward<'_, E> {
                 unsafe {
                     let (gate, candidate, state) = open(s, &highway, node, at, count);
                     let g = s.load_first(gradient.as_ptr().add(node * width + at), count);
-                    let through = s.mul(g, gate);
-                    s.store_first(d_state.as_mut_ptr().add(at), s.sub(g, through), count);
-                    let to_gate = s.mul(g, s.sub(candidate, state));
-                    let to_gate = Activation::Sigmoid.backward(s, gate, to_gate);
-                    let to_candidate = highway.activation.backward(s, candidate, through);
+                    let [to_state, to_gate, to_candidate] =
+                        unmixed(s, highway.activation, g, [state, gate, candidate]);
+                    s.store_first(d_state.as_mut_ptr().add(at), to_state, count);
                     for (half, d) in [to_gate, to_candidate].into_iter().enumerate() {
                         let place = half * width + at;
                         s.store_first(sum.as_mut_ptr().add(place), d, count);

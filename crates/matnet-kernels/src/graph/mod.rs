@@ -10,6 +10,7 @@ mod highway;
 mod padded;
 mod product;
 mod slots;
+mod sparse_highway;
 
 use rayon::prelude::*;
 
@@ -20,6 +21,7 @@ pub use csr::{Csr, CsrError};
 pub use highway::{Highway, HighwayGradients};
 pub use product::sparse_product;
 pub use slots::{SlotMap, SlotMapGradients};
+pub use sparse_highway::{SparseHighway, SparseHighwayGradients, SparseHighwayKept, Weighted};
 
 /// About so many multiplications are worth handing to a thread.
 const GRAIN: usize = 1 << 15;

@@ -18,74 +18,105 @@ pub fn sparse_product<E: Element>(
     x: &[E],
     width: usize,
 ) -> Vec<E> {
-    assert_eq!(x.len(), a.cols() * width, "one row of x per column of a");
-    assert!(weights.is_none_or(|weights| weights.len() == a.entries()), "one weight per entry");
-    let level = level.for_width(width);
     let mut y = vec![E::ZERO; a.rows() * width];
-    let at_once = rows_at_once(a.rows(), (a.entries() + a.rows()) * width);
-    each_group(&mut y, width, at_once, |first, y| {
-        level.run(Rows { a, weights, x, width, first, y });
-    });
+    RowSums::new(a, weights, x, [width, width]).give::<false>(level, &mut y);
     y
 }
 
-/// Some rows of the product.
-struct Rows<'a, E> {
+/// The rows of A X, of which each is asked for by itself.
+#[derive(Clone, Copy)]
+pub(super) struct RowSums<'a, E> {
     a: &'a Csr,
     weights: Option<&'a [f32]>,
     x: &'a [E],
     width: usize,
+    stride: usize,
+}
+
+impl<'a, E: Element> RowSums<'a, E> {
+    /// Of X with rows of `width` numbers, `stride` apart.
+    ///
+    /// # Panics
+    ///
+    /// If lengths do not fit.
+    pub(super) fn new(
+        a: &'a Csr,
+        weights: Option<&'a [f32]>,
+        x: &'a [E],
+        [width, stride]: [usize; 2],
+    ) -> Self {
+        assert!(width <= stride, "rows of {width} numbers, {stride} apart");
+        let ends = a.cols().checked_sub(1).map_or(0, |last| last * stride + width);
+        assert!(ends <= x.len(), "one row of x per column of a");
+        assert!(weights.is_none_or(|weights| weights.len() == a.entries()), "one weight per entry");
+        Self { a, weights, x, width, stride }
+    }
+
+    /// A X in the place of Y; with `ADD`, Y + A X.
+    ///
+    /// # Panics
+    ///
+    /// If Y has another size.
+    pub(super) fn give<const ADD: bool>(self, level: Level, y: &mut [E]) {
+        assert_eq!(y.len(), self.a.rows() * self.width, "one row of y per row of a");
+        let level = level.for_width(self.width);
+        let at_once = rows_at_once(self.a.rows(), (self.a.entries() + self.a.rows()) * self.width);
+        each_group(y, self.width, at_once, |first, y| level.run(Rows::<E, ADD> { sums: self, first, y }));
+    }
+
+    /// Row `row` of A X in the place of y; with `ADD`, added to it.
+    ///
+    /// # Safety
+    /// The row is there, and `y` is writable for `width` numbers.
+    #[inline(always)]
+    pub(super) unsafe fn row<S: Simd<Elem = E>, const ADD: bool>(&self, s: S, row: usize, y: *mut E) {
+        let Self { a, weights, x, width, stride } = *self;
+        let range = a.range(row);
+        let columns = &a.columns()[range.clone()];
+        prefetch_ahead(s, a, row, x, stride);
+        let weights = weights.map(|weights| &weights[range]);
+        let mut at = 0;
+        // SAFETY: `new` has checked that `x` has a row of `width` numbers for every column, the matrix that every column is
+        // one; `at` and the vectors taken there stay within `width`.
+        unsafe {
+            let x = x.as_ptr();
+            while at + 4 * S::LANES <= width {
+                vectors::<S, 4, ADD>(s, columns, weights, x.add(at), stride, y.add(at));
+                at += 4 * S::LANES;
+            }
+            while at + S::LANES <= width {
+                vectors::<S, 1, ADD>(s, columns, weights, x.add(at), stride, y.add(at));
+                at += S::LANES;
+            }
+            if at < width {
+                let rest = width - at;
+                let mut sum = if ADD { s.load_first(y.add(at), rest) } else { s.splat(E::ZERO) };
+                for (entry, &column) in columns.iter().enumerate() {
+                    let value = s.load_first(x.add(column as usize * stride + at), rest);
+                    sum = add(s, sum, value, weights, entry);
+                }
+                s.store_first(y.add(at), sum, rest);
+            }
+        }
+    }
+}
+
+/// Some rows of the product.
+struct Rows<'a, E, const ADD: bool> {
+    sums: RowSums<'a, E>,
     first: usize,
     y: &'a mut [E],
 }
 
-impl<E: Element> Kernel<E> for Rows<'_, E> {
+impl<E: Element, const ADD: bool> Kernel<E> for Rows<'_, E, ADD> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { a, weights, x, width, first, y } = self;
-        for (row, y) in (first..).zip(y.chunks_exact_mut(width)) {
-            let range = a.range(row);
-            let columns = &a.columns()[range.clone()];
-            prefetch_ahead(s, a, row, x, width);
-            let weights = weights.map(|weights| &weights[range]);
-            let mut at = 0;
-            // SAFETY: `sparse_product` has checked that `x` has a row of `width` numbers for every column, the
-            // matrix that every column is one; `at` and the vectors taken there stay within `width`.
-            unsafe {
-                while at + 4 * S::LANES <= width {
-                    columns_of::<S, 4>(
-                        s,
-                        columns,
-                        weights,
-                        x.as_ptr().add(at),
-                        width,
-                        y.as_mut_ptr().add(at),
-                    );
-                    at += 4 * S::LANES;
-                }
-                while at + S::LANES <= width {
-                    columns_of::<S, 1>(
-                        s,
-                        columns,
-                        weights,
-                        x.as_ptr().add(at),
-                        width,
-                        y.as_mut_ptr().add(at),
-                    );
-                    at += S::LANES;
-                }
-                if at < width {
-                    let rest = width - at;
-                    let mut sum = s.splat(E::ZERO);
-                    for (entry, &column) in columns.iter().enumerate() {
-                        let value = s.load_first(x.as_ptr().add(column as usize * width + at), rest);
-                        sum = add(s, sum, value, weights, entry);
-                    }
-                    s.store_first(y.as_mut_ptr().add(at), sum, rest);
-                }
-            }
+        let Self { sums, first, y } = self;
+        for (row, y) in (first..).zip(y.chunks_exact_mut(sums.width)) {
+            // SAFETY: the chunk has `width` numbers; a row that is not there would panic.
+            unsafe { sums.row::<S, ADD>(s, row, y.as_mut_ptr()) }
         }
     }
 }
@@ -93,21 +124,27 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
 /// `N` vectors of one row of the product.
 ///
 /// # Safety
-/// Row c of X is readable at `x + c · width` for every column c, `y` is writable, for `N` vectors each.
+/// Row c of X is readable at `x + c · stride` for every column c, `y` is readable and writable, for `N` vectors each.
 #[inline(always)]
-unsafe fn columns_of<S: Simd, const N: usize>(
+unsafe fn vectors<S: Simd, const N: usize, const ADD: bool>(
     s: S,
     columns: &[u32],
     weights: Option<&[f32]>,
     x: *const S::Elem,
-    width: usize,
+    stride: usize,
     y: *mut S::Elem,
 ) {
     let mut sums = [s.splat(S::Elem::ZERO); N];
+    if ADD {
+        for (n, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: as the caller vouches.
+            *sum = unsafe { s.load(y.add(n * S::LANES)) };
+        }
+    }
     for (entry, &column) in columns.iter().enumerate() {
         for (n, sum) in sums.iter_mut().enumerate() {
             // SAFETY: as the caller vouches.
-            let value = unsafe { s.load(x.add(column as usize * width + n * S::LANES)) };
+            let value = unsafe { s.load(x.add(column as usize * stride + n * S::LANES)) };
             *sum = add(s, *sum, value, weights, entry);
         }
     }

@@ -7,7 +7,7 @@
 use super::{Order, Pair};
 use crate::Activation;
 use crate::block::Layout;
-use crate::gemm::{Bias, Finish, Scalars, Stack, View, outer, outer_stack, turn};
+use crate::gemm::{Bias, Finish, Scalars, Stack, View, outer_shared, outer_stack, turn};
 use crate::parallel::with_scratch;
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
@@ -117,8 +117,7 @@ impl<E: Element> Pair<'_, E> {
         let strides = if self.forward { (1, rows_out) } else { (rows_out, 1) };
         let map = Scalars::plain(row_map, (rows, strides.0), (depth, strides.1));
         let stack = Stack { count: from.0.len() / from.1.one(), steps: [0, from.1.one(), to.1.one()] };
-        let numbers = to.1.vectors() * to.1.lanes;
-        outer_stack(self.level, stack, map, from.1.view(from.0), numbers, to.0, to.1.strides(), finish);
+        self.outer(stack, map, from.1.view(from.0), to, finish);
     }
 
     /// Multiplies from the right by V, or by Vᵀ on the way back.
@@ -132,8 +131,17 @@ impl<E: Element> Pair<'_, E> {
         }
         let scalars = Scalars::plain(from.0, (rows, from.1.plane), (from.1.cols, 1));
         let view = View { data: &map.data, strides: (map.plane, to.1.lanes) };
-        let numbers = to.1.vectors() * to.1.lanes;
-        outer_stack(self.level, stack, scalars, view, numbers, to.0, to.1.strides(), finish);
+        self.outer(stack, scalars, view, to, finish);
+    }
+
+    /// Products of one block, or of one sample on several threads.
+    fn outer(&self, stack: Stack, a: Scalars<E>, b: View<E>, to: (&mut [E], &Layout), finish: Finish<E>) {
+        let (numbers, strides) = (to.1.vectors() * to.1.lanes, to.1.strides());
+        if stack.count == 1 {
+            outer_shared(self.level, self.threads, a, b, numbers, to.0, strides, finish);
+        } else {
+            outer_stack(self.level, stack, a, b, numbers, to.0, strides, finish);
+        }
     }
 
     /// dV += AᵀB, summed over the rows of all samples.
@@ -142,7 +150,8 @@ impl<E: Element> Pair<'_, E> {
         let scalars = Scalars::plain(a.0, (a.1.cols, 1), (depth, a.1.plane));
         let strides = (self.gradient_plane(b.1.cols), b.1.lanes);
         let finish = if fresh { Finish::STORE } else { Finish::GO_ON };
-        outer(self.level, scalars, b.1.view(b.0), b.1.vectors(), d_col_map, strides, finish);
+        let (view, numbers) = (b.1.view(b.0), b.1.vectors() * b.1.lanes);
+        outer_shared(self.level, self.threads, scalars, view, numbers, d_col_map, strides, finish);
     }
 
     /// dU += ABᵀ, sample after sample.
@@ -156,7 +165,8 @@ impl<E: Element> Pair<'_, E> {
                 let scalars = Scalars::plain(a_one, (a.1.rows, a.1.plane), (cols, 1));
                 let view = View { data: turned, strides: (plane, lanes) };
                 let finish = if fresh && at == 0 { Finish::STORE } else { Finish::GO_ON };
-                outer(self.level, scalars, view, plane / lanes, d_row_map, (plane, lanes), finish);
+                let strides = (plane, lanes);
+                outer_shared(self.level, self.threads, scalars, view, plane, d_row_map, strides, finish);
             }
         });
     }

@@ -9,6 +9,7 @@ use crate::simd::{Element, InLanes, Level};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lay {
     pub(crate) level: Level,
+    batch: usize,
     /// Columns lie in the lanes, and so many samples make a block.
     columns: Option<usize>,
 }
@@ -36,19 +37,33 @@ impl Lay {
                 100 * of_columns <= worth * of_samples
             }
         };
-        if take_columns { Self::columns(columns, batch) } else { Self { level: samples, columns: None } }
+        if take_columns {
+            Self::columns(columns, batch)
+        } else {
+            Self { level: samples, batch, columns: None }
+        }
     }
 
     /// Columns in the lanes. Blocks are so small that threads find enough of them, and so large that the weights of a map serve several
     /// samples.
     fn columns(level: Level, batch: usize) -> Self {
         const MOST: usize = 8;
-        Self { level, columns: Some((batch / MOST).clamp(1, MOST)) }
+        Self { level, batch, columns: Some((batch / MOST).clamp(1, MOST)) }
     }
 
     /// The same with one sample a block where columns lie in the lanes: for samples that end at different steps.
     pub(crate) fn one_by_one(self) -> Self {
         Self { columns: self.columns.map(|_| 1), ..self }
+    }
+
+    /// How many threads may share a product: more than one where there are too few blocks to keep all of them busy to the end.
+    pub(crate) fn threads(self) -> usize {
+        const ENOUGH: usize = 4;
+        let threads = rayon::current_num_threads();
+        match self.columns {
+            Some(samples) if self.batch.div_ceil(samples) < ENOUGH * threads => threads,
+            _ => 1,
+        }
     }
 
     /// Whether columns lie in the lanes.

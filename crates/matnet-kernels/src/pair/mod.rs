@@ -8,7 +8,7 @@ pub(crate) use lay::Lay;
 
 use crate::Activation;
 use crate::block::Layout;
-use crate::gemm::{Bias, Finish, Packed, View, inner, outer};
+use crate::gemm::{Bias, Finish, Packed, View, inner, outer, sharing};
 use crate::simd::{Element, Level};
 
 /// The sizes of a map X ↦ UᵀXV.
@@ -84,6 +84,8 @@ enum Order {
 #[derive(Debug)]
 pub(crate) struct Pair<'a, E: Element> {
     level: Level,
+    /// So many share a product.
+    threads: usize,
     order: Order,
     /// Made for the forward pass, or for the way back.
     forward: bool,
@@ -108,8 +110,11 @@ impl<'a, E: Element> Pair<'a, E> {
         assert_eq!(row_map.len(), rows * rows_out, "the row map does not have the size it should");
         assert_eq!(col_map.len(), cols * cols_out, "the column map does not have the size it should");
         let (level, order) = (lay.level, size.order());
+        // Of its two products, the larger has at least half of the work.
+        let threads = sharing(lay.threads(), size.products() / 2);
         Self {
             level,
+            threads,
             order,
             forward,
             input: lay.layout::<E>([rows, cols]),
@@ -131,6 +136,11 @@ impl<'a, E: Element> Pair<'a, E> {
                 (true, false) => Weights::Rows { row_map, col_map: Rows::turned(level, col_map, cols_out) },
             },
         }
+    }
+
+    /// Whether threads share a product: then they are called often, which is quick only from one of their own.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.threads > 1
     }
 
     /// `out` = f(UᵀXV + B), or with `add` f(`out` + UᵀXV + B). Leaves the middle product in `middle`; `next` is

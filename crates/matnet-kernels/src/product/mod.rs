@@ -76,7 +76,7 @@ impl<'a, E: Element> MatrixView<'a, E> {
 
 /// What happens to A·B on its way into C.
 #[derive(Clone, Copy)]
-struct Finish<'a, E> {
+pub(crate) struct Finish<'a, E> {
     /// Add to what stands in C.
     add: bool,
     /// Then add this to every row.
@@ -86,8 +86,15 @@ struct Finish<'a, E> {
 }
 
 impl<E> Finish<'_, E> {
-    const STORE: Self = Self { add: false, bias: None, activation: Activation::Identity };
-    const ADD: Self = Self { add: true, ..Self::STORE };
+    pub(crate) const STORE: Self = Self { add: false, bias: None, activation: Activation::Identity };
+    pub(crate) const ADD: Self = Self { add: true, ..Self::STORE };
+}
+
+impl<'a, E> Finish<'a, E> {
+    /// Store A·B + bias.
+    pub(crate) fn bias(bias: &'a [E]) -> Self {
+        Self { bias: Some(bias), ..Self::STORE }
+    }
 }
 
 /// A·B, row by row.
@@ -102,7 +109,7 @@ pub fn product<E: Element>(level: Level, a: MatrixView<E>, b: MatrixView<E>) -> 
 }
 
 /// C = finish(A·B) on at most so many threads.
-fn product_to<E: Element>(
+pub(crate) fn product_to<E: Element>(
     level: Level,
     a: MatrixView<E>,
     b: MatrixView<E>,

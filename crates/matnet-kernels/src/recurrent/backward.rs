@@ -11,7 +11,8 @@ use super::{Cell, Members, Plan, Reads, Recurrent};
 use crate::block::Layout;
 use crate::lanes;
 use crate::pair::Pair;
-use crate::parallel::{at_least, parts, sum_parts, with_scratch};
+use crate::parallel::{at_least, in_pool, parts, sum_parts, with_scratch};
+use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 use crate::spread::{Shared, Starts};
 
@@ -53,7 +54,8 @@ struct Sums<'a, E> {
 }
 
 impl<E: Element> Recurrent<'_, E> {
-    /// All gradients from that of the output. `kept` is what [`forward`](Self::forward) left.
+    /// All gradients from that of the output. `kept` is what [`forward`](Self::forward) left. If it kept nothing, every block
+    /// goes through its steps once more, to the same bits.
     pub fn backward(
         &self,
         level: Level,
@@ -63,6 +65,7 @@ impl<E: Element> Recurrent<'_, E> {
     ) -> RecurrentGradients<E> {
         let plan = self.plan(level, false);
         let shelf = Shelf::new(self, &plan, true);
+        let again = kept.0.is_empty().then(|| self.plan(level, true));
         assert_eq!(gradient.len(), plan.batch * plan.out_size, "the gradient is of another size");
         let lstm = self.cell == Cell::Lstm;
         let mut d_input = vec![E::ZERO; if need_input { self.input.len() } else { 0 }];
@@ -77,8 +80,16 @@ impl<E: Element> Recurrent<'_, E> {
         let sums = parts.into_par_iter().with_min_len(at_least()).map(|part| {
             let mut sums = vec![E::ZERO; self.weights(&plan).iter().sum()];
             for block in part {
-                let share = &kept.0[block * shelf.len()..(block + 1) * shelf.len()];
                 let members = plan.members(block);
+                let fresh = again.as_ref().map(|again| {
+                    let mut fresh = Buffer::take(shelf.len());
+                    self.forward_block(again, &shelf, again.members(block), None, &mut fresh, usize::MAX);
+                    fresh
+                });
+                let share = match &fresh {
+                    Some(fresh) => &fresh[..],
+                    None => &kept.0[block * shelf.len()..(block + 1) * shelf.len()],
+                };
                 self.backward_block(
                     &plan,
                     &shelf,
@@ -91,7 +102,7 @@ impl<E: Element> Recurrent<'_, E> {
             }
             sums
         });
-        let sums = sum_parts(sums.collect());
+        let sums = in_pool(plan.is_shared(), || sum_parts(sums.collect()));
         let mut rest = &sums[..];
         let [input_rows, input_cols, state_rows, state_cols, bias] =
             self.weights(&plan).map(|length| rest.split_off(..length).unwrap_or_default());

@@ -9,7 +9,7 @@ use super::keep::{Kept, Share, Shelf};
 use super::{Cell, Members, Plan, Reads, Recurrent};
 use crate::Activation;
 use crate::lanes;
-use crate::parallel::{at_least, with_scratch};
+use crate::parallel::{at_least, in_pool, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 use crate::spread::Shared;
@@ -25,26 +25,21 @@ impl<E: Element> Recurrent<'_, E> {
         let mut kept = Buffer::take(if keep { blocks * shelf.len() } else { 0 });
         let least = self.gates_at_least(&plan, blocks);
         let out = Shared::new(&mut output);
-        let mut run = || {
+        let run = || {
             let blocks = (0..blocks).into_par_iter().with_min_len(at_least());
             if keep {
                 blocks.zip(kept.par_chunks_mut(shelf.len())).for_each(|(block, share)| {
-                    self.forward_block(&plan, &shelf, plan.members(block), &out, share, least);
+                    self.forward_block(&plan, &shelf, plan.members(block), Some(&out), share, least);
                 });
             } else {
                 blocks.for_each(|block| {
                     with_scratch([shelf.len()], |[share]| {
-                        self.forward_block(&plan, &shelf, plan.members(block), &out, share, least);
+                        self.forward_block(&plan, &shelf, plan.members(block), Some(&out), share, least);
                     });
                 });
             }
         };
-        // Threads are called at every step: that is quick only from one of their own.
-        if least == 1 {
-            rayon::scope(|_| run())
-        } else {
-            run()
-        }
+        in_pool(least == 1 || plan.is_shared(), run);
         (output, Kept(kept))
     }
 
@@ -58,12 +53,13 @@ impl<E: Element> Recurrent<'_, E> {
         if self.cell.gates() > 1 && blocks < threads && products >= WORTH { 1 } else { usize::MAX }
     }
 
-    fn forward_block(
+    /// One block through all steps; its outputs go to `out`.
+    pub(super) fn forward_block(
         &self,
         plan: &Plan<E>,
         shelf: &Shelf,
         members: Members,
-        out: &Shared<E>,
+        out: Option<&Shared<E>>,
         share: &mut [E],
         gates_at_least: usize,
     ) {
@@ -81,6 +77,7 @@ impl<E: Element> Recurrent<'_, E> {
         }
         // Lanes of matrix number `at` of the output.
         let give = |block: &[E], lanes: Range<usize>, at: usize| {
+            let Some(out) = out else { return };
             let starts = members.starts(lanes.clone(), |sample| sample * out_size + at * h_size);
             // SAFETY: every sample is a member of one block, and this thread alone works on that.
             unsafe { plan.h.scatter_lanes(level, block, lanes.start, &starts, out) }

@@ -134,6 +134,11 @@ impl<E: Element> Plan<'_, E> {
         self.input.first().map_or((0, 0), |pair| (pair.input.len(), pair.middle.len()))
     }
 
+    /// Whether threads share products.
+    fn is_shared(&self) -> bool {
+        self.input.iter().chain(&self.state).any(Pair::is_shared)
+    }
+
     /// The samples of a block.
     fn members(&self, block: usize) -> Members<'_> {
         let range = block * self.per_block..((block + 1) * self.per_block).min(self.batch);

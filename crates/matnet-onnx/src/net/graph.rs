@@ -70,12 +70,6 @@ fn with_bias(graph: &mut Graph, x: &Value, bias: Option<Tensor<1>>) -> Value {
     graph.add(x, &bias)
 }
 
-/// Some columns of a matrix.
-fn columns(graph: &mut Graph, x: &Value, range: std::ops::Range<usize>) -> Value {
-    let [start, end] = [range.start, range.end].map(|at| graph.ints(&[at as i64]));
-    graph.slice(x, 1, &start, &end)
-}
-
 impl NodeNet for ChebyshevNet {
     fn num_features(&self) -> usize {
         self.layer[0].weight.val().dims()[1]
@@ -88,7 +82,7 @@ impl NodeNet for ChebyshevNet {
     fn refusal(&self) -> Option<&'static str> {
         match self.linking() {
             Linking::Laplacian(LambdaMax::Estimated) => Some(
-                "lambda_max = \"estimated\" iterates on each graph, and only a net with \"two\" can be exported",
+                "lambda_max = \"estimated\" iterates on each graph from random numbers that ONNX cannot draw again, and only a net with \"two\" can be exported",
             ),
             _ => None,
         }
@@ -118,7 +112,7 @@ fn add_chebyshev(
     let weight = layer.weight.val().swap_dims(0, 1).reshape([width, terms * output]);
     let weight = graph.parameter("weight", weight);
     let mapped = graph.matmul(input, &weight);
-    let term = |graph: &mut Graph, k: usize| columns(graph, &mapped, k * output..(k + 1) * output);
+    let term = |graph: &mut Graph, k: usize| graph.part(&mapped, 1, k * output..(k + 1) * output);
     let mut sum = term(graph, terms - 1);
     let mut before: Option<Value> = None;
     for k in (0..terms - 1).rev() {
@@ -207,7 +201,7 @@ fn add_column(
     let (own, aggregated) = (graph.matmul(state, &own_map), graph.matmul(&aggregated, &neighbor_map));
     let sum = graph.add(&own, &aggregated);
     let both = graph.add(&sum, &bias);
-    let (gate, candidate) = (columns(graph, &both, 0..width), columns(graph, &both, width..2 * width));
+    let (gate, candidate) = (graph.part(&both, 1, 0..width), graph.part(&both, 1, width..2 * width));
     let gate = graph.op("Sigmoid", &[&gate], vec![]);
     let candidate = layer.activation().add(graph, &candidate);
     let change = graph.sub(&candidate, state);

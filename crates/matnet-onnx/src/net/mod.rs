@@ -4,10 +4,14 @@ mod graph;
 mod matrices;
 mod neighbors;
 mod sequences;
+mod stories;
+mod turing;
 
 pub use graph::NodeNet;
 pub use matrices::{add_autoencoder, add_feedforward};
 pub use sequences::{add_labeller, add_many_to_one, add_seq2seq};
+pub use stories::{add_end_to_end, add_memory_network};
+pub use turing::add_turing_machine;
 
 use matnet::Form;
 

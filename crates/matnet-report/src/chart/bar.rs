@@ -1,6 +1,6 @@
 //! Bar charts.
 
-use super::frame::{ChartOptions, Frame};
+use super::frame::{ChartOptions, Frame, axes_and_size};
 use super::legend::{Legend, LegendKey};
 use super::scale::{Extent, Scale};
 use crate::Svg;
@@ -97,17 +97,7 @@ impl BarChart {
         }
     }
 
-    /// Labels of the axes, with units.
-    pub fn with_axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
-        (self.options.x, self.options.y) = (x.into(), y.into());
-        self
-    }
-
-    /// Width, and height of one row, in pixels; 560 by 360 by default.
-    pub fn with_size(mut self, width: u32, height: u32) -> Self {
-        self.options.set_size(width, height);
-        self
-    }
+    axes_and_size!("Width, and height of one row, in pixels; 560 by 360 by default.");
 
     /// Adds bars of one more colour.
     pub fn with_bars(mut self, bars: Bars) -> Self {

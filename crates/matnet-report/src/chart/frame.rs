@@ -30,6 +30,24 @@ impl ChartOptions {
     }
 }
 
+/// The setters of a chart with [`ChartOptions`]; the text says what its size is.
+macro_rules! axes_and_size {
+    ($size:literal) => {
+        /// Labels of the axes, with units.
+        pub fn with_axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
+            (self.options.x, self.options.y) = (x.into(), y.into());
+            self
+        }
+
+        #[doc = $size]
+        pub fn with_size(mut self, width: u32, height: u32) -> Self {
+            self.options.set_size(width, height);
+            self
+        }
+    };
+}
+pub(crate) use axes_and_size;
+
 /// A drawing with title and legend, and the plot area in it.
 pub(crate) struct Frame {
     pub drawing: Drawing,

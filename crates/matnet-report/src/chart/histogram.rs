@@ -1,6 +1,6 @@
 //! Histograms.
 
-use super::frame::{ChartOptions, Frame};
+use super::frame::{ChartOptions, Frame, axes_and_size};
 use super::legend::Legend;
 use super::scale::{Extent, Scale};
 use crate::Svg;
@@ -44,17 +44,7 @@ impl Histogram {
         Self { options: ChartOptions::new(title), range: [low, high], counts }
     }
 
-    /// Labels of the axes, with units.
-    pub fn with_axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
-        (self.options.x, self.options.y) = (x.into(), y.into());
-        self
-    }
-
-    /// Width and height in pixels; 560 by 360 by default.
-    pub fn with_size(mut self, width: u32, height: u32) -> Self {
-        self.options.set_size(width, height);
-        self
-    }
+    axes_and_size!("Width and height in pixels; 560 by 360 by default.");
 
     /// The drawing.
     pub fn svg(&self) -> Svg {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::frame::{ChartOptions, Frame};
+use super::frame::{ChartOptions, Frame, axes_and_size};
 use super::legend::{Guide, Legend, LegendKey};
 use super::scale::{Extent, Scale};
 use super::series::ChartSeries;
@@ -39,11 +39,7 @@ impl LineChart {
         Self { options, log_x: false, log_y: false, series, guide: None, shown, markers: true }
     }
 
-    /// Labels of the axes, with units: `"epoch"`, `"error rate (%)"`.
-    pub fn with_axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
-        (self.options.x, self.options.y) = (x.into(), y.into());
-        self
-    }
+    axes_and_size!("Width and height in pixels; 560 by 360 by default.");
 
     /// Makes the x axis logarithmic. Values that are not positive leave a gap.
     pub fn with_log_x(mut self) -> Self {
@@ -54,12 +50,6 @@ impl LineChart {
     /// Makes the y axis logarithmic. Values that are not positive leave a gap.
     pub fn with_log_y(mut self) -> Self {
         self.log_y = true;
-        self
-    }
-
-    /// Width and height in pixels; 560 by 360 by default.
-    pub fn with_size(mut self, width: u32, height: u32) -> Self {
-        self.options.set_size(width, height);
         self
     }
 

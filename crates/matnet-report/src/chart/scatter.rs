@@ -1,6 +1,6 @@
 //! Scatter plots in the plane.
 
-use super::frame::{ChartOptions, Frame};
+use super::frame::{ChartOptions, Frame, axes_and_size};
 use super::legend::{Guide, Legend, LegendKey};
 use super::scale::{Extent, Scale};
 use crate::Svg;
@@ -24,17 +24,7 @@ impl Scatter {
         Self { options: ChartOptions::new(title), series: Vec::new(), guide: None }
     }
 
-    /// Labels of the axes, with units.
-    pub fn with_axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
-        (self.options.x, self.options.y) = (x.into(), y.into());
-        self
-    }
-
-    /// Width and height in pixels; 560 by 360 by default.
-    pub fn with_size(mut self, width: u32, height: u32) -> Self {
-        self.options.set_size(width, height);
-        self
-    }
+    axes_and_size!("Width and height in pixels; 560 by 360 by default.");
 
     /// A dashed line to compare with, between two points; the axes show both.
     pub fn with_guide(mut self, name: impl Into<String>, from: (f64, f64), to: (f64, f64)) -> Self {

@@ -21,54 +21,11 @@ use matnet_train::report::write_angles;
 use matnet_train::run::BEST;
 use matnet_train::task::FigureKind;
 use matnet_train::{Error, Model, Predictor, write_file};
-use serde::Deserialize;
 
+use crate::context::Context;
 use crate::experiment::{ColumnSpec, RowSpec, TableSpec};
-use crate::reproduction::{Context, Reproduction};
+use crate::figure_spec::{FigureSpec, PlotKind};
 use crate::results::Results;
-
-/// A figure that a description asks for.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FigureSpec {
-    kind: PlotKind,
-    /// The rows it shows; all by default.
-    #[serde(default)]
-    pub rows: Vec<String>,
-    /// The columns it shows; all by default.
-    #[serde(default)]
-    pub columns: Vec<String>,
-}
-
-/// The kinds of figures.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum PlotKind {
-    /// The table as a bar chart.
-    Bars,
-    /// Learning curves of training and test.
-    Curves,
-    /// A metric against the number of hidden units.
-    Units,
-    /// A metric against the number of parameters.
-    Parameters,
-    /// A metric against the number of training samples.
-    Samples,
-    /// U, V and their products in the first layer.
-    Maps,
-    /// Inputs, targets and outputs.
-    Reconstructions,
-    /// Predicted frames as strips and as an animation.
-    Frames,
-    /// Spectrograms of some inputs.
-    Spectrogram,
-    /// Hidden states in space.
-    Embedding,
-    /// Inputs, outputs and memory accesses over time.
-    Trace,
-    /// Attention weights.
-    Attention,
-}
 
 /// A figure, ready to be written.
 pub struct Drawn {
@@ -107,7 +64,7 @@ impl Drawn {
         };
         let (name, caption) = (&self.name, &self.caption);
         let pictures: String =
-            ends.iter().map(|end| format!("![{caption}]({folder}{name}{end})\n")).collect();
+            ends.iter().map(|end| format!("![{caption}]({folder}/{name}{end})\n")).collect();
         format!("{pictures}\n{caption}\n\n")
     }
 
@@ -144,14 +101,14 @@ pub enum Cost {
 /// Groups of figures; those of a group are shown side by side.
 type Groups = Vec<Vec<Drawn>>;
 
-/// Draws the figures of a table; also returns which files were damaged.
+/// Draws the figures of the table with this number; also returns which files were damaged.
 pub fn draw(
-    reproduction: &Reproduction,
     number: usize,
+    table: &TableSpec,
+    results: &Results,
     context: &Context,
     cost: Cost,
 ) -> Result<(Groups, Vec<String>), Failure> {
-    let (table, results) = (&reproduction.experiment.tables[number], &reproduction.results);
     let mut canvas = Canvas { number, table, results, context, damaged: Vec::new() };
     let mut groups: Groups = Vec::new();
     if results.seeds(number, None).is_empty() {

@@ -12,12 +12,13 @@ use matnet_data::catalog::Cache;
 use matnet_data::local::SampleReader;
 use matnet_report::picture::{Colormap, Grid, Tile, png};
 use matnet_train::draw::map_grids;
-use matnet_train::task::{PredictRequest, Predictions, Wanted};
+use matnet_train::task::{PredictRequest, Predictions, TaskFigure, Wanted};
 use matnet_train::{Error, Predictor};
 use serde_json::{Value, json};
 
-use crate::http::{Allowed, Answer, Refusal, answer, json};
+use crate::http::{Answer, answer, json};
 use crate::model::Model;
+use crate::refusal::{Allowed, Refusal};
 
 /// Samples of a file that the page shows.
 const SAMPLES: usize = 12;
@@ -85,13 +86,12 @@ pub async fn predict(model: &Model, query: &str, file: Bytes) -> Allowed<Answer>
         let endings = ENDINGS.join(", .");
         return Err(Refusal::bad(format!("{name}: a file that ends in .{endings} expected")));
     };
-    let current = model.current();
     let result = model.ask(move |net| in_file(net, &ending, &file)).await?;
     let shown = result.map_err(|error| match error {
         Error::Io { .. } | Error::Report(_) => failed(error),
         error => Refusal::bad(error.to_string()),
     })?;
-    Ok(json(&json!({ "classes": current.interface.names, "samples": shown })))
+    Ok(json(&json!({ "samples": shown })))
 }
 
 /// The first samples of a file, with pictures and predictions.
@@ -103,22 +103,47 @@ fn in_file(net: &dyn Predictor, ending: &str, bytes: &[u8]) -> Result<Vec<Value>
     let plain =
         |error: Error| Error::Mismatch(error.to_string().replace(&path.display().to_string(), "the file"));
     let cache = Cache::new(folder.path());
+    // Graphs and stories are read as a whole, and are no matrices that could be drawn.
+    let samples = net.interface().is_some();
     let request = PredictRequest {
         input: &path,
         edges: None,
-        batch_size: Some(SAMPLES),
+        batch_size: samples.then_some(SAMPLES),
         wanted: Wanted::Predictions,
         cache: &cache,
     };
     let mut stream = net.predict_file(&request).map_err(plain)?;
     let Some(batch) = stream.batches.next().transpose().map_err(plain)? else { return Ok(Vec::new()) };
-    let inputs = inputs(&path);
-    (0..batch.predictions.values.len())
+    let inputs = if samples { inputs(&path) } else { Vec::new() };
+    let attention = net.attention(&request, SAMPLES).map_err(plain)?;
+    (0..batch.predictions.values.len().min(SAMPLES))
         .map(|at| {
             let picture = inputs.get(at).map(|steps| encoded(&grid(steps))).transpose()?;
-            sample(&batch.predictions, at, &stream.classes, &stream.columns, picture)
+            let mut shown = sample(&batch.predictions, at, &stream.classes, &stream.columns, picture)?;
+            // The name of a picture is that of the file here.
+            let names = batch.names.as_ref().filter(|_| !samples);
+            shown["name"] = json!(names.and_then(|names| names.get(at)));
+            shown["attention"] = json!(attention.get(at).map(drawn).transpose()?);
+            Ok(shown)
         })
         .collect()
+}
+
+/// A figure of attention weights as a picture with a caption.
+fn drawn(figure: &TaskFigure) -> Result<Option<Value>, Error> {
+    Ok(match figure {
+        TaskFigure::Attention(map) => {
+            let svg = STANDARD.encode(map.svg().to_string());
+            Some(
+                json!({ "src": format!("data:image/svg+xml;base64,{svg}"), "caption": "Attention weights." }),
+            )
+        }
+        TaskFigure::Trace { image, caption, .. } => {
+            let png = STANDARD.encode(png(image)?);
+            Some(json!({ "src": format!("data:image/png;base64,{png}"), "caption": caption }))
+        }
+        TaskFigure::Embedding(_) => None,
+    })
 }
 
 /// The matrices of the first samples, as far as the file can be read without knowing the run.

@@ -1,6 +1,6 @@
 //! The datatypes of input tensors.
 
-use crate::http::{Allowed, Refusal};
+use crate::refusal::{Allowed, Refusal};
 
 /// A datatype that becomes `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -52,9 +52,19 @@ pub fn outputs(interface: &Interface) -> Vec<TensorSpec> {
     outputs
 }
 
-/// What `/v2/models/NAME` answers.
-pub fn metadata(name: &str, version: &str, epoch: usize, interface: &Interface) -> Value {
+/// What `/v2/models/NAME` answers. A net whose inputs are files has no tensors.
+pub fn metadata(name: &str, version: &str, kind: &str, epoch: usize, interface: Option<&Interface>) -> Value {
     let all = |tensors: Vec<TensorSpec>| tensors.iter().map(TensorSpec::json).collect::<Vec<_>>();
+    let Some(interface) = interface else {
+        return json!({
+            "name": name,
+            "versions": [version],
+            "platform": "matnet",
+            "inputs": [],
+            "outputs": [],
+            "parameters": { "kind": kind, "epoch": epoch },
+        });
+    };
     let (names, optional): (_, &[&str]) = match interface.output_kind {
         OutputKind::Classes => ("classes", &[LENGTHS]),
         OutputKind::Labels => ("labels", &[LENGTHS]),
@@ -68,7 +78,7 @@ pub fn metadata(name: &str, version: &str, epoch: usize, interface: &Interface) 
         "inputs": all(inputs(interface)),
         "outputs": all(outputs(interface)),
         "parameters": {
-            "kind": interface.kind,
+            "kind": kind,
             "epoch": epoch,
             names: interface.names,
             "optional_inputs": optional,

@@ -10,7 +10,7 @@ use super::datatype::DataType;
 use super::metadata::{LENGTHS, MAIN_INPUT};
 use super::numbers::Numbers;
 use super::{inputs, outputs};
-use crate::http::{Allowed, Refusal};
+use crate::refusal::{Allowed, Refusal};
 
 /// The JSON of a request. Unknown keys are left alone, as the protocol asks.
 #[derive(Deserialize)]

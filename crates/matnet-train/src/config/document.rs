@@ -85,9 +85,9 @@ impl Document {
     pub fn variant(&self, name: &str) -> Result<Self> {
         let changes = self.table.get("variant").and_then(|variants| variants.get(name));
         let Some(Value::Table(changes)) = changes else {
-            let known = match self.variants().join(", ") {
-                none if none.is_empty() => "this config has none".to_owned(),
-                names => format!("there are {names}"),
+            let known = match &self.variants()[..] {
+                [] => "this config has none".to_owned(),
+                names => suggestion(name, names),
             };
             return Err(Error::config("variant", name, "no such variant", known));
         };
@@ -221,22 +221,38 @@ impl Document {
     fn section(&self, name: &'static str) -> Result<Table> {
         match self.table.get(name) {
             Some(Value::Table(table)) => Ok(table.clone()),
-            _ => Err(syntax(format!("[{name}] is missing"))),
+            Some(value) => Err(syntax(format!("{name}: holds {value}; a table expected"))),
+            None => Err(syntax(format!("[{name}] is missing"))),
         }
     }
 }
 
-/// The name of a variant is the name of a folder, so it must be one plain path component.
+/// The files that a comparison writes beside the folders of its variants.
+const BESIDE_RUNS: [&str; 2] = ["report.html", "results.csv"];
+
+/// Whether this is what the folder of one of several seeds or folds is called: `seed-3`.
+pub(crate) fn is_part_name(name: &str) -> bool {
+    let number = ["seed-", "fold-"].iter().find_map(|prefix| name.strip_prefix(prefix));
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+/// The name of a variant is the name of a folder, so it must be one plain path component, and none that means something else there.
 fn check_variant(name: &str) -> Result<()> {
     let components: Vec<Component> = Path::new(name).components().collect();
     let plain = matches!(components[..], [Component::Normal(only)] if only == name);
-    match plain && !name.contains(['/', '\\']) && !name.chars().any(char::is_control) {
-        true => Ok(()),
-        false => {
-            let value = format!("{name:?} is not a name for a folder");
-            Err(Error::config("variant", "NAME", value, "letters, digits, - and _ expected"))
-        }
+    let wrong = |what: &str, expected: &str| {
+        Err(Error::config("variant", "NAME", format!("{name:?} is {what}"), expected))
+    };
+    if !plain || name.contains(['/', '\\']) || name.chars().any(char::is_control) {
+        return wrong("not a name for a folder", "letters, digits, - and _ expected");
     }
+    if name.starts_with('.') || BESIDE_RUNS.contains(&name) || is_part_name(name) {
+        return wrong(
+            "what matnet calls something else in the folder of a comparison",
+            "another name expected",
+        );
+    }
+    Ok(())
 }
 
 fn syntax(message: String) -> Error {

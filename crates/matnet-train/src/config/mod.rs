@@ -39,6 +39,7 @@ mod tuned;
 mod value;
 
 pub use amount::Amount;
+pub(crate) use document::is_part_name;
 pub use document::{Document, FoldCount};
 pub use precision::Precision;
 pub use schedule::{LearningRates, Schedule};
@@ -47,11 +48,17 @@ pub use tuned::Tuned;
 pub use value::keys_of;
 pub(crate) use value::{from_table, shown};
 
+/// Names that an error lists.
+const NAMED: usize = 60;
+
 /// The nearest known name if one is near, else all of them.
 pub(crate) fn suggestion(name: &str, known: &[String]) -> String {
     match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.join(", ")),
+        None => {
+            let more = if known.len() > NAMED { ", …" } else { "" };
+            format!("there are {}{more}", known[..known.len().min(NAMED)].join(", "))
+        }
     }
 }
 

@@ -42,6 +42,10 @@ pub struct TrainConfig {
     /// The floats of a training step: 32, 16-mixed or bf16-mixed. Default: 32.
     #[serde(skip_serializing_if = "Precision::is_full")]
     pub precision: Precision,
+    /// Gradient checkpointing: the backward pass computes again what layers would keep for it. The same results in less memory and
+    /// more time. Default: no.
+    #[serde(skip_serializing_if = "is_false")]
+    pub checkpointing: bool,
     /// The optimizer. Default: Adam.
     pub optimizer: OptimizerKind,
     /// The learning rate. Default: 0.001.
@@ -118,6 +122,10 @@ fn is_1(number: &usize) -> bool {
     *number == 1
 }
 
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 fn is_0(number: &f64) -> bool {
     *number == 0.0
 }
@@ -135,6 +143,7 @@ impl Default for TrainConfig {
             label_smoothing: 0.0,
             reduction: Reduction::Mean,
             precision: Precision::Full,
+            checkpointing: false,
             optimizer: OptimizerKind::Adam,
             learning_rate: 1e-3,
             beta_1: None,

@@ -4,6 +4,8 @@ use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::number::Number;
+
 /// What can be said of predictions in one number. `train.monitor` takes any of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -136,7 +138,7 @@ impl Serialize for MetricValues {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (metric, value) in self.iter() {
-            map.serialize_entry(metric.key(), &value)?;
+            map.serialize_entry(metric.key(), &Number(value))?;
         }
         map.end()
     }
@@ -157,7 +159,7 @@ impl<'de> Deserialize<'de> for MetricValues {
                 let mut values = MetricValues::default();
                 while let Some(key) = map.next_key::<String>()? {
                     match Metric::from_key(&key) {
-                        Some(metric) => values.set(metric, map.next_value()?),
+                        Some(metric) => values.set(metric, map.next_value::<Number>()?.0),
                         None => drop(map.next_value::<serde::de::IgnoredAny>()?),
                     }
                 }

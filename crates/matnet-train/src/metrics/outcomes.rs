@@ -216,12 +216,18 @@ impl Outcomes {
         self.weights.as_deref()
     }
 
-    fn finite(&self) -> bool {
-        let predicted = match &self.predicted {
+    /// The first row whose outputs are not finite.
+    pub fn first_not_finite(&self) -> Option<usize> {
+        let outputs = match &self.predicted {
             Targets::Values(values) => values,
             _ => &self.probabilities,
         };
-        predicted.iter().all(|value| value.is_finite())
+        let at = outputs.iter().position(|value| !value.is_finite())?;
+        Some(at / (outputs.len() / self.rows()))
+    }
+
+    fn finite(&self) -> bool {
+        self.first_not_finite().is_none()
     }
 
     /// The ranking of the rows by the probability of a class or label; `None` for values.

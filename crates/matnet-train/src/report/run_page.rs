@@ -11,7 +11,7 @@ use matnet_report::text::{count, number, shape};
 use super::{curves, outcomes};
 use crate::draw;
 use crate::metrics::Metric;
-use crate::run::{RunResult, Score, Transfer};
+use crate::run::{RunResult, Score, Transfer, files};
 use crate::task::{Breakdown, Dataset, EvalOptions, Fitted, Task};
 use crate::{Result, Split};
 
@@ -26,7 +26,7 @@ pub fn page<T: Task>(fitted: &Fitted<T>, embedding: Option<&Scatter3d>) -> Resul
     let result = run.result()?;
     let layers = net.summary(task.example().steps);
     let mut page = Page::new(run.name()).with_summary(summary(kind, &task.form(), result.as_ref()));
-    facts(&mut page, fitted, &layers);
+    facts(&mut page, fitted, &layers)?;
 
     page.heading("Training");
     page.figures(curves::of_run(run)?);
@@ -59,8 +59,7 @@ pub fn page<T: Task>(fitted: &Fitted<T>, embedding: Option<&Scatter3d>) -> Resul
     page.table(&layer_table(&layers));
     maps(&mut page, &layers, fitted)?;
     page.heading("Config");
-    let path = run.path("config.toml");
-    let config = std::fs::read_to_string(&path).map_err(|error| crate::Error::io(path, error))?;
+    let config = files::read_text(&run.path("config.toml"))?.unwrap_or_default();
     page.details("config.toml", |page| page.code(&config));
     Ok(page)
 }
@@ -82,7 +81,7 @@ fn summary(kind: &str, form: &str, result: Option<&RunResult>) -> String {
     format!("{net}, {} parameters: {score}.", count(result.parameters))
 }
 
-fn facts<T: Task>(page: &mut Page, fitted: &Fitted<T>, layers: &[LayerSummary]) {
+fn facts<T: Task>(page: &mut Page, fitted: &Fitted<T>, layers: &[LayerSummary]) -> Result<()> {
     let Fitted { task, net, train, .. } = fitted;
     let sizes = Split::ALL.map(|split| count(task.data().split(split).len())).join(" / ");
     let parameters: usize = layers.iter().map(|layer| layer.parameters).sum();
@@ -102,13 +101,13 @@ fn facts<T: Task>(page: &mut Page, fitted: &Fitted<T>, layers: &[LayerSummary]) 
     for note in task.data().notes() {
         page.paragraph(&format!("Data: {note}."));
     }
-    // A report does without the note if it cannot be read.
-    if let Ok(Some(transfer)) = Transfer::of(&fitted.run) {
+    if let Some(transfer) = Transfer::of(&fitted.run)? {
         page.paragraph(&format!("Fine-tuning: {transfer}."));
     }
     if !train.freeze.is_empty() {
         page.paragraph(&format!("Not trained: {}.", train.freeze.join(", ")));
     }
+    Ok(())
 }
 
 /// A row per metric, a column per split.

@@ -11,7 +11,7 @@ use super::{curves, metric_title};
 use crate::compare::{RunSeries, Spread};
 use crate::config::Loss;
 use crate::metrics::Metric;
-use crate::run::{Run, RunResult};
+use crate::run::RunResult;
 use crate::stats::MIN_SEEDS;
 use crate::{Result, Split};
 
@@ -21,8 +21,8 @@ pub fn series_page(series: &[RunSeries]) -> Result<Page> {
     let mut page = Page::new(names.join(" and ")).with_summary("Runs side by side.");
     page.heading("Results");
     page.table(&results_table(series)?);
-    let metric = main_metric(series);
-    page.list(verdicts(series));
+    let metric = main_metric(series)?;
+    page.list(verdicts(series)?);
     let folds: BTreeSet<usize> = series.iter().flat_map(RunSeries::folds).collect();
     if !folds.is_empty() {
         page.table(&folds_table(series, &folds, metric));
@@ -70,26 +70,25 @@ pub fn series_page(series: &[RunSeries]) -> Result<Page> {
 }
 
 /// What runs are compared by: the metric that all of them monitor; else the error rate where all have one, else the loss.
-pub fn main_metric(series: &[RunSeries]) -> Metric {
+pub fn main_metric(series: &[RunSeries]) -> Result<Metric> {
     let judged = |result: &RunResult| result.test.or(result.valid).or(result.train);
     let all_have = |metric: Metric| {
         let mut scores =
             series.iter().flat_map(|series| &series.runs).filter_map(|(_, result)| judged(result));
         scores.all(|score| score.metric(metric).is_some())
     };
-    let monitored = |run: &Run| {
-        let train = run.document().ok()?.train().ok()?;
+    let mut monitored = BTreeSet::new();
+    for (run, _) in series.iter().filter_map(|series| series.runs.first()) {
+        let train = run.document()?.train()?;
         // Most nets monitor the loss unless told otherwise; those that learn classes do so only if told.
         let chosen = |metric: &Metric| *metric != Metric::Loss || train.loss == Some(Loss::CrossEntropy);
-        train.monitor.filter(chosen)
-    };
-    let mut monitored = series.iter().map(|series| monitored(&series.runs.first()?.0));
-    let first = monitored.next().flatten();
-    match first {
-        Some(metric) if monitored.all(|other| other == first) && all_have(metric) => metric,
+        monitored.insert(train.monitor.filter(chosen));
+    }
+    Ok(match Vec::from_iter(monitored)[..] {
+        [Some(metric)] if all_have(metric) => metric,
         _ if all_have(Metric::Error) => Metric::Error,
         _ => Metric::Loss,
-    }
+    })
 }
 
 /// Further metrics that matter, of those that every run has on the test split; a few, so that the table stays narrow.
@@ -135,14 +134,14 @@ fn spread(metric: Metric, series: &RunSeries, split: Split) -> Option<Spread> {
 }
 
 /// What the numbers settle, in sentences: the net with the best mean against each of the others.
-pub fn verdicts(series: &[RunSeries]) -> Vec<String> {
-    let metric = main_metric(series);
-    if let Some(kinds) = unlike_losses(series, metric) {
-        return vec![format!("not compared: the losses are of different kinds ({kinds})")];
+pub fn verdicts(series: &[RunSeries]) -> Result<Vec<String>> {
+    let metric = main_metric(series)?;
+    if let Some(kinds) = unlike_losses(series, metric)? {
+        return Ok(vec![format!("not compared: the losses are of different kinds ({kinds})")]);
     }
-    let Some(first) = best_series(series, metric) else { return Vec::new() };
+    let Some(first) = best_series(series, metric) else { return Ok(Vec::new()) };
     let others = series.iter().filter(|other| !std::ptr::eq(*other, first));
-    others.filter_map(|other| verdict(first, other, metric)).collect()
+    Ok(others.filter_map(|other| verdict(first, other, metric)).collect())
 }
 
 fn verdict(first: &RunSeries, other: &RunSeries, metric: Metric) -> Option<String> {
@@ -171,29 +170,33 @@ fn verdict(first: &RunSeries, other: &RunSeries, metric: Metric) -> Option<Strin
 }
 
 /// The kinds of loss, where the nets are judged by their losses and these are not of one kind.
-pub fn unlike_losses(series: &[RunSeries], metric: Metric) -> Option<String> {
-    let loss = |(run, _): &(Run, RunResult)| run.document().ok()?.train().ok()?.loss;
-    let runs = series.iter().flat_map(|series| &series.runs);
-    let kinds: BTreeSet<&str> = runs.filter_map(loss).map(Loss::name).collect();
-    (metric == Metric::Loss && kinds.len() > 1).then(|| Vec::from_iter(kinds).join(", "))
+pub fn unlike_losses(series: &[RunSeries], metric: Metric) -> Result<Option<String>> {
+    let mut kinds = BTreeSet::new();
+    if metric == Metric::Loss {
+        for (run, _) in series.iter().flat_map(|series| &series.runs) {
+            kinds.extend(run.document()?.train()?.loss.map(Loss::name));
+        }
+    }
+    Ok((kinds.len() > 1).then(|| Vec::from_iter(kinds).join(", ")))
 }
 
 /// The series with the best mean on the test split.
 fn best_series(series: &[RunSeries], metric: Metric) -> Option<&RunSeries> {
     let sign = if metric.lower_is_better() { 1.0 } else { -1.0 };
     let means = series.iter().filter_map(|one| Some((sign * one.spread(Split::Test, metric)?.mean, one)));
+    let means = means.filter(|(mean, _)| !mean.is_nan());
     means.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, one)| one)
 }
 
 /// Whether the best series is better than every other, by more than the luck of the seeds.
-fn is_settled(series: &[RunSeries], metric: Metric) -> bool {
-    let Some(first) = best_series(series, metric) else { return false };
-    if unlike_losses(series, metric).is_some() {
-        return false;
+fn is_settled(series: &[RunSeries], metric: Metric) -> Result<bool> {
+    let Some(first) = best_series(series, metric) else { return Ok(false) };
+    if unlike_losses(series, metric)?.is_some() {
+        return Ok(false);
     }
     let mut others = series.iter().filter(|other| !std::ptr::eq(*other, first)).peekable();
-    others.peek().is_some()
-        && others.all(|other| first.difference(other, metric).is_some_and(|found| found.is_settled()))
+    Ok(others.peek().is_some()
+        && others.all(|other| first.difference(other, metric).is_some_and(|found| found.is_settled())))
 }
 
 /// The test score of every fold.
@@ -225,18 +228,18 @@ fn selected(metric: Metric, series: &RunSeries) -> Option<f64> {
 
 /// A row per series: parameters, epochs, the scores of all splits, further metrics of the test split, seconds.
 pub fn results_table(series: &[RunSeries]) -> Result<Table> {
-    let metric = main_metric(series);
+    let metric = main_metric(series)?;
     let further = further_metrics(series, metric);
     let folds = series.iter().any(|series| !series.folds().is_empty());
     let several = !folds && series.iter().any(|series| series.runs.len() > 1);
     let column = |name: &str, metric: Metric| TableColumn::number(format!("{name} {}", metric_title(metric)));
     // A number is bold only if it is better than the others, not if it was luckier.
-    let test = |metric: Metric| {
+    let test = |metric: Metric| -> Result<TableColumn> {
         let highlight = if metric.lower_is_better() { Highlight::Min } else { Highlight::Max };
-        match is_settled(series, metric) {
+        Ok(match is_settled(series, metric)? {
             true => column("test", metric).with_highlight(highlight),
             false => column("test", metric),
-        }
+        })
     };
     let mut columns = vec![
         TableColumn::text("net"),
@@ -244,7 +247,7 @@ pub fn results_table(series: &[RunSeries]) -> Result<Table> {
         TableColumn::number("epochs"),
         column("train", metric),
         column("valid", metric),
-        test(metric),
+        test(metric)?,
     ];
     if several {
         columns.extend([column("best", metric), column("selected", metric), TableColumn::number("seeds")]);
@@ -252,7 +255,9 @@ pub fn results_table(series: &[RunSeries]) -> Result<Table> {
     if folds {
         columns.extend([TableColumn::number("folds"), TableColumn::number("seeds")]);
     }
-    columns.extend(further.iter().map(|&metric| test(metric)));
+    for &metric in &further {
+        columns.push(test(metric)?);
+    }
     columns.push(TableColumn::number("seconds"));
     let explained = match (several, folds) {
         (true, _) => {
@@ -299,7 +304,7 @@ pub fn results_table(series: &[RunSeries]) -> Result<Table> {
         cells.push(TableCell::number(seconds(series)?, 1));
         table.push(cells);
     }
-    if on_different_tasks(series) {
+    if on_different_tasks(series)? {
         let mean = |metric: Metric, of: &dyn Fn(&RunSeries) -> Option<f64>| {
             number(metric, Spread::of(series.iter().filter_map(of)).map(|spread| spread.mean))
         };
@@ -331,13 +336,12 @@ fn seconds(series: &RunSeries) -> Result<f64> {
 }
 
 /// Whether no two series are on the same `data.tasks`: then a mean over them means something.
-fn on_different_tasks(series: &[RunSeries]) -> bool {
-    let tasks = |series: &RunSeries| {
-        let document = series.runs.first()?.0.document().ok()?;
-        Some(document.get("data", "tasks")?.to_string())
-    };
-    let all: Option<Vec<String>> = series.iter().map(tasks).collect();
-    series.len() > 1 && all.is_some_and(|all| all.iter().collect::<BTreeSet<_>>().len() == all.len())
+fn on_different_tasks(series: &[RunSeries]) -> Result<bool> {
+    let mut all = BTreeSet::new();
+    for (run, _) in series.iter().filter_map(|series| series.runs.first()) {
+        all.extend(run.document()?.get("data", "tasks").map(ToString::to_string));
+    }
+    Ok(series.len() > 1 && all.len() == series.len())
 }
 
 fn capitalized(text: &str) -> String {

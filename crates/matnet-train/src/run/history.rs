@@ -1,6 +1,6 @@
 //! `metrics.csv` and `times.csv`, read in one place.
 
-use super::{METRICS, Run, TIMES};
+use super::{METRICS, Run, TIMES, files};
 use crate::metrics::{Metric, MetricValues};
 use crate::{Error, Result, Split};
 
@@ -44,16 +44,12 @@ impl Run {
 
     /// Seconds per epoch so far.
     pub fn times(&self) -> Result<Vec<f64>> {
-        self.rows(TIMES, |_, line| line.split_once(',')?.1.parse().ok())
+        self.rows(TIMES, |_, line| line.split(',').nth(1)?.parse().ok())
     }
 
     fn rows<R>(&self, name: &str, parse: impl Fn(&str, &str) -> Option<R>) -> Result<Vec<R>> {
         let path = self.path(name);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Error::io(path, error)),
-        };
+        let Some(text) = files::read_text(&path)? else { return Ok(Vec::new()) };
         let header = text.lines().next().unwrap_or_default();
         let lines = text.lines().enumerate().skip(1);
         lines

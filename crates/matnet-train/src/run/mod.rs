@@ -70,7 +70,7 @@ pub struct RunResult {
     /// On the test split, which decided nothing.
     pub test: Option<Score>,
     /// Further metrics of the test split, by name.
-    #[serde(flatten)]
+    #[serde(flatten, with = "crate::number::by_name")]
     pub metrics: BTreeMap<String, f64>,
 }
 
@@ -78,7 +78,7 @@ pub struct RunResult {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// The mean loss; not finite if it overflowed.
-    #[serde(with = "number")]
+    #[serde(with = "crate::number")]
     pub loss: f64,
     /// The error rate, where predictions are right or wrong.
     pub error: Option<f64>,
@@ -146,37 +146,40 @@ impl Run {
     /// How it ended, if it has.
     pub fn result(&self) -> Result<Option<RunResult>> {
         let path = self.path("result.json");
-        if !path.exists() {
-            return Ok(None);
-        }
-        let text = fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
+        let Some(text) = files::read_text(&path)? else { return Ok(None) };
         let written: ResultFile =
             serde_json::from_str(&text).map_err(|error| Error::damaged(&path, error.to_string()))?;
         if hex(&Sha256::digest(text.replace(&written.result_sha256, NO_CHECKSUM))) != written.result_sha256 {
             return Err(Error::damaged(path, "damaged: its checksum does not match"));
         }
-        if let Some(name) =
-            COVERED.into_iter().find(|name| self.sha256(name) != written.sha256.get(*name).cloned())
-        {
-            let what = "is missing, damaged or was edited: its checksum is not the one in result.json";
-            return Err(Error::damaged(self.path(name), what));
+        for name in COVERED {
+            if self.sha256(name)?.as_ref() != written.sha256.get(name) {
+                let what = "is missing, damaged or was edited: its checksum is not the one in result.json";
+                return Err(Error::damaged(self.path(name), what));
+            }
         }
         Ok(Some(written.result))
     }
 
     /// Writes how it ended.
     pub(crate) fn write_result(&self, result: &RunResult) -> Result<()> {
-        let sums =
-            COVERED.into_iter().filter_map(|name| Some((name.to_owned(), self.sha256(name)?))).collect();
+        let mut sums = BTreeMap::new();
+        for name in COVERED {
+            sums.extend(self.sha256(name)?.map(|sum| (name.to_owned(), sum)));
+        }
         let file = ResultFile { result: result.clone(), sha256: sums, result_sha256: NO_CHECKSUM.to_owned() };
         let text = serde_json::to_string_pretty(&file).expect("numbers and strings") + "\n";
         let text = text.replace(NO_CHECKSUM, &hex(&Sha256::digest(&text)));
         files::write(&self.path("result.json"), text.as_bytes())
     }
 
-    /// The checksum of a file of the run; `None` if it cannot be read.
-    pub fn sha256(&self, name: &str) -> Option<String> {
-        fs::read(self.path(name)).ok().map(|bytes| hex(&Sha256::digest(bytes)))
+    /// The checksum of a file of the run; `None` if it is not there.
+    pub fn sha256(&self, name: &str) -> Result<Option<String>> {
+        let path = self.path(name);
+        match path.exists() {
+            true => Ok(Some(hex(&Sha256::digest(files::read(&path)?)))),
+            false => Ok(None),
+        }
     }
 
     /// Creates the folder, if need be, and keeps other processes out until the lock is dropped.
@@ -230,7 +233,7 @@ impl Run {
     /// The checksum of the dataset it was trained on.
     pub fn data_checksum(&self) -> Result<String> {
         let path = self.path("config.toml");
-        let text = fs::read_to_string(&path).map_err(|error| Error::io(&path, error))?;
+        let text = files::read_text(&path)?.unwrap_or_default();
         let table = text.parse::<toml::Table>().ok();
         let checksum = table.as_ref().and_then(|table| table.get("run")?.get("data_sha256")?.as_str());
         checksum.map(str::to_owned).ok_or_else(|| Error::damaged(path, "has no run.data_sha256"))
@@ -297,7 +300,7 @@ impl Run {
         let epoch = metadata.remove("epoch").and_then(|epoch| epoch.as_u64());
         let epoch = epoch.ok_or_else(|| Error::damaged(&path, "its metadata name no epoch"))? as usize;
         let config = metadata.remove("config").and_then(|sum| sum.as_str().map(str::to_owned));
-        if config != self.sha256("config.toml") {
+        if config != self.sha256("config.toml")? {
             let what =
                 "is damaged or was edited: it is not the config of these weights, whose checksum they hold";
             return Err(Error::damaged(self.path("config.toml"), what));
@@ -333,32 +336,6 @@ struct ResultFile {
     sha256: BTreeMap<String, String>,
     /// Over the text of the file, with [`NO_CHECKSUM`] in this place.
     result_sha256: String,
-}
-
-/// Numbers in JSON, where those that are not finite become strings.
-mod number {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Number {
-        Finite(f64),
-        Text(String),
-    }
-
-    pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        match number.is_finite() {
-            true => number.serialize(serializer),
-            false => number.to_string().serialize(serializer),
-        }
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        match Number::deserialize(deserializer)? {
-            Number::Finite(number) => Ok(number),
-            Number::Text(text) => text.parse().map_err(serde::de::Error::custom),
-        }
-    }
 }
 
 /// A file of weights, read.

@@ -29,13 +29,10 @@ impl Transfer {
     /// Of a run; `None` if it did not start from the weights of another.
     pub fn of(run: &Run) -> Result<Option<Self>> {
         let path = run.path(TRANSFER);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text)
-                .map(Some)
-                .map_err(|error| Error::damaged(path, format!("damaged: {error}"))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io(path, error)),
-        }
+        let Some(text) = files::read_text(&path)? else { return Ok(None) };
+        serde_json::from_str(&text)
+            .map(Some)
+            .map_err(|error| Error::damaged(path, format!("damaged: {error}")))
     }
 
     /// Writes it into the folder of a run.

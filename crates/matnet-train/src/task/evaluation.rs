@@ -100,10 +100,13 @@ pub struct Evaluation {
     pub confusion: Option<Confusion>,
     /// The wrong predictions, in the order of the examples; empty for nets that predict matrices.
     pub misclassified: Vec<Misclassified>,
+    /// The first example for which the net's outputs are not finite, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_finite: Option<usize>,
     /// The score by task, by length, …; `None` if there is nothing to break it down by.
     pub breakdown: Option<Breakdown>,
     /// Further metrics, by name.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "crate::number::by_name::serialize")]
     pub metrics: BTreeMap<String, f64>,
     /// Targets and predictions, for curves; `None` if only the loss says how good an output is.
     #[serde(skip)]
@@ -120,6 +123,7 @@ impl Evaluation {
             per_target: Vec::new(),
             confusion: None,
             misclassified: Vec::new(),
+            not_finite: None,
             breakdown: None,
             metrics: BTreeMap::new(),
             outcomes: None,
@@ -132,9 +136,12 @@ impl Evaluation {
         self.score.metrics = values;
         let undefined = undefined.into_iter().map(|(metric, reason)| (metric.key(), reason.to_string()));
         self.undefined = undefined.collect();
-        self.per_class = outcomes.per_class();
+        // Outputs that are not finite predict no class.
+        if outcomes.first_not_finite().is_none() {
+            self.per_class = outcomes.per_class();
+            self.confusion = Confusion::of(&outcomes);
+        }
         self.per_target = outcomes.per_value();
-        self.confusion = Confusion::of(&outcomes);
         self.outcomes = Some(outcomes);
         self
     }
@@ -353,11 +360,18 @@ pub(crate) fn evaluate<T: Task>(
     }
     let mut evaluation = Evaluation::new(sums.score(task.has_errors()));
     if let Some(outcomes) = outcomes {
+        let place = outcomes.first_not_finite().and_then(|row| places(task, examples).nth(row));
         evaluation = evaluation.with_outcomes(outcomes);
+        evaluation.not_finite = place.map(|(example, _)| example);
     }
     evaluation.misclassified = misclassified;
     evaluation.metrics = task.extra_metrics(net, examples, Some(evaluation.score), batch_size, device);
     evaluation
+}
+
+/// The example and the step of each row of a batch.
+fn places<T: Task>(task: &T, batch: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+    batch.iter().flat_map(|&example| (0..task.metric_rows(example)).map(move |step| (example, step)))
 }
 
 /// The wrong predictions of the batch whose rows begin at `first`.
@@ -373,10 +387,8 @@ fn misclassified_in<T: Task>(
     };
     let probability =
         |row: usize, class: u32| outcomes.probabilities()[row * outcomes.width() + class as usize];
-    let places =
-        batch.iter().flat_map(|&example| (0..task.metric_rows(example)).map(move |step| (example, step)));
-    let rows = (first..targets.len()).zip(places);
-    rows.filter(|&(row, _)| targets[row] != predicted[row])
+    let rows = (first..targets.len()).zip(places(task, batch));
+    rows.filter(|&(row, _)| targets[row] != predicted[row] || probability(row, predicted[row]).is_nan())
         .map(|(row, (example, step))| Misclassified {
             example,
             step: task.by_step().then_some(step),

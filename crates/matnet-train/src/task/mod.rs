@@ -11,6 +11,7 @@ mod interface;
 mod loss;
 mod prediction;
 mod read_ahead;
+mod report;
 mod trained;
 mod wrong;
 
@@ -40,9 +41,12 @@ pub(crate) use self::loss::{
     ClassLoss, WeightedMean, binary_cross_entropy, entry_losses, entry_weighted_mean, label_cross_entropy,
     weighted_mean,
 };
-pub(crate) use self::prediction::{FILES, Reading, batch_of, for_samples, recorded, recorded_states};
+pub(crate) use self::prediction::{
+    FILES, Reading, batch_of, check_lengths, for_samples, recorded, recorded_states,
+};
 pub use self::prediction::{PredictRequest, PredictedBatch, PredictionStream, Predictions, Wanted};
 pub use self::read_ahead::ReadAhead;
+pub use self::report::TaskReport;
 pub(crate) use self::trained::{Fitted, Loaded};
 pub use self::wrong::Wrong;
 use crate::config::{Loss, TrainConfig};
@@ -109,7 +113,7 @@ pub struct OtherData<'a> {
 }
 
 /// A kind of dataset with a kind of net on it.
-pub trait Task: Sized + 'static {
+pub trait Task: TaskReport + Sized + 'static {
     /// `[data]`.
     type DataConfig: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The dataset.
@@ -358,40 +362,6 @@ pub trait Task: Sized + 'static {
         let evaluation = evaluate(self, net, self.data().split(split), train, device);
         self.data().take_read_error().map_or(Ok(evaluation), Err)
     }
-
-    // ---- Reports ----
-
-    /// Facts about the dataset and the net, for the head of a report.
-    #[cfg(feature = "report")]
-    fn report_facts(&self, net: &NetOf<Self>) -> Vec<(&'static str, String)>;
-
-    /// Sections of the report that only this kind of task has.
-    #[cfg(feature = "report")]
-    fn report_sections(
-        &self,
-        _fitted: &Fitted<Self>,
-        _evaluation: Option<(&Evaluation, Split)>,
-        _page: &mut matnet_report::page::Page,
-    ) -> Result<()> {
-        Ok(())
-    }
-
-    /// Inputs, targets and outputs of some examples, if they are matrices.
-    #[cfg(feature = "report")]
-    fn matrices(
-        &self,
-        _net: &NetOf<Self>,
-        _examples: &[usize],
-        _device: &Device,
-    ) -> Result<Option<ExampleMatrices>> {
-        Ok(None)
-    }
-
-    /// Figures of one kind; empty if the task has none.
-    #[cfg(feature = "report")]
-    fn figures(&self, _fitted: &Fitted<Self>, _kind: FigureKind) -> Result<Vec<TaskFigure>> {
-        Ok(Vec::new())
-    }
 }
 
 /// What one example of a task is.
@@ -472,8 +442,11 @@ impl BatchScore {
         let (output, targets) = (scores.clone().detach(), classes.to_vec());
         let weights = rows.map(<[f32]>::to_vec);
         let wrong = Wrong::later(move || {
-            let predicted = predicted_classes(&to_vec(output.clone()), output.dims()[1]);
-            let wrong = (0..targets.len()).filter(|&row| predicted[row] != targets[row]);
+            let (scores, width) = (to_vec(output.clone()), output.dims()[1]);
+            let predicted = predicted_classes(&scores, width);
+            // Scores that are not numbers predict nothing, whichever class they would give.
+            let nothing = |row: usize| scores[row * width..(row + 1) * width].iter().any(|x| x.is_nan());
+            let wrong = (0..targets.len()).filter(|&row| predicted[row] != targets[row] || nothing(row));
             wrong.map(|row| of_row(weights.as_deref(), row)).sum()
         });
         let WeightedMean { mean, weight } = loss::cross_entropy(scores, classes, loss, rows);

@@ -60,6 +60,26 @@ impl Predictions {
     }
 }
 
+/// Fails unless there is a length for each sequence, or none.
+pub(crate) fn check_lengths(shape: &[usize], lengths: &[usize]) -> Result<()> {
+    let &[count, time, _, _] = shape else {
+        return match lengths {
+            [] => Ok(()),
+            _ => Err(Error::Mismatch("lengths were given for single matrices".to_owned())),
+        };
+    };
+    if !lengths.is_empty() && lengths.len() != count {
+        return Err(Error::Mismatch(format!("{} lengths for {count} sequences", lengths.len())));
+    }
+    match lengths.iter().position(|length| !(1..=time).contains(length)) {
+        Some(at) => Err(Error::Mismatch(format!(
+            "the length of sample {at} is {}; 1 to {time} expected",
+            lengths[at]
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// What a net may be asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted<'a> {
@@ -199,8 +219,11 @@ pub(crate) fn for_samples<'a>(
 ) -> Result<PredictionStream<'a>> {
     request.refuse_edges()?;
     // The options are those of the run's own files; inputs of another kind may have no use for them.
-    let chunks = SampleReader::open_with(request.input, &reading.options)
-        .or_else(|error| SampleReader::open(request.input).map_err(|_| error))?;
+    let chunks = match SampleReader::open_with(request.input, &reading.options) {
+        Err(error @ (matnet_data::Error::Io { .. } | matnet_data::Error::Memory { .. })) => Err(error),
+        Err(error) => SampleReader::open(request.input).map_err(|_| error),
+        chunks => chunks,
+    }?;
     let mut chunks = if reading.missing { chunks.keep_missing() } else { chunks };
     let batch = request.batch_size.unwrap_or_else(|| match chunks.sample_size() {
         Some(size) => batch_of(size),

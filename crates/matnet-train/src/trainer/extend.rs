@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 /// The plan of a run with the epochs that were asked for, and what the run was before if that differs.
 pub fn extended<T: Task>(planned: Planned<T>, run: &Run) -> Result<(Planned<T>, Option<Planned<T>>)> {
-    let Ok(text) = std::fs::read_to_string(run.path("config.toml")) else { return Ok((planned, None)) };
+    let Some(text) = files::read_text(&run.path("config.toml"))? else { return Ok((planned, None)) };
     let Ok(before) = Document::parse(&text).and_then(|document| document.train()) else {
         return Ok((planned, None));
     };
@@ -48,7 +48,7 @@ pub fn extended<T: Task>(planned: Planned<T>, run: &Run) -> Result<(Planned<T>, 
 pub fn extend<T: Task>(run: &Run, former: &Planned<T>, now: &Planned<T>, device: &Device) -> Result<()> {
     let (old, new) = (former.checksum(), now.checksum());
     if let Some(newest) = checkpoint::newest(run.folder())? {
-        let net = now.blank_on(&device.clone().autodiff())?;
+        let net = now.blank_on(&now.training_device(device))?;
         let optimizer = Optimizer::new(&now.train, &net);
         let ema = now.train.ema_decay.map(|decay| super::WeightAverage::new(decay, &net));
         let blank = Checkpoint::<T>::new(net, optimizer, ema, new.clone());

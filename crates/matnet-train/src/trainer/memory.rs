@@ -11,7 +11,7 @@ pub struct MemoryNeed {
     pub weights: u64,
     /// Moments of the optimizer and the moving average.
     pub optimizer: u64,
-    /// The outputs of all layers for one batch, which the backward pass needs.
+    /// The outputs of all layers for one batch, which the backward pass needs; with checkpointing, those of the largest.
     pub activations: u64,
 }
 
@@ -28,7 +28,11 @@ impl MemoryNeed {
             let (_, [rows, cols]) = layer.shapes?;
             Some((rows as u64).saturating_mul(cols as u64).saturating_mul(layer.uses as u64))
         });
-        let outputs = outputs.fold(0_u64, u64::saturating_add);
+        // Of what is computed again, one layer at a time is there.
+        let outputs = match train.checkpointing {
+            true => outputs.max().unwrap_or(0),
+            false => outputs.fold(0_u64, u64::saturating_add),
+        };
         Self {
             weights: parameters.saturating_mul(2 * 4),
             optimizer: parameters.saturating_mul(averages * 4),
@@ -58,6 +62,8 @@ mod tests {
         let need = MemoryNeed::new(&net.summary(1), &train, 64);
         assert_eq!((need.weights, need.optimizer), (8 * parameters, 8 * parameters));
         assert_eq!(need.activations, 4 * 64 * (3 * 400 + 10));
+        let checkpointing = TrainConfig { checkpointing: true, ..train.clone() };
+        assert_eq!(MemoryNeed::new(&net.summary(1), &checkpointing, 64).activations, 4 * 64 * 400);
         let train = TrainConfig { ema_decay: Some(0.9), optimizer: OptimizerKind::Sgd, ..train };
         assert_eq!(MemoryNeed::new(&net.summary(1), &train, 64).optimizer, 4 * parameters);
     }

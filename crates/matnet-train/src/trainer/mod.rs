@@ -242,6 +242,9 @@ struct Trainer<'a, T: Task> {
     saving: Duration,
     times: Vec<String>,
     epoch_start: Instant,
+    /// How long the steps of this epoch took, and its evaluations.
+    stepping: Duration,
+    evaluating: Duration,
     /// In a search: the test split is never evaluated.
     hold_out_test: bool,
 }
@@ -266,7 +269,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             config,
             run,
             options,
-            device: options.device.clone().autodiff(),
+            device: planned.training_device(&options.device),
             regularizer: planned.regularizer(&state.net),
             state,
             observer,
@@ -280,6 +283,8 @@ impl<'a, T: Task> Trainer<'a, T> {
             saving: Duration::ZERO,
             times,
             epoch_start: Instant::now(),
+            stepping: Duration::ZERO,
+            evaluating: Duration::ZERO,
             hold_out_test: false,
         }
     }
@@ -306,7 +311,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             until.is_some_and(|until| !pretraining && done >= until)
         };
         while !self.state.progress.finished && !reached(&self.state.progress) {
-            self.epoch_start = Instant::now();
+            (self.epoch_start, self.stepping) = (Instant::now(), Duration::ZERO);
             self.train_epoch()?;
             self.evaluate_epoch()?;
             let pretraining = pretraining(self.task, &self.state.progress);
@@ -364,6 +369,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             if let Some(ahead) = &ahead {
                 ahead.reached(step);
             }
+            let begun = Instant::now();
             let number = self.step_number(epoch, step);
             let learning_rate = self.learning_rate(epoch, step);
             let agreed = match self.config.shards {
@@ -377,6 +383,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             if let Some(ema) = &mut self.state.ema {
                 ema.update(&self.state.net, number);
             }
+            self.stepping += begun.elapsed();
             self.state.progress.step = step + 1;
             let Score { loss, error, .. } = self.state.progress.sums.score(self.task.has_errors());
             self.observer.event(Event::Step { epoch, step: step + 1, loss, error, learning_rate });
@@ -461,8 +468,10 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.read_scores()?;
         let net = self.averaged().valid();
         let columns = self.columns.clone();
+        let begun = Instant::now();
         let valid = self.evaluate(&net, Split::Valid, &columns)?;
         let test = if self.config.log_test { self.evaluate(&net, Split::Test, &columns)? } else { None };
+        self.evaluating = begun.elapsed();
         let train = self.state.progress.sums.score(self.task.has_errors());
         let judged = valid.unwrap_or(train);
         let pretraining = pretraining(self.task, &self.state.progress).is_some();
@@ -475,7 +484,8 @@ impl<'a, T: Task> Trainer<'a, T> {
                 None => f64::INFINITY,
             },
         };
-        let second = judged.loss;
+        // What is not a number is worse than any: else an epoch whose loss overflowed would stay the best.
+        let [first, second] = [first, judged.loss].map(|x| if x.is_nan() { f64::INFINITY } else { x });
         let number = self.state.progress.epoch + 1;
         // Without a validation split there is nothing to choose by, and the last epoch counts.
         let best = valid.is_none()
@@ -495,7 +505,9 @@ impl<'a, T: Task> Trainer<'a, T> {
                 self.state.progress.metrics.push(line);
             }
         }
-        self.times.push(format!("{number},{:.3}", self.epoch_start.elapsed().as_secs_f64()));
+        let times = [self.epoch_start.elapsed(), self.stepping, self.evaluating];
+        let [all, steps, evaluation] = times.map(|time| time.as_secs_f64());
+        self.times.push(format!("{number},{all:.6},{steps:.6},{evaluation:.6}"));
         let progress = &mut self.state.progress;
         progress.epoch = number;
         progress.step = 0;

@@ -160,10 +160,15 @@ impl ModuleMapper for Step<'_> {
             return Param::from_mapped_value(id, tensor, mapper);
         };
         let (shape, learns) = (tensor.dims(), tensor.is_require_grad());
+        let checkpointing = tensor.gradient_checkpointing_strategy();
         let size = shape.iter().product::<usize>();
         let weights = tensor.inner().reshape([size]);
         let weights = self.optimizer.update(&name, rate, weights, gradient.reshape([size]));
-        let tensor = Tensor::<D>::from_inner(weights.reshape(shape)).set_require_grad(learns);
+        let mut tensor = Tensor::<D>::from_inner(weights.reshape(shape));
+        if let Some(strategy) = checkpointing {
+            tensor = tensor.with_gradient_checkpointing_strategy(strategy);
+        }
+        let tensor = tensor.set_require_grad(learns);
         Param::from_mapped_value(id, tensor, mapper)
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn partial_fit<T: Task>(
     let mut trainer = Trainer::new(planned, run, options, state, observer);
     if let Some(before) = before {
         // Lines with other columns would make no table.
-        let lines = std::fs::read_to_string(before.path(METRICS)).unwrap_or_default();
+        let lines = files::read_text(&before.path(METRICS))?.unwrap_or_default();
         if lines.lines().next() != Some(&trainer.metrics_header()) {
             trainer.state.progress.metrics.clear();
         }
@@ -114,14 +114,18 @@ fn taken_over<T: Task>(
 ) -> Result<Checkpoint<T>> {
     let newest = checkpoint::newest(before.folder())?
         .ok_or_else(|| Error::run(before.folder(), "has no checkpoint to go on from"))?;
-    let former = before.sha256("config.toml");
+    let former = before.sha256("config.toml")?;
     let mut state = blank.restore(&newest, &options.device, former.as_deref())?;
     let (task, train) = (&*planned.task, &*planned.train);
     if before.path(BEST).exists() {
         let best = before.weights(BEST)?;
         if best.epoch != state.progress.epoch || state.progress.step > 0 {
-            state.net =
-                fill(task.config(), best.tensors, &before.path(BEST), &options.device.clone().autodiff())?;
+            state.net = fill(
+                task.config(),
+                best.tensors,
+                &before.path(BEST),
+                &planned.training_device(&options.device),
+            )?;
             state.ema = train.ema_decay.map(|decay| WeightAverage::new(decay, &state.net));
         }
     }

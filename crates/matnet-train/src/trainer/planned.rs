@@ -20,6 +20,9 @@ use crate::run::{Run, RunResult};
 use crate::task::{Dataset, Fitted, NetOf, Task, available_metrics};
 use crate::{Error, Result, Split};
 
+/// What a process has in any case, in bytes.
+const SMALL_NEED: u64 = 16 << 20;
+
 /// A task and how it is trained.
 pub(crate) struct Planned<T: Task> {
     pub kind: &'static str,
@@ -57,6 +60,10 @@ impl<T: Task> Planned<T> {
                 .and(if train.shards > 1 { Err("32, since train.shards is above 1") } else { Ok(()) })
                 .map_err(|expected| Error::config("train", "precision", train.precision.name(), expected))?;
         }
+        if train.checkpointing && !task.config().keeps_intermediates() {
+            let expected = "the layers of this net keep nothing that could be computed again; leave it out";
+            return Err(Error::config("train", "checkpointing", "true", expected));
+        }
         if let Some(metric) = train.monitor {
             check_monitor(&task, metric)?;
         }
@@ -92,9 +99,8 @@ impl<T: Task> Planned<T> {
         let mut train = (*self.train).clone();
         let Some(from) = train.from.clone() else { return Ok((self.with_train(train), None)) };
         if checkpoint::any(run.folder()) {
-            let before = run.document().and_then(|document| document.train());
-            let recorded = before.ok().and_then(|before| before.from_sha256);
-            train.from_sha256 = train.from_sha256.or(recorded);
+            let before = if run.exists() { run.document()?.train()?.from_sha256 } else { None };
+            train.from_sha256 = train.from_sha256.or(before);
             return Ok((self.with_train(train), None));
         }
         let source = SourceWeights::read(&from)?;
@@ -158,7 +164,8 @@ impl<T: Task> Planned<T> {
 
     /// The memory that the training needs at least.
     pub fn memory_need(&self, layers: &[LayerSummary]) -> MemoryNeed {
-        let batch = self.train.batch_size.unwrap_or(self.task.example().per_epoch);
+        let all = self.task.example().per_epoch;
+        let batch = self.train.batch_size.map_or(all, |size| size.min(all));
         // A process computes one shard after another.
         MemoryNeed::new(layers, &self.train, batch.div_ceil(self.train.shards))
     }
@@ -177,10 +184,9 @@ impl<T: Task> Planned<T> {
     /// Fails unless the memory suffices for the net, its optimizer and the activations of a batch.
     pub fn check_memory(&self, layers: &[LayerSummary]) -> Result<()> {
         let need = self.memory_need(layers);
-        let Some(available) = matnet_data::memory::available().filter(|&available| need.total() > available)
-        else {
-            return Ok(());
-        };
+        // Asking the system costs more than planning a small net, and a config may have a hundred thousand.
+        let large = (need.total() > SMALL_NEED).then(matnet_data::memory::available).flatten();
+        let Some(available) = large.filter(|&available| need.total() > available) else { return Ok(()) };
         let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
         let value = format!(
             "the net needs {} (weights {}, optimizer {}, activations of a batch {})",
@@ -194,6 +200,12 @@ impl<T: Task> Planned<T> {
             gib(available)
         );
         Err(Error::config("model", "hidden", value, expected))
+    }
+
+    /// The device that trains: with automatic differentiation, and checkpointing if it is asked for.
+    pub fn training_device(&self, device: &Device) -> Device {
+        let device = device.clone().autodiff();
+        if self.train.checkpointing { device.gradient_checkpointing() } else { device }
     }
 
     /// The net with all parameters zero: for its layers and names.

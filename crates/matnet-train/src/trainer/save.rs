@@ -53,7 +53,7 @@ impl<T: Task> Trainer<'_, T> {
         let newest = self.encoded(&self.averaged(), self.state.progress.epoch)?;
         files::write(&self.run.path("last.safetensors"), &newest)?;
         self.write_lines(METRICS, &self.metrics_header(), &self.state.progress.metrics)?;
-        self.write_lines(TIMES, "epoch,seconds", &self.times)
+        self.write_lines(TIMES, "epoch,seconds,steps,evaluation", &self.times)
     }
 
     /// The first line of `metrics.csv`.

@@ -69,7 +69,7 @@ impl<T: Task> Opened<T> {
         newest: Option<(usize, usize)>,
         options: &Options,
     ) -> Result<Self> {
-        let net = planned.blank_on(&options.device.clone().autodiff())?;
+        let net = planned.blank_on(&planned.training_device(&options.device))?;
         let state = started(planned, net).decode(checkpoint, &options.device)?;
         let (config, state) = (planned.config_text(), ready(planned, state));
         Ok(Self { config, newest, state, transfer: None })
@@ -110,7 +110,7 @@ pub(super) fn open<T: Task>(
         false => checkpoint::newest(run.folder())?,
     };
     let (task, train) = (&*planned.task, &*planned.train);
-    let device = options.device.clone().autodiff();
+    let device = planned.training_device(&options.device);
     precision::check(train.precision, &options.device)?;
     // What Burn allocates cannot fail any more, so it is tried here.
     let need = planned.memory_need(&planned.blank()?.summary(task.example().steps));

@@ -239,8 +239,7 @@ impl Search {
     /// Makes the folder that of this search, unless it is that of another.
     fn claim(&self) -> Result<()> {
         let (path, text) = (self.folder.join(SEARCH), self.text());
-        let before = std::fs::read_to_string(&path).ok();
-        match before.and_then(|before| text_difference(&before, &text)) {
+        match files::read_text(&path)?.and_then(|before| text_difference(&before, &text)) {
             Some(difference) => {
                 let what = format!(
                     "another search stands here ({difference}); --out chooses another folder, --fresh overwrites it"

@@ -38,6 +38,11 @@ impl Dropout {
         self.rate
     }
 
+    /// Whether anything may be dropped in this mode.
+    pub(crate) fn drops(&self, mode: &mut Mode) -> bool {
+        self.rate > 0.0 && mode.rng().is_some()
+    }
+
     /// Drops entries of a tensor of any shape.
     pub fn forward<const D: usize>(&self, input: Tensor<D>, mode: &mut Mode) -> Tensor<D> {
         match mode.rng() {

@@ -4,7 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
 use super::stack::check_layers;
-use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
+use super::{Hidden, Net, NetConfig, NetOutput, SampleTarget, check_input, sample_net_config};
 use crate::config::config;
 use crate::error::{ConfigError, check_rate};
 use crate::form::Form;
@@ -98,26 +98,16 @@ impl NetConfig for AutoEncoderConfig {
         })
     }
 
+    fn keeps_intermediates(&self) -> bool {
+        self.form == Form::Matrix
+    }
+
     fn form(&self) -> Form {
         self.form
     }
 }
 
-impl SampleNetConfig for AutoEncoderConfig {
-    const TARGET: SampleTarget = SampleTarget::Input;
-
-    fn input(&self) -> [usize; 2] {
-        self.input
-    }
-
-    fn output(&self) -> NetOutput {
-        NetOutput::Matrix(self.input)
-    }
-
-    fn output_activation(&self) -> Activation {
-        self.output_activation
-    }
-}
+sample_net_config!(AutoEncoderConfig, SampleTarget::Input, |config| NetOutput::Matrix(config.input));
 
 /// The denoising auto-encoder with tied weights, made with [`AutoEncoderConfig`].
 ///

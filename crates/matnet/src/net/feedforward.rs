@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use super::stack::{self, Stack, StackLayer};
-use super::{Hidden, Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
+use super::{Hidden, Net, NetConfig, check_input, sample_net_config};
 use crate::config::config;
 use crate::error::{ConfigError, check_finite};
 use crate::form::Form;
@@ -114,26 +114,16 @@ impl<O: HeadConfig> NetConfig for FeedForwardConfig<O> {
         })
     }
 
+    fn keeps_intermediates(&self) -> bool {
+        self.form == Form::Matrix
+    }
+
     fn form(&self) -> Form {
         self.form
     }
 }
 
-impl<O: HeadConfig> SampleNetConfig for FeedForwardConfig<O> {
-    const TARGET: SampleTarget = O::TARGET;
-
-    fn input(&self) -> [usize; 2] {
-        self.input
-    }
-
-    fn output(&self) -> NetOutput {
-        self.output.per_sample()
-    }
-
-    fn output_activation(&self) -> Activation {
-        self.output_activation
-    }
-}
+sample_net_config!(FeedForwardConfig<O>, O::TARGET, |config| config.output.per_sample());
 
 /// The deep feed-forward net, made with [`FeedForwardConfig`]: H₁ = σ(mat1(X)), then any number of hidden layers with or
 /// without skip connections, then a [head](crate::layer::Head).

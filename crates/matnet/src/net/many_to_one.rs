@@ -3,14 +3,12 @@
 use burn::module::Module;
 use burn::tensor::Device;
 
-use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
+use super::{Net, NetConfig, check_input, recurrent_config, sample_net_config};
 use crate::config::config;
 use crate::error::ConfigError;
 use crate::form::Form;
 use crate::init::Init;
-use crate::layer::{
-    CellKind, ClassHead, Dropout, Head, HeadConfig, Map, MapConfig, Recurrent, RecurrentConfig,
-};
+use crate::layer::{CellKind, ClassHead, Dropout, Head, HeadConfig, Map, MapConfig, Recurrent};
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Sequences, Steps};
 use crate::random::SeededRng;
@@ -87,18 +85,7 @@ impl<O: HeadConfig> NetConfig for ManyToOneConfig<O> {
     type Net = ManyToOne<O::Head>;
 
     fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ManyToOne<O::Head>, ConfigError> {
-        let recurrent = RecurrentConfig {
-            form: self.form,
-            input: self.form.holding("input", self.input)?,
-            hidden: self.hidden.clone(),
-            cell: self.cell,
-            activation: self.activation,
-            layers: self.layers,
-            bidirectional: self.bidirectional,
-            dropout: self.dropout,
-            forget_bias: self.forget_bias,
-            init: self.init,
-        };
+        let recurrent = recurrent_config!(self, self.form.holding("input", self.input)?, bidirectional: self.bidirectional);
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let projection =
             self.projection.as_ref().map(|sides| self.form.state("projection", sides)).transpose()?;
@@ -128,26 +115,16 @@ impl<O: HeadConfig> NetConfig for ManyToOneConfig<O> {
         })
     }
 
+    fn keeps_intermediates(&self) -> bool {
+        true
+    }
+
     fn form(&self) -> Form {
         self.form
     }
 }
 
-impl<O: HeadConfig> SampleNetConfig for ManyToOneConfig<O> {
-    const TARGET: SampleTarget = O::TARGET;
-
-    fn input(&self) -> [usize; 2] {
-        self.input
-    }
-
-    fn output(&self) -> NetOutput {
-        self.output.per_sample()
-    }
-
-    fn output_activation(&self) -> Activation {
-        self.output_activation
-    }
-}
+sample_net_config!(ManyToOneConfig<O>, O::TARGET, |config| config.output.per_sample());
 
 /// Recurrent layers over a sequence X₁ … Xₜ, and an output from the last state Hₜ: scores, values or a matrix, made with
 /// [`ManyToOneConfig`].

@@ -109,6 +109,12 @@ pub trait NetConfig:
     /// Whether the states are matrices or vectors.
     fn form(&self) -> Form;
 
+    /// Whether layers keep more for the backward pass than what goes into them and comes out: what gradient checkpointing computes
+    /// again instead.
+    fn keeps_intermediates(&self) -> bool {
+        false
+    }
+
     /// The config with every default written out that has an effect.
     fn resolved(&self) -> Self {
         self.clone()
@@ -136,6 +142,48 @@ pub trait SampleNetConfig: NetConfig {
         Activation::Identity
     }
 }
+
+/// [`SampleNetConfig`] for a config with the keys `input` and `output_activation`.
+macro_rules! sample_net_config {
+    ($config:ident $(<$head:ident>)?, $target:expr, |$net:ident| $output:expr) => {
+        impl $(<$head: HeadConfig>)? $crate::net::SampleNetConfig for $config $(<$head>)? {
+            const TARGET: $crate::net::SampleTarget = $target;
+
+            fn input(&self) -> [usize; 2] {
+                self.input
+            }
+
+            fn output(&self) -> $crate::net::NetOutput {
+                let $net = self;
+                $output
+            }
+
+            fn output_activation(&self) -> $crate::ops::Activation {
+                self.output_activation
+            }
+        }
+    };
+}
+
+/// The [`RecurrentConfig`](crate::layer::RecurrentConfig) that reads matrices of this shape, from the keys of the same names.
+macro_rules! recurrent_config {
+    ($config:expr, $input:expr, bidirectional: $bidirectional:expr) => {
+        $crate::layer::RecurrentConfig {
+            form: $config.form,
+            input: $input,
+            hidden: $config.hidden.clone(),
+            cell: $config.cell,
+            activation: $config.activation,
+            layers: $config.layers,
+            bidirectional: $bidirectional,
+            dropout: $config.dropout,
+            forget_bias: $config.forget_bias,
+            init: $config.init,
+        }
+    };
+}
+
+use {recurrent_config, sample_net_config};
 
 /// Panics unless a net is given a non-empty batch of the matrices it was built for.
 fn check_input<const D: usize>(net: &str, input: &Tensor<D>, want: [usize; 2]) {

@@ -4,12 +4,12 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
+use super::{Net, NetConfig, NetOutput, SampleTarget, check_input, recurrent_config, sample_net_config};
 use crate::config::config;
 use crate::error::{ConfigError, MAX_DEPTH, check_count};
 use crate::form::Form;
 use crate::init::Init;
-use crate::layer::{CellKind, Dropout, Head, HeadConfig, MatrixHead, Recurrent, RecurrentConfig};
+use crate::layer::{CellKind, Dropout, Head, HeadConfig, MatrixHead, Recurrent};
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Sequences, Steps};
 use crate::random::SeededRng;
@@ -81,18 +81,7 @@ impl NetConfig for Seq2SeqConfig {
     fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Seq2Seq, ConfigError> {
         check_count("steps", self.steps, MAX_DEPTH)?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
-        let reading = |input| RecurrentConfig {
-            form: self.form,
-            input,
-            hidden: self.hidden.clone(),
-            cell: self.cell,
-            activation: self.activation,
-            layers: self.layers,
-            bidirectional: false,
-            dropout: self.dropout,
-            forget_bias: self.forget_bias,
-            init: self.init,
-        };
+        let reading = |input| recurrent_config!(self, input, bidirectional: false);
         let encoder = reading(self.form.holding("input", self.input)?).init(rng, device)?;
         let decoder = reading(encoder.output()).init(rng, device)?;
         let output = self.output.unwrap_or(self.input);
@@ -110,26 +99,19 @@ impl NetConfig for Seq2SeqConfig {
         })
     }
 
+    fn keeps_intermediates(&self) -> bool {
+        true
+    }
+
     fn form(&self) -> Form {
         self.form
     }
 }
 
-impl SampleNetConfig for Seq2SeqConfig {
-    const TARGET: SampleTarget = SampleTarget::Future;
-
-    fn input(&self) -> [usize; 2] {
-        self.input
-    }
-
-    fn output(&self) -> NetOutput {
-        NetOutput::Sequence { steps: Some(self.steps), sides: self.output.unwrap_or(self.input) }
-    }
-
-    fn output_activation(&self) -> Activation {
-        self.output_activation
-    }
-}
+sample_net_config!(Seq2SeqConfig, SampleTarget::Future, |config| NetOutput::Sequence {
+    steps: Some(config.steps),
+    sides: config.output.unwrap_or(config.input),
+});
 
 /// The encoder–decoder, made with [`Seq2SeqConfig`].
 ///

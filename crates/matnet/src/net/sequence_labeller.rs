@@ -3,12 +3,12 @@
 use burn::module::Module;
 use burn::tensor::Device;
 
-use super::{Net, NetConfig, NetOutput, SampleNetConfig, SampleTarget, check_input};
+use super::{Net, NetConfig, check_input, recurrent_config, sample_net_config};
 use crate::config::config;
 use crate::error::ConfigError;
 use crate::form::Form;
 use crate::init::Init;
-use crate::layer::{CellKind, Dropout, Head, HeadConfig, Recurrent, RecurrentConfig};
+use crate::layer::{CellKind, Dropout, Head, HeadConfig, Recurrent};
 use crate::mode::Mode;
 use crate::ops::{Activation, Keep, Sequences, Steps};
 use crate::random::SeededRng;
@@ -68,18 +68,7 @@ impl<O: HeadConfig> NetConfig for SequenceLabellerConfig<O> {
     type Net = SequenceLabeller<O::Head>;
 
     fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<SequenceLabeller<O::Head>, ConfigError> {
-        let recurrent = RecurrentConfig {
-            form: self.form,
-            input: self.form.holding("input", self.input)?,
-            hidden: self.hidden.clone(),
-            cell: self.cell,
-            activation: self.activation,
-            layers: self.layers,
-            bidirectional: self.bidirectional,
-            dropout: self.dropout,
-            forget_bias: self.forget_bias,
-            init: self.init,
-        };
+        let recurrent = recurrent_config!(self, self.form.holding("input", self.input)?, bidirectional: self.bidirectional);
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let recurrent = recurrent.init(rng, device)?;
         let state = recurrent.output();
@@ -93,26 +82,16 @@ impl<O: HeadConfig> NetConfig for SequenceLabellerConfig<O> {
         })
     }
 
+    fn keeps_intermediates(&self) -> bool {
+        true
+    }
+
     fn form(&self) -> Form {
         self.form
     }
 }
 
-impl<O: HeadConfig> SampleNetConfig for SequenceLabellerConfig<O> {
-    const TARGET: SampleTarget = O::STEP_TARGET;
-
-    fn input(&self) -> [usize; 2] {
-        self.input
-    }
-
-    fn output(&self) -> NetOutput {
-        self.output.per_step()
-    }
-
-    fn output_activation(&self) -> Activation {
-        self.output_activation
-    }
-}
+sample_net_config!(SequenceLabellerConfig<O>, O::STEP_TARGET, |config| config.output.per_step());
 
 /// Recurrent layers over a sequence, and Yₜ = g(mat1(Hₜ)) or scores at every step, made with
 /// [`SequenceLabellerConfig`].

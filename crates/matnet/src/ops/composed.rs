@@ -11,7 +11,7 @@ use super::{
     Activation, Cell, Keep, Lengths, MappedSteps, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps,
 };
 
-pub use graph::{attention_map, edge_attention, highway, slot_map, sparse_product};
+pub use graph::{attention_map, edge_attention, highway, slot_map, sparse_highway, sparse_product};
 pub use memory::memory_step;
 
 /// See [`product`](super::product()).

@@ -6,22 +6,7 @@ use burn::backend::Dispatch;
 
 use super::fused::{self, FusedOps};
 use super::mat1::{check_map, no_bias};
-use super::{Activation, composed};
-
-/// The parameters of [`mat2`].
-#[derive(Clone, Debug)]
-pub struct Mat2Maps {
-    /// Up: `[rows_p, rows_out]`
-    pub p_row_map: Tensor<2>,
-    /// Vp: `[cols_p, cols_out]`
-    pub p_col_map: Tensor<2>,
-    /// Uq: `[rows_q, rows_out]`
-    pub q_row_map: Tensor<2>,
-    /// Vq: `[cols_q, cols_out]`
-    pub q_col_map: Tensor<2>,
-    /// B, one for the sum: `[rows_out, cols_out]`
-    pub bias: Option<Tensor<2>>,
-}
+use super::{Activation, Mat2Maps, composed};
 
 /// Y = σ(Upᵀ P Vp + Uqᵀ Q Vq + B) for every pair (P, Q) of the batch.
 ///

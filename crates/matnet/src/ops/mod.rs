@@ -6,32 +6,38 @@
 //! GPUs.
 
 mod activation;
+mod cell;
 pub mod composed;
 mod edge_attention;
 mod fused;
 mod highway;
+mod maps;
 mod mat1;
 mod mat1_chain;
 mod mat2;
 mod memory;
+mod memory_state;
 mod product;
 mod recurrent;
 mod sequences;
+mod sparse_highway;
 mod sparse_product;
 pub mod stepwise;
 
 pub use activation::Activation;
+pub use cell::{Cell, Keep, MappedSteps, MatState, RecurrentMaps, StateMaps, Steps};
 pub use edge_attention::{attention_map, edge_attention};
 pub use highway::highway;
+pub use maps::{HighwayMaps, Mat2Maps};
 pub use mat1::mat1;
 pub use mat1_chain::{Mat1Maps, mat1_chain};
-pub use mat2::{Mat2Maps, mat2};
-pub use memory::{MemorySize, MemoryState, memory_step};
+pub use mat2::mat2;
+pub use memory::memory_step;
+pub use memory_state::{MemorySize, MemoryState};
 pub use product::{
     batched_product, batched_product_transposed, linear, linear_transposed, product, product_transposed,
 };
-pub use recurrent::{
-    Cell, Keep, MappedSteps, MatState, RecurrentMaps, StateMaps, Steps, recurrent, recurrent_mapped,
-};
+pub use recurrent::{recurrent, recurrent_mapped};
 pub use sequences::{Lengths, Sequences};
+pub use sparse_highway::sparse_highway;
 pub use sparse_product::{slot_map, sparse_product};

@@ -204,6 +204,19 @@ fn graphs() {
             let [own, aggregated, bias, state] = [0, 1, 2, 3].map(|at| shaped::<2>(t, &shapes, at));
             ops::highway(own, aggregated, bias, state, f)
         });
+        let shapes = [vec![5, 3], vec![2, 3, 3], vec![2, 6, 3], vec![2, 3], vec![5, 3]];
+        for count in [4, 5] {
+            same_function(&format!("sparse_highway {f:?} {count}"), &shapes[..count], |t| {
+                let maps = ops::HighwayMaps {
+                    own_map: shaped(t, &shapes, 1),
+                    neighbor_map: shaped(t, &shapes, 2),
+                    bias: shaped(t, &shapes, 3),
+                    activation: f,
+                };
+                let state = (count > 4).then(|| shaped(t, &shapes, 4));
+                ops::sparse_highway(&[matrix(true), matrix(false)], shaped(t, &shapes, 0), state, maps)
+            });
+        }
     }
 }
 

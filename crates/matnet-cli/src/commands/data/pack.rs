@@ -12,6 +12,7 @@ use matnet_report::text::{bytes, count, counted, number};
 
 use crate::cli::Pack;
 use crate::failure::{Failure, Outcome};
+use crate::screen::Screen;
 use crate::{interrupt, say};
 
 /// Packs a graph.
@@ -32,7 +33,7 @@ pub fn run(args: Pack) -> Outcome {
     });
     reporter.clear();
     let header = packed?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     writeln!(out, "{}: packed", args.out.display())?;
     describe(&mut out, &header)?;
     Ok(())
@@ -102,6 +103,8 @@ impl Reporter {
     fn update(&mut self, progress: PackProgress) {
         const BETWEEN_LINES: Duration = Duration::from_secs(10);
         let line = match progress {
+            PackProgress::Note(_) if self.quiet => return,
+            PackProgress::Note(note) => return say!("data: {note}"),
             PackProgress::Nodes(done) => format!("features of {} nodes", count(done as usize)),
             PackProgress::Edges(done) => format!("{} edges read", count(done as usize)),
             PackProgress::Entries(done) => format!("{} neighbours sorted", count(done as usize)),

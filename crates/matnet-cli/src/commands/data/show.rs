@@ -10,6 +10,7 @@ use matnet_report::picture::half_blocks;
 use matnet_report::text;
 
 use super::{pack, summary};
+use crate::args::require_ending;
 use crate::cli::Show;
 use crate::degrees::Degrees;
 use crate::failure::{Failure, Outcome};
@@ -18,6 +19,9 @@ use crate::screen::Screen;
 
 /// Shows a dataset or a file.
 pub fn run(args: Show) -> Outcome {
+    if let Some(png) = &args.png {
+        require_ending("--png", png, &["png"], "")?;
+    }
     if PackedGraph::is_packed(&args.what) {
         return packed(&args);
     }
@@ -56,7 +60,7 @@ fn packed(args: &Show) -> Outcome {
         return Err(Failure::Usage("a packed graph has no picture: leave --png out".into()));
     }
     let graph = PackedGraph::open(&args.what)?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen::lock();
     writeln!(out, "{}: a packed graph", args.what)?;
     Ok(pack::describe(&mut out, graph.header())?)
 }

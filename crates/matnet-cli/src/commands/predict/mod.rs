@@ -3,6 +3,8 @@
 mod meter;
 mod output;
 
+use std::path::Path;
+
 use matnet_train::Run;
 use matnet_train::task::{PredictRequest, PredictedBatch, PredictionStream, Wanted};
 use meter::Meter;
@@ -15,7 +17,8 @@ use crate::interrupt;
 
 /// Predicts for every input.
 pub fn run(args: Predict) -> Outcome {
-    Output::check(&args.output)?;
+    let inputs: Vec<&Path> = std::iter::once(args.input.as_path()).chain(args.edges.as_deref()).collect();
+    Output::check(&args.output, &inputs)?;
     let run = Run::at(&args.run);
     let predictor = run.load(args.weights.file(), &args.machine.device()?)?;
     let cache = args.cache.cache()?;

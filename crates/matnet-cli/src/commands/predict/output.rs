@@ -7,6 +7,7 @@ use matnet_data::format::npy;
 use matnet_train::AtomicFile;
 use matnet_train::task::{PredictedBatch, Predictions};
 
+use crate::args::require_ending;
 use crate::failure::{Failure, Outcome};
 
 /// Where predictions go. A file gets its name only when it is complete.
@@ -31,16 +32,19 @@ enum Sink {
 }
 
 impl Output {
-    /// Fails if no output can have this name.
-    pub fn check(path: &Path) -> Outcome {
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        match path == Path::new("-") || ["npy", "csv"].iter().any(|known| ending.eq_ignore_ascii_case(known))
-        {
-            true => Ok(()),
-            false => Err(Failure::Usage(format!(
-                "--output {}: a name that ends in .npy or .csv expected, or - for CSV on standard output",
+    /// Fails if no output can have this name, or if it is that of an input.
+    pub fn check(path: &Path, inputs: &[&Path]) -> Outcome {
+        if path == Path::new("-") {
+            return Ok(());
+        }
+        require_ending("--output", path, &["npy", "csv"], ", or - for CSV on standard output")?;
+        let place = |path: &Path| path.canonicalize().ok();
+        match place(path).is_some_and(|own| inputs.iter().any(|input| place(input).as_ref() == Some(&own))) {
+            true => Err(Failure::Usage(format!(
+                "--output {}: is the input, and would take its place; another name expected",
                 path.display()
             ))),
+            false => Ok(()),
         }
     }
 

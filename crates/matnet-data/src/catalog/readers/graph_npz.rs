@@ -128,6 +128,7 @@ impl GraphFile {
             node_names: Vec::new(),
             labels: labels.into_iter().map(|label| Some(label as u32)).collect(),
             class_names: (0..self.classes).map(named).collect(),
+            weights: Vec::new(),
             edges,
             relations: Vec::new(),
             relation_names: Vec::new(),

@@ -11,7 +11,7 @@ use crate::dataset::grey_to_f32;
 use crate::format::bounded::Input;
 use crate::format::npy;
 use crate::format::raw::DType;
-use crate::{Array, Error, Result, memory};
+use crate::{Array, Error, Result, files, memory};
 
 /// An open file of sequences.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl MovingMnistFile {
             return Err(input.error(what));
         }
         let start = size.unwrap_or(0) - bytes.unwrap_or(0);
-        let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
+        let file = files::open(&path)?;
         Ok(Self { path, file, start, shape: [time, count, rows, cols] })
     }
 

@@ -195,6 +195,7 @@ impl Parts {
             class_names: graph.class_names().iter().map(|&name| name.to_owned()).collect(),
             edges,
             node_names: Vec::new(),
+            weights: Vec::new(),
             relations: Vec::new(),
             relation_names: Vec::new(),
             directed: false,

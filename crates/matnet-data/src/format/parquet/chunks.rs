@@ -8,7 +8,7 @@ use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::reader::{ChunkReader, Length};
 use bytes::{Buf, Bytes};
 
-use crate::dataset::read_exact_at;
+use crate::files::read_exact_at;
 
 /// Where the bytes are.
 #[derive(Clone)]

@@ -15,7 +15,7 @@ use ::parquet::schema::types::ColumnDescriptor;
 
 pub(super) use self::chunks::Chunks;
 use crate::format::bounded::Budget;
-use crate::format::columnar::{Column, ColumnarFile, EachValue, Value};
+use crate::format::columnar_file::{Column, ColumnarFile, EachValue, Value};
 use crate::format::table::ColumnKind;
 
 /// Values that are decoded at once.

@@ -27,9 +27,9 @@ use crate::config::{Loss, TrainConfig, from_table};
 use crate::metrics::MetricValues;
 use crate::run::Score;
 use crate::task::{
-    BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, Loaded, OtherData,
-    PredictRequest, PredictionStream, Predictions, Reading, Task, Wrong, binary_cross_entropy, for_samples,
-    to_vec,
+    BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, Interface, Loaded,
+    OtherData, OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Task, Wrong,
+    binary_cross_entropy, check_lengths, for_samples, to_vec,
 };
 use crate::{Error, Result, Split};
 
@@ -78,6 +78,11 @@ impl BitScore {
     pub fn wrong_per_sequence(&self) -> f64 {
         self.wrong as f64 / self.sequences.max(1) as f64
     }
+}
+
+/// Whether a logit gives the target bit; what is not a number gives none.
+fn is_right(logit: f32, target: f32) -> bool {
+    !logit.is_nan() && (logit > 0.0) == (target > 0.5)
 }
 
 impl AlgorithmTask {
@@ -136,7 +141,7 @@ impl AlgorithmTask {
         let wrong = Wrong::later(move || {
             let logits = to_vec(output.clone());
             let pairs = logits.iter().zip(&bits);
-            pairs.filter(|(logit, target)| (**logit > 0.0) != (**target > 0.5)).count() as f64
+            pairs.filter(|(logit, target)| !is_right(**logit, **target)).count() as f64
         });
         let predictions = targets.len() as f64;
         let targets = Tensor::<2>::from_data(TensorData::new(targets, logits.dims()), &logits.device());
@@ -180,7 +185,7 @@ impl AlgorithmTask {
                 let (own, others) = rest.split_at(sequence.target.len());
                 rest = others;
                 let mut pairs = own.iter().zip(&sequence.target);
-                let perfect = pairs.all(|(logit, target)| (*logit > 0.0) == (*target > 0.5));
+                let perfect = pairs.all(|(logit, target)| is_right(*logit, *target));
                 score.perfect += usize::from(perfect);
             }
             score.sequences += sequences.len();
@@ -347,24 +352,18 @@ impl Task for AlgorithmTask {
         named.into_iter().filter_map(|(name, wrong)| Some((name.to_owned(), wrong?))).collect()
     }
 
-    /// The bits of every step, `[n, time, rows, cols]`, for inputs `[n, time, rows, cols]`, or `[n, time, cols]`
-    /// where they have one row.
-    fn predict(loaded: &Loaded<Self>, inputs: Array, _lengths: &[usize]) -> Result<Predictions> {
-        let [rows, cols] = loaded.net_config.input;
-        let shape = match *inputs.shape() {
-            [n, time, r, c] if time > 0 && [r, c] == [rows, cols] => [n, time, rows, cols],
-            [n, time, c] if time > 0 && rows == 1 && c == cols => [n, time, rows, cols],
-            _ => {
-                let shape = inputs.shape();
-                let what = format!("the net takes [n, time, {rows}, {cols}], these inputs are {shape:?}");
-                return Err(Error::Mismatch(what));
-            }
-        };
-        let inputs = Tensor::<4>::from_data(TensorData::new(inputs.into_data(), shape), &loaded.device);
+    /// The bits of every step, `[n, time, rows, cols]`.
+    fn predict(loaded: &Loaded<Self>, inputs: Array, lengths: &[usize]) -> Result<Predictions> {
+        let inputs = entered(loaded, inputs)?;
+        check_lengths(&inputs.dims(), lengths)?;
         let logits = loaded.net.forward(inputs, &mut Mode::Eval);
-        let shape = logits.dims().to_vec();
-        let bits = to_vec(logits).into_iter().map(|x| f32::from(u8::from(x > 0.0))).collect();
-        Ok(Predictions::of_values(Array::new(shape, bits)?))
+        let shape = logits.dims();
+        let mut bits: Vec<f32> = to_vec(logits).into_iter().map(|x| f32::from(u8::from(x > 0.0))).collect();
+        let step = shape[2] * shape[3];
+        for (bits, length) in bits.chunks_mut((shape[1] * step).max(1)).zip(lengths) {
+            bits[length * step..].fill(0.0);
+        }
+        Ok(Predictions { lengths: lengths.to_vec(), ..Predictions::of_values(Array::new(shape, bits)?) })
     }
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
@@ -375,6 +374,19 @@ impl Task for AlgorithmTask {
         }
         for_samples(request, &[], Reading::default(), |inputs, lengths| {
             Self::predict(loaded, inputs, lengths)
+        })
+    }
+
+    fn interface(loaded: &Loaded<Self>) -> Option<Interface> {
+        let sides = |[rows, cols]: [usize; 2]| vec![None, Some(rows), Some(cols)];
+        Some(Interface {
+            kind: loaded.kind,
+            input: sides(loaded.net_config.input),
+            sequences: true,
+            missing: false,
+            output_kind: OutputKind::Matrices,
+            output: sides(loaded.net_config.output),
+            names: Vec::new(),
         })
     }
 
@@ -428,28 +440,19 @@ impl Task for AlgorithmTask {
             Score { loss: score.loss, error, examples: score.sequences, metrics: MetricValues::default() };
         Ok(Evaluation { breakdown: Some(Breakdown { columns, rows }), ..Evaluation::new(score) })
     }
+}
 
-    #[cfg(feature = "report")]
-    fn report_facts(&self, net: &TuringMachine) -> Vec<(&'static str, String)> {
-        report::facts(&self.data.config, &self.net, net)
-    }
-
-    #[cfg(feature = "report")]
-    fn report_sections(
-        &self,
-        fitted: &crate::task::Fitted<Self>,
-        _evaluation: Option<(&Evaluation, Split)>,
-        page: &mut matnet_report::page::Page,
-    ) -> Result<()> {
-        report::sections(self, fitted, page)
-    }
-
-    #[cfg(feature = "report")]
-    fn figures(
-        &self,
-        fitted: &crate::task::Fitted<Self>,
-        kind: crate::task::FigureKind,
-    ) -> Result<Vec<crate::task::TaskFigure>> {
-        report::figures(self, fitted, kind)
-    }
+/// Inputs `[n, time, rows, cols]`, or `[n, time, cols]` where they have one row, as the net takes them.
+fn entered(loaded: &Loaded<AlgorithmTask>, inputs: Array) -> Result<Tensor<4>> {
+    let [rows, cols] = loaded.net_config.input;
+    let shape = match *inputs.shape() {
+        [n, time, r, c] if time > 0 && [r, c] == [rows, cols] => [n, time, rows, cols],
+        [n, time, c] if time > 0 && rows == 1 && c == cols => [n, time, rows, cols],
+        _ => {
+            let shape = inputs.shape();
+            let what = format!("the net takes [n, time, {rows}, {cols}], these inputs are {shape:?}");
+            return Err(Error::Mismatch(what));
+        }
+    };
+    Ok(Tensor::from_data(TensorData::new(inputs.into_data(), shape), &loaded.device))
 }

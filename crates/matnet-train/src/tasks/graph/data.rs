@@ -13,37 +13,13 @@ use matnet_data::pack::PackedGraph;
 use matnet_data::{Contents, GraphData, SplitIndices, local, split};
 use sha2::{Digest, Sha256};
 
-use super::packed::{self, Opened, StoredGraph};
-use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule, NormalizeFeatures};
+use super::packed::{self, NodeGraph, Opened, normalize};
+use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule};
 use crate::config::Amount;
 use crate::run::checksummed::hex;
 use crate::task::{OtherData, impl_dataset, renumber};
-use crate::tasks::{classes, source};
+use crate::tasks::{check_weights, classes, source};
 use crate::{Error, Result};
-
-/// Edges and features.
-#[derive(Clone, Debug)]
-pub enum NodeGraph {
-    /// In memory.
-    Memory {
-        /// The edges.
-        graph: Graph,
-        /// The features of all nodes, normalized, row by row.
-        features: Vec<f32>,
-    },
-    /// In the folder of a packed graph that would not fit.
-    Stored(Arc<StoredGraph>),
-}
-
-impl NodeGraph {
-    /// Whether every edge goes both ways.
-    pub fn is_symmetric(&self) -> bool {
-        match self {
-            Self::Memory { graph, .. } => graph.is_symmetric(),
-            Self::Stored(stored) => stored.is_symmetric(),
-        }
-    }
-}
 
 /// A graph with node features and classes, split.
 #[derive(Clone, Debug)]
@@ -64,6 +40,8 @@ pub struct NodeData {
     pub labels: Vec<Option<u32>>,
     /// A name per class.
     pub class_names: Vec<String>,
+    /// The weight of each node in loss and metrics; empty where all count the same.
+    pub weights: Vec<f32>,
     /// The splits.
     pub indices: SplitIndices,
     /// The config, with the defaults that the data decided.
@@ -134,6 +112,7 @@ impl NodeData {
             relation_names,
             labels,
             class_names,
+            weights: Vec::new(),
             indices,
             config,
             checksum,
@@ -162,7 +141,8 @@ impl NodeData {
         let graph = graph(&data, &config)?;
         notes.extend(note_unknown(&data.labels));
         notes.extend(classes::notes(&indices, |node| data.labels[node], &data.class_names));
-        let GraphData { features, node_names, relation_names, labels, class_names, .. } = data;
+        let GraphData { features, node_names, relation_names, labels, class_names, weights, .. } = data;
+        check_weights(&weights, &indices, "node")?;
         let mut features = features.into_data();
         normalize(&mut features, width, config.normalize);
         Ok(Self {
@@ -174,6 +154,7 @@ impl NodeData {
             relation_names,
             labels,
             class_names,
+            weights,
             indices,
             config,
             checksum,
@@ -260,18 +241,6 @@ impl_dataset!(
         }
     }
 );
-
-/// Normalizes rows of features.
-pub(super) fn normalize(features: &mut [f32], width: usize, how: NormalizeFeatures) {
-    if how == NormalizeFeatures::Rows {
-        for row in features.chunks_mut(width) {
-            let sum: f32 = row.iter().map(|x| x.abs()).sum();
-            if sum > 0.0 {
-                row.iter_mut().for_each(|x| *x /= sum);
-            }
-        }
-    }
-}
 
 /// A remark on nodes without a class, if there are any.
 fn note_unknown(labels: &[Option<u32>]) -> Option<String> {
@@ -420,7 +389,7 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
     Ok((indices, config))
 }
 
-/// Over features, classes, edges and the public split.
+/// Over features, classes, weights, edges and the public split.
 fn checksum(data: &GraphData) -> String {
     let mut sha = Sha256::new();
     sha.update(format!("{:?}", data.features.shape()));
@@ -440,6 +409,9 @@ fn checksum(data: &GraphData) -> String {
     if !data.relations.is_empty() {
         sha.update(format!("{:?} {:?}", data.relation_names, data.relations));
     }
+    if !data.weights.is_empty() {
+        sha.update(format!("{:?}", data.weights));
+    }
     hex(&sha.finalize())
 }
 
@@ -457,6 +429,7 @@ mod tests {
             node_names: Vec::new(),
             labels: vec![Some(0), Some(1), Some(0), Some(1)],
             class_names: vec!["a".into(), "b".into()],
+            weights: Vec::new(),
             edges: vec![(0, 1)],
             relations: Vec::new(),
             relation_names: Vec::new(),

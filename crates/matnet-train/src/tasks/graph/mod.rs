@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 pub use self::config::{Directed, GraphDataConfig, GraphSplitConfig, GraphSplitRule, NormalizeFeatures};
-pub use self::data::{NodeData, NodeGraph};
+pub use self::data::NodeData;
+pub use self::packed::NodeGraph;
 pub use self::packed::StoredGraph;
 use crate::config::{Loss, TrainConfig, from_table, keys_of};
 use crate::task::{
@@ -92,7 +93,7 @@ impl NodeNames {
     }
 }
 
-/// Nodes of a stored graph that are evaluated at once, at most.
+/// Nodes of a packed graph that are evaluated at once, at most.
 const EVAL_NODES: usize = 2048;
 
 impl<C: GraphNetConfig> GraphTask<C> {
@@ -286,6 +287,16 @@ impl<C: GraphNetConfig> GraphTask<C> {
         hidden.ok_or_else(|| self.data.take_read_error().unwrap_or(Error::Interrupted))
     }
 
+    /// The graph of a file, for predictions of a trained net.
+    fn for_file(loaded: &Loaded<Self>, request: &PredictRequest) -> Result<Self> {
+        let (source, edges) =
+            (request.input.to_string_lossy(), request.edges.map(std::path::Path::to_string_lossy));
+        let other = OtherData { source: &source, edges: edges.as_deref() };
+        let data = NodeData::load_other(other, &loaded.data_config, &loaded.metadata, request.cache);
+        let task = data.and_then(|data| Self::for_trained(data.unlabelled(), loaded));
+        task.map_err(|error| request.about(error))
+    }
+
     /// Predictions for some places, or the states of a layer.
     fn predicted(
         &self,
@@ -470,9 +481,9 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         wanted
     }
 
-    /// All at once: the whole graph goes through the net anyway.
+    /// Nodes of a packed graph by their neighborhoods; else all at once, since the whole graph goes through the net anyway.
     fn eval_batch_size(&self, _wanted: Option<usize>) -> usize {
-        usize::MAX
+        if self.data.packed { EVAL_NODES } else { usize::MAX }
     }
 
     fn forward(&self, net: &NetOf<Self>, nodes: &[usize], mode: &mut Mode, device: &Device) -> Tensor<2> {
@@ -490,11 +501,17 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     }
 
     fn score(&self, scores: Tensor<2>, nodes: &[usize], _device: &Device) -> BatchScore {
-        BatchScore::of_classes(scores, &self.classes(nodes), &self.class_loss, None)
+        let weights = self.metric_weights(nodes);
+        BatchScore::of_classes(scores, &self.classes(nodes), &self.class_loss, weights.as_deref())
     }
 
     fn class_scores<'a>(&self, scores: &'a Tensor<2>) -> Option<&'a Tensor<2>> {
         Some(scores)
+    }
+
+    fn metric_weights(&self, nodes: &[usize]) -> Option<Vec<f32>> {
+        let weights = &self.data.weights;
+        (!weights.is_empty()).then(|| nodes.iter().map(|&node| weights[node]).collect())
     }
 
     /// Splits hold nodes with a class only.
@@ -513,12 +530,7 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
                 "a batch size was given; a graph is predicted as a whole".to_owned(),
             ));
         }
-        let (source, edges) =
-            (request.input.to_string_lossy(), request.edges.map(std::path::Path::to_string_lossy));
-        let other = OtherData { source: &source, edges: edges.as_deref() };
-        let data = NodeData::load_other(other, &loaded.data_config, &loaded.metadata, request.cache);
-        let task = data.and_then(|data| Self::for_trained(data.unlabelled(), loaded));
-        let task = task.map_err(|error| request.about(error))?;
+        let task = Self::for_file(loaded, request)?;
         let total = task.data.nodes();
         let classes = if layer.is_some() { Vec::new() } else { loaded.metadata.classes.clone() };
         let (at_once, mut names) = match &task.data.graph {
@@ -542,19 +554,5 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         });
         let columns = Vec::new();
         Ok(PredictionStream { unit: "node", total, classes, columns, batches: Box::new(batch) })
-    }
-
-    #[cfg(feature = "report")]
-    fn report_facts(&self, _net: &NetOf<Self>) -> Vec<(&'static str, String)> {
-        report::facts(&self.data)
-    }
-
-    #[cfg(feature = "report")]
-    fn figures(
-        &self,
-        fitted: &crate::task::Fitted<Self>,
-        kind: crate::task::FigureKind,
-    ) -> Result<Vec<crate::task::TaskFigure>> {
-        report::figures(self, fitted, kind)
     }
 }

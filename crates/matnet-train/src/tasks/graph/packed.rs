@@ -9,7 +9,6 @@ use matnet_data::pack::PackedGraph;
 use matnet_data::{Array, GraphData};
 
 use super::NormalizeFeatures;
-use super::data::{NodeGraph, normalize};
 use crate::tasks::source;
 use crate::{Error, Result};
 
@@ -34,6 +33,30 @@ pub struct StoredGraph {
     relations: Vec<Option<usize>>,
     /// The first read that failed.
     failed: Mutex<Option<matnet_data::Error>>,
+}
+
+/// Edges and features.
+#[derive(Clone, Debug)]
+pub enum NodeGraph {
+    /// In memory.
+    Memory {
+        /// The edges.
+        graph: Graph,
+        /// The features of all nodes, normalized, row by row.
+        features: Vec<f32>,
+    },
+    /// In the folder of a packed graph that would not fit.
+    Stored(Arc<StoredGraph>),
+}
+
+impl NodeGraph {
+    /// Whether every edge goes both ways.
+    pub fn is_symmetric(&self) -> bool {
+        match self {
+            Self::Memory { graph, .. } => graph.is_symmetric(),
+            Self::Stored(stored) => stored.is_symmetric(),
+        }
+    }
 }
 
 /// What a packed graph says of its nodes, without edges and features; and both.
@@ -69,6 +92,7 @@ pub(super) fn open(
         node_names: Vec::new(),
         labels: packed.labels()?,
         class_names: header.classes.clone(),
+        weights: Vec::new(),
         edges: Vec::new(),
         relations: Vec::new(),
         relation_names,
@@ -129,6 +153,18 @@ fn in_memory(
     let mut features = features.into_data();
     normalize(&mut features, width, normalized);
     Ok(NodeGraph::Memory { graph, features })
+}
+
+/// Normalizes rows of features.
+pub(super) fn normalize(features: &mut [f32], width: usize, how: NormalizeFeatures) {
+    if how == NormalizeFeatures::Rows {
+        for row in features.chunks_mut(width) {
+            let sum: f32 = row.iter().map(|x| x.abs()).sum();
+            if sum > 0.0 {
+                row.iter_mut().for_each(|x| *x /= sum);
+            }
+        }
+    }
 }
 
 impl StoredGraph {

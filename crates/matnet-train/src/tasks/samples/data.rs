@@ -12,8 +12,10 @@ use super::divide::{divide, notes};
 use super::forecast::{Forecast, Series};
 use super::preprocess::sides;
 use super::raw::Raw;
-use super::{Inputs, Occlusions, Preprocess, SampleDataConfig, SplitRule, target};
-use crate::task::{impl_dataset, to_vec};
+use super::{Inputs, Occlusions, Preprocess, SampleDataConfig, SplitRule, TargetKind, target};
+use crate::config::TrainConfig;
+use crate::task::{ClassLoss, impl_dataset, to_vec};
+use crate::tasks::check_weights;
 use crate::{Error, Result};
 
 /// Samples, their targets and their splits.
@@ -61,7 +63,7 @@ impl SampleData {
         let checksum = raw.checksum();
         let (indices, mut config) = divide(&raw, config, seed)?;
         raw.notes.extend(notes(&raw, &indices, &config));
-        raw.check_weights(&indices)?;
+        check_weights(&raw.weights, &indices, "sample")?;
         let (mut preprocess, inputs, lengths) =
             Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train)?;
         let raw = Raw { inputs, lengths, ..raw };
@@ -292,6 +294,56 @@ impl SampleData {
         match &self.target {
             Target::Classes { names, .. } | Target::StepClasses { names, .. } => names,
             _ => &[],
+        }
+    }
+
+    /// Windows as a net sees them: sequences `[n, time, columns, 1]`, or matrices `[n, time, columns]`.
+    pub(super) fn seen_as(&self, sequences: bool) -> Result<Option<Self>> {
+        if self.preprocess.windows.is_none() || self.time().is_some() == sequences {
+            return Ok(None);
+        }
+        let reshaped = |array: &Array| {
+            let shape = array.shape();
+            let shape = if sequences { [shape, &[1]].concat() } else { shape[..3].to_vec() };
+            Array::new(shape, array.data().to_vec())
+        };
+        let mut seen = self.clone();
+        if let Inputs::Floats(inputs) = &self.inputs {
+            seen.inputs = Inputs::Floats(reshaped(inputs)?);
+        }
+        if let Target::Matrices(targets) = &self.target {
+            seen.target = Target::Matrices(reshaped(targets)?);
+        }
+        Ok(Some(seen))
+    }
+
+    /// The weights and the smoothing of classes or labels, from the training split.
+    pub(super) fn class_loss(&self, kind: TargetKind, train: &TrainConfig) -> Result<ClassLoss> {
+        let split = &self.indices.train;
+        match &self.target {
+            Target::Classes { names, .. } | Target::StepClasses { names, .. } if kind.has_classes() => {
+                let mut counts = vec![0; names.len()];
+                self.classes(split).into_iter().for_each(|class| counts[class as usize] += 1);
+                ClassLoss::of_classes(train, names, &counts)
+            }
+            Target::MultiLabels { flags, names } if kind == TargetKind::Labels => {
+                let mut counts = vec![0; names.len()];
+                for &at in split {
+                    for (count, _) in
+                        counts.iter_mut().zip(target::flags_of(flags, names, at)).filter(|(_, flag)| **flag)
+                    {
+                        *count += 1;
+                    }
+                }
+                ClassLoss::of_labels(train, names, &counts, split.len() as u64)
+            }
+            _ => {
+                ClassLoss::refuse(
+                    train,
+                    &format!("only classes and labels use it, these are {}", kind.plural()),
+                )?;
+                Ok(ClassLoss::default())
+            }
         }
     }
 }

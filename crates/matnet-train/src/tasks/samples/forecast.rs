@@ -6,7 +6,7 @@ use matnet_data::transform::windows::{WindowForm, WindowLevels, Windows};
 use matnet_data::{Array, Dataset as Loaded, SplitIndices, TableData, Target};
 use sha2::{Digest, Sha256};
 
-use super::{Inputs, Missing, Preprocess, SampleData, SampleDataConfig, SplitRule};
+use super::{Inputs, Missing, Preprocess, SampleDataConfig, SplitRule};
 use crate::run::checksummed::hex;
 use crate::{Error, Result};
 
@@ -157,27 +157,5 @@ impl Series {
             sha.update(&bytes);
         }
         hex(&sha.finalize())
-    }
-}
-
-impl SampleData {
-    /// Windows as a net sees them: sequences `[n, time, columns, 1]`, or matrices `[n, time, columns]`.
-    pub(super) fn seen_as(&self, sequences: bool) -> Result<Option<Self>> {
-        if self.preprocess.windows.is_none() || self.time().is_some() == sequences {
-            return Ok(None);
-        }
-        let reshaped = |array: &Array| {
-            let shape = array.shape();
-            let shape = if sequences { [shape, &[1]].concat() } else { shape[..3].to_vec() };
-            Array::new(shape, array.data().to_vec())
-        };
-        let mut seen = self.clone();
-        if let Inputs::Floats(inputs) = &self.inputs {
-            seen.inputs = Inputs::Floats(reshaped(inputs)?);
-        }
-        if let Target::Matrices(targets) = &self.target {
-            seen.target = Target::Matrices(reshaped(targets)?);
-        }
-        Ok(Some(seen))
     }
 }

@@ -7,6 +7,7 @@ use matnet::random::SeededRng;
 use matnet_data::transform::occlusion::Occlusion;
 use matnet_data::{Array, ByteArray, SplitIndices};
 
+use super::stored::range;
 use super::{Preprocess, SampleDataConfig, StoredInputs};
 use crate::{Error, Result};
 
@@ -72,11 +73,6 @@ impl Inputs {
             Self::Stored(stored) => stored.range(),
         }
     }
-}
-
-/// The minimum and the maximum.
-pub(crate) fn range(values: &[f32]) -> (f32, f32) {
-    values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
 }
 
 /// The occlusions of validation and test samples: a black patch in each.

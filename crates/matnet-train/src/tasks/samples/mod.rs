@@ -4,6 +4,7 @@ mod batch;
 mod config;
 mod data;
 mod divide;
+mod fit;
 mod forecast;
 mod gather;
 mod inputs;
@@ -141,7 +142,7 @@ impl<C: SampleConfig> SampleTask<C> {
 
     fn target_range(&self) -> (f32, f32) {
         match &self.data.target {
-            Target::Matrices(targets) if C::TARGET != SampleTarget::Input => inputs::range(targets.data()),
+            Target::Matrices(targets) if C::TARGET != SampleTarget::Input => stored::range(targets.data()),
             _ => self.data.inputs.range(),
         }
     }
@@ -211,7 +212,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
     fn new(data: Arc<SampleData>, net: C, train: &TrainConfig) -> Result<Self> {
         let kind = TargetKind::new(C::TARGET, &data.target);
         let loss = kind.loss(train, net.output_activation())?;
-        let class_loss = kind.class_loss(train, &data)?;
+        let class_loss = data.class_loss(kind, train)?;
         let buckets = train.bucket_by_length.unwrap_or(true) && !data.lengths.is_empty();
         let huber_delta = train.huber_delta.unwrap_or(1.0);
         gather::check_augment::<C>(&data)?;
@@ -452,30 +453,5 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn interface(loaded: &Loaded<Self>) -> Option<Interface> {
         Some(predict::interface(loaded))
-    }
-
-    #[cfg(feature = "report")]
-    fn report_facts(&self, _net: &C::Net) -> Vec<(&'static str, String)> {
-        report::facts(&self.data)
-    }
-
-    #[cfg(feature = "report")]
-    fn report_sections(
-        &self,
-        fitted: &crate::task::Fitted<Self>,
-        evaluation: Option<(&crate::task::Evaluation, crate::Split)>,
-        page: &mut matnet_report::page::Page,
-    ) -> Result<()> {
-        report::sections(self, fitted, evaluation, page)
-    }
-
-    #[cfg(feature = "report")]
-    fn matrices(
-        &self,
-        net: &C::Net,
-        examples: &[usize],
-        device: &Device,
-    ) -> Result<Option<crate::task::ExampleMatrices>> {
-        report::matrices(self, net, examples, device)
     }
 }

@@ -13,7 +13,7 @@ use super::{SampleConfig, SampleOutput, SampleTask, TargetKind, batch, gather, n
 use crate::config::Loss;
 use crate::task::{
     Interface, Loaded, OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Wanted,
-    entry_losses, for_samples, recorded, to_vec,
+    check_lengths, entry_losses, for_samples, recorded, to_vec,
 };
 use crate::{Error, Result};
 
@@ -199,26 +199,6 @@ fn scores<C: SampleConfig>(
     let losses = entry_losses(loss, loaded.train.huber_delta.unwrap_or(1.0), output, targets);
     let means = losses.reshape([count, rows * cols]).mean_dim(1);
     Ok(Predictions::of_values(Array::new([count, 1], to_vec(means))?))
-}
-
-/// Fails unless there is a length for each sequence, or none.
-fn check_lengths(shape: &[usize], lengths: &[usize]) -> Result<()> {
-    let &[count, time, _, _] = shape else {
-        return match lengths {
-            [] => Ok(()),
-            _ => Err(Error::Mismatch("lengths were given for single matrices".to_owned())),
-        };
-    };
-    if !lengths.is_empty() && lengths.len() != count {
-        return Err(Error::Mismatch(format!("{} lengths for {count} sequences", lengths.len())));
-    }
-    match lengths.iter().position(|length| !(1..=time).contains(length)) {
-        Some(at) => Err(Error::Mismatch(format!(
-            "the length of sample {at} is {}; 1 to {time} expected",
-            lengths[at]
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// Predictions for a file or folder, a batch at a time.

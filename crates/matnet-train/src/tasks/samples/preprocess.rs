@@ -1,18 +1,16 @@
 //! Transforms of inputs and targets, with their fitted numbers.
 
-use matnet::random::SeededRng;
 use matnet_data::Array;
 use matnet_data::transform::join::join_steps;
 use matnet_data::transform::log::Log;
 use matnet_data::transform::mel::LogMel;
 use matnet_data::transform::missing::{Fill, append_rows, missing_mask};
 use matnet_data::transform::permute::Permutation;
-use matnet_data::transform::scale::{ScalePer, Scaler, ScalerFit};
+use matnet_data::transform::scale::Scaler;
 use matnet_data::transform::stft::Stft;
 use matnet_data::transform::windows::{NormalizeWindow, WindowLevels, Windows};
 use serde::{Deserialize, Serialize};
 
-use super::{Inputs, SampleDataConfig, StoredInputs};
 use crate::{Error, Result};
 
 /// The transforms of every input, and of the targets, with their fitted numbers. They are applied in this order.
@@ -56,71 +54,6 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Preprocess {
-    /// Fits the transforms of a config to the training samples, and applies them; gives the new lengths, too.
-    pub(super) fn fit(
-        config: &SampleDataConfig,
-        inputs: Inputs,
-        mut lengths: Vec<usize>,
-        train: &[usize],
-    ) -> Result<(Self, Inputs, Vec<usize>)> {
-        let mut fitted = Self::default();
-        if config.is_plain() {
-            return Ok((fitted, inputs, lengths));
-        }
-        if let Inputs::Stored(stored) = inputs {
-            let (fitted, stored) = Self::fit_stored(config, stored, train)?;
-            return Ok((fitted, Inputs::Stored(stored), lengths));
-        }
-        let mut array = inputs.into_array()?;
-        if let Some(method) = config.missing.method() {
-            fitted.fill = Some(Fill::fit(method, &array, &lengths, train)?);
-        }
-        fitted.missing_mask = config.missing_mask;
-        let mask = fitted.filled(&mut array, &lengths)?;
-        (fitted.spectrogram, fitted.log_mel, fitted.log) = (config.spectrogram, config.log_mel, config.log);
-        (array, lengths) = fitted.spectra(array, lengths)?;
-        if config.permute {
-            let [rows, cols] = sides(array.shape());
-            let permutation = Permutation::random(rows, cols, &mut SeededRng::new(config.seed, "permute"));
-            permutation.apply(&mut array)?;
-            fitted.permutation = Some(permutation);
-        }
-        if let Some(method) = config.scale.method() {
-            let per = config.scale_per.unwrap_or(ScalePer::Whole);
-            let scaler = Scaler::fit_padded(method, per, &array, &lengths, train)?;
-            scaler.apply_padded(&mut array, &lengths)?;
-            fitted.scaler = Some(scaler);
-        }
-        fitted.join = config.joins_spectra();
-        (array, lengths) = fitted.joined(array, lengths)?;
-        Ok((fitted, Inputs::Floats(with_mask(array, mask)?), lengths))
-    }
-
-    /// The same for inputs in a file, sample by sample, to the same bits. None of them has missing values.
-    fn fit_stored(
-        config: &SampleDataConfig,
-        stored: StoredInputs,
-        train: &[usize],
-    ) -> Result<(Self, StoredInputs)> {
-        let (spectrogram, log_mel, log) = (config.spectrogram, config.log_mel, config.log);
-        let mut fitted = Self { spectrogram, log_mel, log, ..Self::default() };
-        let [rows, cols] = sides(stored.transformed(0, &fitted)?.shape());
-        if config.permute {
-            let rng = &mut SeededRng::new(config.seed, "permute");
-            fitted.permutation = Some(Permutation::random(rows, cols, rng));
-        }
-        if let Some(method) = config.scale.method() {
-            let per = config.scale_per.unwrap_or(ScalePer::Whole);
-            let mut fit = ScalerFit::new(method, per, rows, cols);
-            for &at in train {
-                fit.add(&stored.transformed(at, &fitted)?, stored.length(at))?;
-            }
-            fitted.scaler = Some(fit.finish()?);
-        }
-        let stored = stored.with(&fitted)?;
-        Ok((fitted, stored))
-    }
-
     /// Transforms any number of inputs; `lengths` are those of padded sequences, and gives the new ones.
     pub fn apply(&self, inputs: Array, lengths: &[usize]) -> Result<(Array, Vec<usize>)> {
         let mut inputs = inputs;
@@ -147,7 +80,7 @@ impl Preprocess {
     }
 
     /// Fills missing values, and gives the rows that say which they were.
-    fn filled(&self, inputs: &mut Array, lengths: &[usize]) -> Result<Option<Array>> {
+    pub(super) fn filled(&self, inputs: &mut Array, lengths: &[usize]) -> Result<Option<Array>> {
         let Some(fill) = &self.fill else { return Ok(None) };
         let mask = self.missing_mask.then(|| missing_mask(inputs, lengths)).transpose()?;
         fill.apply(inputs, lengths)?;
@@ -155,7 +88,7 @@ impl Preprocess {
     }
 
     /// Spectrograms and the logarithm.
-    fn spectra(&self, inputs: Array, lengths: Vec<usize>) -> Result<(Array, Vec<usize>)> {
+    pub(super) fn spectra(&self, inputs: Array, lengths: Vec<usize>) -> Result<(Array, Vec<usize>)> {
         let (mut inputs, lengths) = match (&self.spectrogram, &self.log_mel) {
             (Some(stft), _) => stft.apply_padded(&inputs, &lengths)?,
             (None, Some(mel)) => mel.apply(&inputs, &lengths)?,
@@ -168,25 +101,13 @@ impl Preprocess {
     }
 
     /// One matrix per sample, without a length, if the steps are joined.
-    fn joined(&self, inputs: Array, lengths: Vec<usize>) -> Result<(Array, Vec<usize>)> {
+    pub(super) fn joined(&self, inputs: Array, lengths: Vec<usize>) -> Result<(Array, Vec<usize>)> {
         if self.join { Ok((join_steps(&inputs)?, Vec::new())) } else { Ok((inputs, lengths)) }
     }
 
     /// Whether inputs keep their shape.
     pub(super) fn keeps_shape(&self) -> bool {
         !self.missing_mask && self.spectrogram.is_none() && self.log_mel.is_none() && self.windows.is_none()
-    }
-
-    /// The same for inputs in any form, which they keep if there is nothing to do.
-    pub(super) fn apply_to(&self, inputs: Inputs, lengths: Vec<usize>) -> Result<(Inputs, Vec<usize>)> {
-        match (Self { target_scaler: None, ..self.clone() }) == Self::default() {
-            true => Ok((inputs, lengths)),
-            false if let Inputs::Stored(stored) = inputs => Ok((Inputs::Stored(stored.with(self)?), lengths)),
-            false => {
-                let (array, lengths) = self.apply(inputs.into_array()?, &lengths)?;
-                Ok((Inputs::Floats(array), lengths))
-            }
-        }
     }
 
     /// The last rows of tables `[n, rows, columns]` or sequences `[n, rows, columns, 1]`, as many as a window has.
@@ -204,7 +125,7 @@ impl Preprocess {
     }
 }
 
-fn with_mask(inputs: Array, mask: Option<Array>) -> Result<Array> {
+pub(super) fn with_mask(inputs: Array, mask: Option<Array>) -> Result<Array> {
     match mask {
         Some(mask) => Ok(append_rows(&inputs, &mask)?),
         None => Ok(inputs),

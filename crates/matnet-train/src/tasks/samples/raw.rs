@@ -255,21 +255,6 @@ impl Raw {
         ))
     }
 
-    /// Fails unless weights are numbers of at least 0, and not all 0 in a split: losses and metrics are divided by their sum.
-    pub fn check_weights(&self, splits: &SplitIndices) -> Result<()> {
-        if let Some(at) = self.weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-            let what = format!("the weight of sample {at} is {}; at least 0 expected", self.weights[at]);
-            return Err(Error::data_key("data.source", what));
-        }
-        let named = [("training", &splits.train), ("validation", &splits.valid), ("test", &splits.test)];
-        for (name, samples) in named.into_iter().filter(|(_, samples)| !samples.is_empty()) {
-            if !self.weights.is_empty() && samples.iter().all(|&at| self.weights[at] == 0.0) {
-                return Err(Error::data_key("data.source", format!("all {name} samples have weight 0")));
-            }
-        }
-        Ok(())
-    }
-
     /// Over inputs, targets, groups, lengths and weights, and their shapes.
     pub fn checksum(&self) -> String {
         let mut sha = match &self.inputs {

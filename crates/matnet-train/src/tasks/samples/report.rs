@@ -11,7 +11,7 @@ use matnet_report::text::{count, shape};
 use super::{SampleConfig, SampleData, SampleInput, SampleOutput, SampleTask, TargetKind};
 use crate::config::Loss;
 use crate::draw::{MAX_SIDE, tiles};
-use crate::task::{Evaluation, ExampleMatrices, Fitted, Misclassified, NetOf};
+use crate::task::{Evaluation, ExampleMatrices, Fitted, Misclassified, NetOf, TaskReport};
 use crate::{Result, Split};
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
@@ -26,74 +26,77 @@ const MAX_EXAMPLES: usize = 8;
 /// Sequences whose targets are shown beside the outputs of the net.
 const MAX_SEQUENCES: usize = 4;
 
-pub fn facts(data: &SampleData) -> Vec<(&'static str, String)> {
-    let (number, sides) = (count(data.inputs.len()), shape(&data.sides()));
-    let what = match data.time() {
-        Some(time) => match data.lengths.iter().min() {
-            Some(least) => format!("{number} sequences of {least} to {time} × {sides}"),
-            None => format!("{number} sequences of {time} × {sides}"),
-        },
-        None => format!("{number} matrices of {sides}"),
-    };
-    vec![("data", format!("{}: {what}", data.config.source))]
-}
-
-pub fn sections<C: SampleConfig>(
-    task: &SampleTask<C>,
-    fitted: &Fitted<SampleTask<C>>,
-    evaluation: Option<(&Evaluation, Split)>,
-    page: &mut Page,
-) -> Result<()> {
-    let Some((evaluation, split)) = evaluation else { return Ok(()) };
-    let figures = misclassified(&task.data, &evaluation.misclassified)?;
-    if !figures.is_empty() {
-        page.subheading("Misclassified");
-        let all = count(evaluation.misclassified.len());
-        page.paragraph(&format!("{} of {all}, the most confident first.", figures.len()));
-        page.figures(figures);
+impl<C: SampleConfig> TaskReport for SampleTask<C> {
+    fn report_facts(&self, _net: &NetOf<Self>) -> Vec<(&'static str, String)> {
+        let data = &self.data;
+        let (number, sides) = (count(data.inputs.len()), shape(&data.sides()));
+        let what = match data.time() {
+            Some(time) => match data.lengths.iter().min() {
+                Some(least) => format!("{number} sequences of {least} to {time} × {sides}"),
+                None => format!("{number} sequences of {time} × {sides}"),
+            },
+            None => format!("{number} matrices of {sides}"),
+        };
+        vec![("data", format!("{}: {what}", data.config.source))]
     }
-    let examples = split.of(&task.data.indices);
-    let examples = &examples[..examples.len().min(MAX_EXAMPLES)];
-    // Sequences of different lengths are shown one by one.
-    let together = if task.data.lengths.is_empty() { MAX_EXAMPLES } else { 1 };
-    for examples in examples.chunks(together).take(MAX_SEQUENCES) {
-        if let Some(shown) = matrices(task, &fitted.net, examples, &fitted.device)? {
-            for figure in outputs(examples, &shown)? {
-                page.figure(figure);
+
+    fn report_sections(
+        &self,
+        fitted: &Fitted<Self>,
+        evaluation: Option<(&Evaluation, Split)>,
+        page: &mut Page,
+    ) -> Result<()> {
+        let Some((evaluation, split)) = evaluation else { return Ok(()) };
+        let figures = misclassified(&self.data, &evaluation.misclassified)?;
+        if !figures.is_empty() {
+            page.subheading("Misclassified");
+            let all = count(evaluation.misclassified.len());
+            page.paragraph(&format!("{} of {all}, the most confident first.", figures.len()));
+            page.figures(figures);
+        }
+        let examples = split.of(&self.data.indices);
+        let examples = &examples[..examples.len().min(MAX_EXAMPLES)];
+        // Sequences of different lengths are shown one by one.
+        let together = if self.data.lengths.is_empty() { MAX_EXAMPLES } else { 1 };
+        for examples in examples.chunks(together).take(MAX_SEQUENCES) {
+            if let Some(shown) = self.matrices(&fitted.net, examples, &fitted.device)? {
+                for figure in outputs(examples, &shown)? {
+                    page.figure(figure);
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Inputs, targets and outputs of some examples, if the net gives matrices.
-pub fn matrices<C: SampleConfig>(
-    task: &SampleTask<C>,
-    net: &NetOf<SampleTask<C>>,
-    examples: &[usize],
-    device: &Device,
-) -> Result<Option<ExampleMatrices>> {
-    if examples.is_empty() || task.kind != TargetKind::Matrices {
-        return Ok(None);
-    }
-    let array = |matrices: Tensor<3>| task.data.in_units(examples, matrices);
-    let lengths = task.data.lengths_of(examples);
-    let input = task.input(examples, None, device);
-    let shown = match <NetOf<SampleTask<C>> as Net>::Input::SEQUENCES {
-        true => None,
-        false => {
-            let [rows, cols] = task.data.sides();
-            let values = input.values();
-            Some(Array::new([examples.len(), rows, cols], values)?)
+    /// Inputs, targets and outputs of some examples, if the net gives matrices.
+    fn matrices(
+        &self,
+        net: &NetOf<Self>,
+        examples: &[usize],
+        device: &Device,
+    ) -> Result<Option<ExampleMatrices>> {
+        if examples.is_empty() || self.kind != TargetKind::Matrices {
+            return Ok(None);
         }
-    };
-    let output = net.forward(input, &mut Mode::Eval);
-    let SampleOutput::Matrices(output) = SampleOutput::new::<C>(output, lengths.as_deref()) else {
-        return Ok(None);
-    };
-    let output = if task.loss == Loss::Bce { sigmoid(output) } else { output };
-    let target = array(task.targets(examples, device))?;
-    Ok(Some(ExampleMatrices { input: shown, target, output: array(output)? }))
+        let array = |matrices: Tensor<3>| self.data.in_units(examples, matrices);
+        let lengths = self.data.lengths_of(examples);
+        let input = self.input(examples, None, device);
+        let shown = match <NetOf<Self> as Net>::Input::SEQUENCES {
+            true => None,
+            false => {
+                let [rows, cols] = self.data.sides();
+                let values = input.values();
+                Some(Array::new([examples.len(), rows, cols], values)?)
+            }
+        };
+        let output = net.forward(input, &mut Mode::Eval);
+        let SampleOutput::Matrices(output) = SampleOutput::new::<C>(output, lengths.as_deref()) else {
+            return Ok(None);
+        };
+        let output = if self.loss == Loss::Bce { sigmoid(output) } else { output };
+        let target = array(self.targets(examples, device))?;
+        Ok(Some(ExampleMatrices { input: shown, target, output: array(output)? }))
+    }
 }
 
 /// The most confident wrong predictions, each with its picture.

@@ -165,7 +165,7 @@ impl StoredInputs {
     pub(super) fn range(&self) -> (f32, f32) {
         let size: usize = self.shape[1..].iter().product();
         (0..self.array.len()).fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), at| {
-            let (least, most) = super::inputs::range(&self.sample_range(at, 0..size));
+            let (least, most) = range(&self.sample_range(at, 0..size));
             (low.min(least), high.max(most))
         })
     }
@@ -187,4 +187,9 @@ impl StoredInputs {
             sample[self.used(at)..].fill(0.0);
         }
     }
+}
+
+/// The minimum and the maximum of some values.
+pub(super) fn range(values: &[f32]) -> (f32, f32) {
+    values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
 }

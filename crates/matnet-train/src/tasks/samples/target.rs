@@ -7,9 +7,8 @@ use matnet_data::transform::scale::{ScaleMethod, ScalePer, Scaler};
 use matnet_data::{Array, Target};
 use serde::{Deserialize, Serialize};
 
-use super::SampleData;
 use crate::config::{Loss, TrainConfig};
-use crate::task::{ClassLoss, renumber, to_vec};
+use crate::task::{renumber, to_vec};
 use crate::{Error, Result};
 
 /// What a net was trained to give.
@@ -56,7 +55,7 @@ impl TargetKind {
         }
     }
 
-    fn plural(self) -> &'static str {
+    pub(super) fn plural(self) -> &'static str {
         match self {
             Self::Classes | Self::Steps => "classes",
             Self::Labels => "several labels",
@@ -86,36 +85,6 @@ impl TargetKind {
             return Err(Error::config("train", "loss", value, expected));
         }
         Ok(loss)
-    }
-
-    /// The weights and the smoothing of classes or labels, from the training split.
-    pub(super) fn class_loss(self, train: &TrainConfig, data: &SampleData) -> Result<ClassLoss> {
-        let split = &data.indices.train;
-        match &data.target {
-            Target::Classes { names, .. } | Target::StepClasses { names, .. } if self.has_classes() => {
-                let mut counts = vec![0; names.len()];
-                data.classes(split).into_iter().for_each(|class| counts[class as usize] += 1);
-                ClassLoss::of_classes(train, names, &counts)
-            }
-            Target::MultiLabels { flags, names } if self == Self::Labels => {
-                let mut counts = vec![0; names.len()];
-                for &at in split {
-                    for (count, _) in
-                        counts.iter_mut().zip(flags_of(flags, names, at)).filter(|(_, flag)| **flag)
-                    {
-                        *count += 1;
-                    }
-                }
-                ClassLoss::of_labels(train, names, &counts, split.len() as u64)
-            }
-            _ => {
-                ClassLoss::refuse(
-                    train,
-                    &format!("only classes and labels use it, these are {}", self.plural()),
-                )?;
-                Ok(ClassLoss::default())
-            }
-        }
     }
 }
 

@@ -61,6 +61,16 @@ impl<C: StoryNetConfig> StoryTask<C> {
     }
 }
 
+impl<C: StoryNetConfig + 'static> StoryTask<C> {
+    /// The stories of a file whose questions a trained net is to answer.
+    fn other_data(loaded: &Loaded<Self>, request: &PredictRequest) -> Result<QaData> {
+        request.refuse_edges()?;
+        let source = request.input.to_string_lossy();
+        QaData::load_other(&source, &loaded.data_config, &loaded.metadata.words, request.cache)
+            .map_err(|error| request.about(error))
+    }
+}
+
 impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
     type DataConfig = StoryDataConfig;
     type Data = QaData;
@@ -245,10 +255,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
 
     fn predict_file<'a>(loaded: &'a Loaded<Self>, request: &PredictRequest) -> Result<PredictionStream<'a>> {
         let layer = request.hidden_layer(loaded.kind)?;
-        request.refuse_edges()?;
-        let source = request.input.to_string_lossy();
-        let data = QaData::load_other(&source, &loaded.data_config, &loaded.metadata.words, request.cache);
-        let data = data.map_err(|error| request.about(error))?;
+        let data = Self::other_data(loaded, request)?;
         let total = data.indices.test.len();
         let batch_size = request.batch_size.unwrap_or(FILES);
         let starts = (0..total).step_by(batch_size);
@@ -298,29 +305,5 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
                 Some(Breakdown { columns: vec!["task", "questions", "wrong", "error"], rows });
         }
         Ok(evaluation)
-    }
-
-    #[cfg(feature = "report")]
-    fn report_facts(&self, _net: &NetOf<Self>) -> Vec<(&'static str, String)> {
-        report::facts(&self.data, self.net.memory_size())
-    }
-
-    #[cfg(feature = "report")]
-    fn report_sections(
-        &self,
-        fitted: &crate::task::Fitted<Self>,
-        _evaluation: Option<(&Evaluation, Split)>,
-        page: &mut matnet_report::page::Page,
-    ) -> Result<()> {
-        report::sections(self, fitted, page)
-    }
-
-    #[cfg(feature = "report")]
-    fn figures(
-        &self,
-        fitted: &crate::task::Fitted<Self>,
-        kind: crate::task::FigureKind,
-    ) -> Result<Vec<crate::task::TaskFigure>> {
-        report::figures(self, fitted, kind)
     }
 }

@@ -1,13 +1,16 @@
 //! What the report of a memory net shows.
 
 use matnet::Mode;
-use matnet::net::{Net, StoryNet, StoryNetConfig};
+use matnet::net::{StoryNet, StoryNetConfig};
 use matnet_report::chart::HeatMap;
 use matnet_report::page::{Figure, Page};
 use matnet_report::text::{count, counted};
 
 use super::{QaData, StoryTask};
-use crate::task::{Dataset, FigureKind, Fitted, TaskFigure, predicted_classes, to_vec};
+use crate::task::{
+    Dataset, Evaluation, FigureKind, Fitted, Loaded, NetOf, PredictRequest, TaskFigure, TaskReport,
+    predicted_classes, to_vec,
+};
 use crate::{Result, Split};
 
 /// Questions whose attention is shown.
@@ -15,43 +18,50 @@ const SHOWN: usize = 6;
 /// Of more sentences before a question, those with the highest weights are shown.
 const MAX_SENTENCES: usize = 25;
 
-pub fn facts(data: &QaData, memory_size: usize) -> Vec<(&'static str, String)> {
-    let tasks: Vec<String> = data.tasks.iter().map(|(number, name)| format!("{number} {name}")).collect();
-    let (stories, words) = (counted(data.stories.len(), "story"), count(data.vocabulary.len()));
-    vec![
-        ("data", format!("{}: {stories}, {words} words", data.source())),
-        ("tasks", tasks.join(", ")),
-        ("memory", counted(memory_size, "sentence")),
-    ]
-}
-
-pub fn sections<C: StoryNetConfig + 'static>(
-    task: &StoryTask<C>,
-    fitted: &Fitted<StoryTask<C>>,
-    page: &mut Page,
-) -> Result<()> {
-    let maps = attention(task, fitted);
-    if !maps.is_empty() {
-        page.heading("Attention");
-        page.paragraph(
-            "A row for every sentence of a story, a column for every hop and head; • marks the sentences that support the answer, according to the data.",
-        );
-        for map in maps {
-            page.figure(Figure::svg(map.svg(), ""));
-        }
+impl<C: StoryNetConfig + 'static> TaskReport for StoryTask<C> {
+    fn report_facts(&self, _net: &NetOf<Self>) -> Vec<(&'static str, String)> {
+        let data = &self.data;
+        let tasks: Vec<String> = data.tasks.iter().map(|(number, name)| format!("{number} {name}")).collect();
+        let (stories, words) = (counted(data.stories.len(), "story"), count(data.vocabulary.len()));
+        vec![
+            ("data", format!("{}: {stories}, {words} words", data.source())),
+            ("tasks", tasks.join(", ")),
+            ("memory", counted(self.net.memory_size(), "sentence")),
+        ]
     }
-    Ok(())
-}
 
-pub fn figures<C: StoryNetConfig + 'static>(
-    task: &StoryTask<C>,
-    fitted: &Fitted<StoryTask<C>>,
-    kind: FigureKind,
-) -> Result<Vec<TaskFigure>> {
-    Ok(match kind {
-        FigureKind::Attention => attention(task, fitted).into_iter().map(TaskFigure::Attention).collect(),
-        _ => Vec::new(),
-    })
+    fn report_sections(
+        &self,
+        fitted: &Fitted<Self>,
+        _evaluation: Option<(&Evaluation, Split)>,
+        page: &mut Page,
+    ) -> Result<()> {
+        let maps = attention(self, fitted);
+        if !maps.is_empty() {
+            page.heading("Attention");
+            page.paragraph(
+                "A row for every sentence of a story, a column for every hop and head; • marks the sentences that support the answer, according to the data.",
+            );
+            for map in maps {
+                page.figure(Figure::svg(map.svg(), ""));
+            }
+        }
+        Ok(())
+    }
+
+    fn figures(&self, fitted: &Fitted<Self>, kind: FigureKind) -> Result<Vec<TaskFigure>> {
+        Ok(match kind {
+            FigureKind::Attention => attention(self, fitted).into_iter().map(TaskFigure::Attention).collect(),
+            _ => Vec::new(),
+        })
+    }
+
+    /// The attention weights of the first questions of a file.
+    fn attention(loaded: &Loaded<Self>, request: &PredictRequest, count: usize) -> Result<Vec<TaskFigure>> {
+        let data = Self::other_data(loaded, request)?;
+        let first = &data.indices.test[..count.min(data.indices.test.len())];
+        Ok(heat_maps(&data, &loaded.net, first).into_iter().map(TaskFigure::Attention).collect())
+    }
 }
 
 /// The attention weights of some questions, one of each task before a second of any.
@@ -74,12 +84,17 @@ fn attention<C: StoryNetConfig + 'static>(
         *count
     });
     chosen.truncate(SHOWN);
+    heat_maps(data, &fitted.net, &chosen)
+}
+
+/// The attention weights of these questions.
+fn heat_maps<N: StoryNet>(data: &QaData, net: &N, chosen: &[usize]) -> Vec<HeatMap> {
     if chosen.is_empty() {
         return Vec::new();
     }
-    let batch = data.batch(&chosen);
-    let weights = fitted.net.attention(&batch);
-    let scores = fitted.net.forward(batch, &mut Mode::Eval);
+    let batch = data.batch(chosen);
+    let weights = net.attention(&batch);
+    let scores = net.forward(batch, &mut Mode::Eval);
     let width = scores.dims()[1];
     let predicted = predicted_classes(&to_vec(scores), width);
     let all = chosen.iter().zip(&predicted).zip(&weights);

@@ -11,7 +11,7 @@ use crate::graph::{Linking, Sparse};
 use crate::init::{self, Init};
 use crate::layer::{Dropout, TRANSFORM_BIAS_INIT};
 use crate::mode::Mode;
-use crate::ops::{Activation, highway, product, slot_map, sparse_product};
+use crate::ops::{Activation, HighwayMaps, highway, product, slot_map, sparse_highway};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize, join};
 
@@ -201,6 +201,16 @@ impl ColumnLayer {
         let [_, sources, width] = self.neighbor_map.val().dims();
         let (nodes, many) = (hop[0].rows(), sources / (relations * width));
         let entering = self.dropout.forward(state.clone(), mode);
+        if self.aggregation == Aggregation::Mean {
+            let maps = HighwayMaps {
+                own_map: self.own_map.val(),
+                neighbor_map: self.neighbor_map.val(),
+                bias: self.bias.val(),
+                activation: self.activation,
+            };
+            let state = self.dropout.drops(mode).then(|| first_rows(state, nodes));
+            return sparse_highway(hop, entering, state, maps);
+        }
         let state = first_rows(state, nodes);
 
         let own_map = self.own_map.val().swap_dims(0, 1).reshape([width, 2 * width]);
@@ -212,8 +222,7 @@ impl ColumnLayer {
             let map = map.swap_dims(0, 1).reshape([many * width, 2 * width]);
             match self.attention.get(relation) {
                 Some(attention) => attention.mapped(matrix, entering.clone(), map),
-                None if self.aggregation == Aggregation::Concat => slot_map(matrix, entering.clone(), map),
-                None => product(sparse_product(matrix, entering.clone()), map),
+                None => slot_map(matrix, entering.clone(), map),
             }
         });
         let aggregated = aggregated.reduce(|sum, relation| sum + relation).expect("at least one relation");

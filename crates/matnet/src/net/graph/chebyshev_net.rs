@@ -3,11 +3,11 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use super::{check_nodes, widths};
+use super::{check_nodes, run_layers, widths};
 use crate::config::config;
 use crate::error::{ConfigError, check_total};
 use crate::form::Form;
-use crate::graph::{GraphInput, LambdaMax, Linking};
+use crate::graph::{Features, GraphInput, LambdaMax, Linking};
 use crate::init::Init;
 use crate::layer::{Chebyshev, ChebyshevConfig, Dropout, drop_features};
 use crate::mode::Mode;
@@ -121,18 +121,14 @@ impl ChebyshevNet {
     fn run(&self, input: &GraphInput, depth: usize, mode: &mut Mode) -> Tensor<2> {
         check_nodes("chebyshev net", input, self.num_features);
         let features = drop_features(&input.features, self.input_dropout, mode);
-        let mut state = self.layer[0].forward(&input.links, 0, &features);
-        mode.observe(|| "layer.0".to_owned(), &state);
-        for at in 1..depth {
-            let dropped = self.dropout.forward(state, mode).into();
-            state = self.layer[at].forward(&input.links, at * self.order, &dropped);
-            mode.observe(|| format!("layer.{at}"), &state);
-        }
-        if self.order == 0 {
+        let layer =
+            |at: usize, state: &Features| self.layer[at].forward(&input.links, at * self.order, state);
+        let state = run_layers(depth, features, self.dropout, mode, layer);
+        match self.order {
             // No layer has aggregated, so none has reduced the state to the nodes of the batch.
-            state = state.narrow(0, 0, input.links.hop(0)[0].rows());
+            0 => state.narrow(0, 0, input.links.hop(0)[0].rows()),
+            _ => state,
         }
-        state
     }
 }
 

@@ -133,6 +133,10 @@ impl NetConfig for ColumnNetConfig {
         }
     }
 
+    fn keeps_intermediates(&self) -> bool {
+        self.aggregation == Aggregation::Mean
+    }
+
     /// Vector where the neighbours are concatenated.
     fn form(&self) -> Form {
         form(self.layer().linking())

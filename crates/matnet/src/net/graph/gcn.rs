@@ -3,11 +3,11 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use super::{check_nodes, widths};
+use super::{check_nodes, run_layers, widths};
 use crate::config::config;
 use crate::error::{ConfigError, check_total};
 use crate::form::Form;
-use crate::graph::{GraphInput, Linking};
+use crate::graph::{Features, GraphInput, Linking};
 use crate::init::Init;
 use crate::layer::{Dropout, GraphConv, GraphConvConfig, drop_features};
 use crate::mode::Mode;
@@ -110,14 +110,8 @@ impl Gcn {
     fn run(&self, input: &GraphInput, depth: usize, mode: &mut Mode) -> Tensor<2> {
         check_nodes("gcn", input, self.num_features);
         let features = drop_features(&input.features, self.input_dropout, mode);
-        let mut state = self.layer[0].forward(&input.links.hop(0)[0], &features);
-        mode.observe(|| "layer.0".to_owned(), &state);
-        for hop in 1..depth {
-            let dropped = self.dropout.forward(state, mode).into();
-            state = self.layer[hop].forward(&input.links.hop(hop)[0], &dropped);
-            mode.observe(|| format!("layer.{hop}"), &state);
-        }
-        state
+        let layer = |at: usize, state: &Features| self.layer[at].forward(&input.links.hop(at)[0], state);
+        run_layers(depth, features, self.dropout, mode, layer)
     }
 }
 

@@ -11,7 +11,8 @@ use burn::tensor::Tensor;
 
 use super::{Net, NetConfig};
 use crate::error::{ConfigError, MAX_DEPTH, check_count, check_sides};
-use crate::graph::{Graph, GraphError, GraphInput, Linking, Links};
+use crate::graph::{Features, Graph, GraphError, GraphInput, Linking, Links};
+use crate::layer::Dropout;
 use crate::mode::Mode;
 
 pub use chebyshev_net::{ChebyshevNet, ChebyshevNetConfig};
@@ -56,6 +57,23 @@ fn check_nodes(net: &str, input: &GraphInput, num_features: usize) {
     assert_eq!(width, num_features, "{net}: built for {num_features} features, got {width}");
     let linked = input.links.nodes();
     assert_eq!(nodes, linked, "{net}: features of {nodes} nodes, links of {linked}");
+}
+
+/// Runs layers one after another, with dropout between them; `layer` computes the one of this number.
+fn run_layers(
+    depth: usize,
+    features: Features,
+    dropout: Dropout,
+    mode: &mut Mode,
+    layer: impl Fn(usize, &Features) -> Tensor<2>,
+) -> Tensor<2> {
+    let mut state = layer(0, &features);
+    mode.observe(|| "layer.0".to_owned(), &state);
+    for at in 1..depth {
+        state = layer(at, &dropout.forward(state, mode).into());
+        mode.observe(|| format!("layer.{at}"), &state);
+    }
+    state
 }
 
 /// The widths from layer to layer: the features, the hidden sizes, the classes.

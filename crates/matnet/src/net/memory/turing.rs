@@ -148,6 +148,10 @@ impl NetConfig for TuringMachineConfig {
         })
     }
 
+    fn keeps_intermediates(&self) -> bool {
+        true
+    }
+
     fn form(&self) -> Form {
         self.form
     }
@@ -214,10 +218,12 @@ pub struct TuringMachine {
     pub read_out: Map,
     #[module(skip)]
     form: Form,
+    /// Rows and columns of Xₜ.
     #[module(skip)]
-    input: [usize; 2],
+    pub input: [usize; 2],
+    /// Rows and columns of Yₜ.
     #[module(skip)]
-    output: [usize; 2],
+    pub output: [usize; 2],
     #[module(skip)]
     size: MemorySize,
 }

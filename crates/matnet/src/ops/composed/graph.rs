@@ -3,7 +3,7 @@
 use burn::tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData, activation};
 
 use crate::graph::Sparse;
-use crate::ops::Activation;
+use crate::ops::{Activation, HighwayMaps};
 
 /// See [`sparse_product`](crate::ops::sparse_product).
 pub fn sparse_product(matrix: &Sparse, input: Tensor<2>) -> Tensor<2> {
@@ -88,6 +88,29 @@ pub fn highway(
     let gate = activation::sigmoid(sum.clone().narrow(1, 0, width));
     let candidate = activation.forward(sum.narrow(1, width, width));
     state.clone() + gate * (candidate - state)
+}
+
+/// See [`sparse_highway`](crate::ops::sparse_highway).
+pub fn sparse_highway(
+    matrices: &[Sparse],
+    input: Tensor<2>,
+    state: Option<Tensor<2>>,
+    maps: HighwayMaps,
+) -> Tensor<2> {
+    let ([_, width], nodes) = (input.dims(), matrices[0].rows());
+    let side_by_side = |map: Tensor<3>| {
+        let [_, from, to] = map.dims();
+        map.swap_dims(0, 1).reshape([from, 2 * to])
+    };
+    let (own_map, neighbor_map) = (side_by_side(maps.own_map), side_by_side(maps.neighbor_map));
+    let first = input.clone().narrow(0, 0, nodes);
+    let aggregated = matrices.iter().enumerate().map(|(relation, matrix)| {
+        let map = neighbor_map.clone().narrow(0, relation * width, width);
+        sparse_product(matrix, input.clone()).matmul(map)
+    });
+    let aggregated = aggregated.reduce(|sum, relation| sum + relation).expect("at least one relation");
+    let own = first.clone().matmul(own_map);
+    highway(own, aggregated, maps.bias, state.unwrap_or(first), maps.activation)
 }
 
 /// Column and row of every entry, for selecting.

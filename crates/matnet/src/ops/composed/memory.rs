@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use burn::tensor::activation::{sigmoid, softmax, softplus};
 
-use crate::ops::memory::{MemorySize, MemoryState};
+use crate::ops::memory_state::{MemorySize, MemoryState};
 
 /// As in the kernels, to the last bit.
 const BLANK: f64 = 1e-2_f32 as f64;

@@ -68,6 +68,8 @@ impl<const N: usize> FusedOp<N> for ChainOp {
     /// States and middle products.
     type Kept<E: Number> = Buffer<E>;
 
+    const RECOMPUTES: bool = true;
+
     fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Buffer<E>) {
         forward(inputs, &self.0, keep)
     }

@@ -3,10 +3,10 @@
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Autodiff, Backend, Flex, backend_extension, tensor::FloatTensor};
-use matnet_kernels::{Csr, Highway, Level, SlotMap, sparse_product};
+use matnet_kernels::{Csr, Highway, Level, SlotMap, SparseHighway, SparseHighwayKept, sparse_product};
 
 use super::attention::{AttentionMapOp, AttentionOp};
-use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, run, tensor};
+use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, run, shaped, tensor};
 use crate::graph::Sparse;
 use crate::ops::Activation;
 
@@ -49,6 +49,27 @@ pub trait FusedGraphOps: Backend {
         state: FloatTensor<Self>,
         activation: Activation,
     ) -> FloatTensor<Self>;
+
+    /// The same with P and Q made of X, whose first rows are H
+    fn sparse_highway(
+        input: FloatTensor<Self>,
+        own_map: FloatTensor<Self>,
+        neighbor_map: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        matrices: Vec<Sparse>,
+        activation: Activation,
+    ) -> FloatTensor<Self>;
+
+    /// The same with H given
+    fn sparse_highway_from(
+        input: FloatTensor<Self>,
+        own_map: FloatTensor<Self>,
+        neighbor_map: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        state: FloatTensor<Self>,
+        matrices: Vec<Sparse>,
+        activation: Activation,
+    ) -> FloatTensor<Self>;
 }
 
 impl FusedGraphOps for Flex {
@@ -83,6 +104,29 @@ impl FusedGraphOps for Flex {
     ) -> FlexTensor {
         run([own, aggregated, bias, state], &HighwayOp(activation))
     }
+
+    fn sparse_highway(
+        input: FlexTensor,
+        own_map: FlexTensor,
+        neighbor_map: FlexTensor,
+        bias: FlexTensor,
+        matrices: Vec<Sparse>,
+        activation: Activation,
+    ) -> FlexTensor {
+        run([input, own_map, neighbor_map, bias], &SparseHighwayOp { matrices, activation })
+    }
+
+    fn sparse_highway_from(
+        input: FlexTensor,
+        own_map: FlexTensor,
+        neighbor_map: FlexTensor,
+        bias: FlexTensor,
+        state: FlexTensor,
+        matrices: Vec<Sparse>,
+        activation: Activation,
+    ) -> FlexTensor {
+        run([input, own_map, neighbor_map, bias, state], &SparseHighwayOp { matrices, activation })
+    }
 }
 
 impl<C: CheckpointStrategy> FusedGraphOps for Autodiff<Flex, C> {
@@ -116,6 +160,31 @@ impl<C: CheckpointStrategy> FusedGraphOps for Autodiff<Flex, C> {
         activation: Activation,
     ) -> Tracked {
         differentiate::<C, 4, _>([own, aggregated, bias, state], HighwayOp(activation))
+    }
+
+    fn sparse_highway(
+        input: Tracked,
+        own_map: Tracked,
+        neighbor_map: Tracked,
+        bias: Tracked,
+        matrices: Vec<Sparse>,
+        activation: Activation,
+    ) -> Tracked {
+        let op = SparseHighwayOp { matrices, activation };
+        differentiate::<C, 4, _>([input, own_map, neighbor_map, bias], op)
+    }
+
+    fn sparse_highway_from(
+        input: Tracked,
+        own_map: Tracked,
+        neighbor_map: Tracked,
+        bias: Tracked,
+        state: Tracked,
+        matrices: Vec<Sparse>,
+        activation: Activation,
+    ) -> Tracked {
+        let op = SparseHighwayOp { matrices, activation };
+        differentiate::<C, 5, _>([input, own_map, neighbor_map, bias, state], op)
     }
 }
 
@@ -235,5 +304,60 @@ impl FusedOp<4> for HighwayOp {
             Some(tensor(gradients.bias, &dims::<2>(bias))),
             Some(tensor(gradients.state, &dims::<2>(state))),
         ]
+    }
+}
+
+/// The highway with the maps before it for tensors X, V, U, b and, if there are five, H.
+#[derive(Clone, Debug)]
+struct SparseHighwayOp {
+    matrices: Vec<Sparse>,
+    activation: Activation,
+}
+
+impl SparseHighwayOp {
+    fn view<E: Number, R>(&self, inputs: &[FlexTensor], work: impl FnOnce(SparseHighway<E>) -> R) -> R {
+        let [_, width] = dims(&inputs[0]);
+        let relations: Vec<_> =
+            self.matrices.iter().map(|matrix| [matrix.matrix(), matrix.transposed()]).collect();
+        work(SparseHighway {
+            relations: &relations,
+            width,
+            input: numbers(&inputs[0]),
+            state: inputs.get(4).map(numbers),
+            own_map: numbers(&inputs[1]),
+            neighbor_map: numbers(&inputs[2]),
+            bias: numbers(&inputs[3]),
+            activation: self.activation.into(),
+        })
+    }
+}
+
+impl<const N: usize> FusedOp<N> for SparseHighwayOp {
+    type Kept<E: Number> = SparseHighwayKept<E>;
+
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, SparseHighwayKept<E>) {
+        let ([_, width], nodes) = (dims(&inputs[0]), self.matrices[0].rows());
+        let (output, kept) = self.view(inputs, |highway| highway.forward(Level::best(), keep));
+        (tensor(output, &[nodes, width]), kept)
+    }
+
+    fn backward<E: Number>(
+        &self,
+        inputs: &[FlexTensor; N],
+        _: &FlexTensor,
+        kept: &SparseHighwayKept<E>,
+        gradient: FlexTensor,
+        _: [bool; N],
+    ) -> [Option<FlexTensor>; N] {
+        let gradients =
+            self.view(inputs, |highway| highway.backward(Level::best(), kept, numbers(&gradient)));
+        let gradients = [
+            Some(gradients.input),
+            Some(gradients.own_map),
+            Some(gradients.neighbor_map),
+            Some(gradients.bias),
+            gradients.state,
+        ];
+        shaped(gradients.into(), inputs)
     }
 }

@@ -11,10 +11,12 @@ mod memory;
 mod product;
 mod recurrent;
 
+use std::any::TypeId;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
+use burn::backend::autodiff::checkpoint::base::Checkpointer;
+use burn::backend::autodiff::checkpoint::strategy::{BalancedCheckpointing, CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::flex::FlexTensor;
@@ -211,6 +213,10 @@ trait FusedOp<const N: usize>: Clone + Debug + Send + 'static {
     /// The output; with `keep`, what the backward pass needs.
     fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept<E>);
 
+    /// Whether [`backward`](Self::backward) can do with what a forward pass that kept nothing leaves: it then computes again
+    /// what it needs, a part at a time.
+    const RECOMPUTES: bool = false;
+
     /// The gradient of every input that `need` asks for, from that of the output.
     fn backward<E: Number>(
         &self,
@@ -242,7 +248,8 @@ fn forward<const N: usize, O: FusedOp<N>>(
     }
 }
 
-/// Runs the forward pass and, where any input is tracked, enters the backward pass into Burn's graph.
+/// Runs the forward pass and, where any input is tracked, enters the backward pass into Burn's graph. With gradient checkpointing
+/// nothing is kept but inputs and output, and the backward pass computes the rest again.
 fn differentiate<C: CheckpointStrategy, const N: usize, O: FusedOp<N>>(
     inputs: [Tracked; N],
     op: O,
@@ -251,8 +258,10 @@ fn differentiate<C: CheckpointStrategy, const N: usize, O: FusedOp<N>>(
     let inputs = contiguous(inputs.map(Tracked::into_primitive));
     match Wrapped::<N, O>(op.clone()).prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prep) => {
-            let (output, kept) = forward(&op, &inputs, true);
-            prep.finish(Arc::new(State { inputs, output: output.clone(), kept }), output)
+            let keep = TypeId::of::<C>() != TypeId::of::<BalancedCheckpointing>();
+            let (output, kept) = forward(&op, &inputs, keep);
+            let complete = keep || O::RECOMPUTES;
+            prep.finish(Arc::new(State { inputs, output: output.clone(), kept, complete }), output)
         }
         OpsKind::UnTracked(prep) => prep.finish(forward(&op, &inputs, false).0),
     }
@@ -268,8 +277,9 @@ impl<const N: usize, O: FusedOp<N>> Backward<Flex, N> for Wrapped<N, O> {
     fn backward(self, ops: Ops<Self::State, N>, grads: &mut Gradients, _: &mut Checkpointer) {
         let gradient = grads.consume::<Flex>(&ops.node).to_contiguous();
         let need = ops.parents.each_ref().map(Option::is_some);
-        let State { inputs, output, kept } = &*ops.state;
-        let gradients = match kept {
+        let State { inputs, output, kept, complete } = &*ops.state;
+        let again = (!complete).then(|| forward(&self.0, inputs, true).1);
+        let gradients = match again.as_ref().unwrap_or(kept) {
             Either::Single(kept) => self.0.backward(inputs, output, kept, gradient, need),
             Either::Double(kept) => self.0.backward(inputs, output, kept, gradient, need),
         };
@@ -287,6 +297,8 @@ struct State<const N: usize, O: FusedOp<N>> {
     inputs: [FlexTensor; N],
     output: FlexTensor,
     kept: Kept<N, O>,
+    /// Whether `kept` is all that the backward pass needs.
+    complete: bool,
 }
 
 impl From<Activation> for kernels::Activation {

@@ -13,6 +13,8 @@ pub(super) struct RecurrentOp(pub(super) Schedule);
 impl<const N: usize> FusedOp<N> for RecurrentOp {
     type Kept<E: Number> = Kept<E>;
 
+    const RECOMPUTES: bool = true;
+
     fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Kept<E>) {
         let recurrent = view::<E>(inputs, &self.0);
         let [batch, rows, cols] = dims(&inputs[1]);

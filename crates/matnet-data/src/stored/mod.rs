@@ -3,6 +3,9 @@
 //! Values are read by position when they are asked for, not through a memory map: a file that is cut off meanwhile is an error like any
 //! other and not the end of the process, and only what is asked for counts as memory of the process.
 
+#[cfg(feature = "columnar")]
+mod table;
+
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -10,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[cfg(feature = "columnar")]
-use super::stored_table::StoredTable;
+pub(crate) use self::table::StoredTable;
 use crate::format::archive;
 use crate::format::bounded::{Budget, Input};
 use crate::format::npy::{self, NpyHeader};
 use crate::format::raw::{DType, RawArray, byte_count, decode_into};
-use crate::{Array, Error, Result, faults, memory};
+use crate::{Array, Error, Result, faults, files, memory};
 
 /// Numbers in a file, in row-major order; the first axis counts the samples.
 #[derive(Clone, Debug)]
@@ -55,8 +58,7 @@ impl StoredArray {
     pub fn open_member(path: impl AsRef<Path>, key: &str) -> Result<Option<Self>> {
         let path = path.as_ref();
         let Some(range) = archive::stored_member(path, &format!("{key}.npy"))? else { return Ok(None) };
-        let mut file =
-            faults::file().and_then(|()| File::open(path)).map_err(|error| Error::io(path, error))?;
+        let mut file = files::open(path)?;
         let size = range.end - range.start;
         let name = path.join(key);
         file.seek(SeekFrom::Start(range.start)).map_err(|error| Error::io(path, error))?;
@@ -89,7 +91,7 @@ impl StoredArray {
     }
 
     fn of(path: &Path, head: NpyHeader, start: u64) -> Result<Self> {
-        let file = faults::file().and_then(|()| File::open(path)).map_err(|error| Error::io(path, error))?;
+        let file = files::open(path)?;
         let NpyHeader { shape, dtype, big_endian, .. } = head;
         let numbers = Numbers { file: Arc::new(file), start, dtype, big_endian };
         Ok(Self { path: path.to_owned(), shape, source: Source::Numbers(numbers) })
@@ -233,36 +235,12 @@ impl Numbers {
     }
 
     fn read(&self, path: &Path, from: u64, into: &mut [u8]) -> Result<()> {
-        let read = faults::file().and_then(|()| read_exact_at(&self.file, into, self.start + from));
+        let read = faults::file().and_then(|()| files::read_exact_at(&self.file, into, self.start + from));
         read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::format(path, "was cut off while it was read"),
             _ => Error::io(path, error),
         })
     }
-}
-
-#[cfg(unix)]
-pub(crate) fn read_exact_at(file: &File, into: &mut [u8], from: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, into, from)
-}
-
-#[cfg(windows)]
-pub(crate) fn read_exact_at(file: &File, mut into: &mut [u8], mut from: u64) -> io::Result<()> {
-    while !into.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, into, from)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => {
-                into = &mut into[read..];
-                from += read as u64;
-            }
-        }
-    }
-    Ok(())
-}
-
-#[cfg(not(any(unix, windows)))]
-pub(crate) fn read_exact_at(_file: &File, _into: &mut [u8], _from: u64) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

@@ -1,0 +1,89 @@
+//! Transforms of whole datasets, in memory or in their files; the transforms are fitted to the training samples.
+
+use matnet::random::SeededRng;
+use matnet_data::transform::missing::Fill;
+use matnet_data::transform::permute::Permutation;
+use matnet_data::transform::scale::{ScalePer, Scaler, ScalerFit};
+
+use super::preprocess::{Preprocess, sides, with_mask};
+use super::{Inputs, SampleDataConfig, StoredInputs};
+use crate::Result;
+
+impl Preprocess {
+    /// Fits the transforms of a config to the training samples, and applies them; gives the new lengths, too.
+    pub(super) fn fit(
+        config: &SampleDataConfig,
+        inputs: Inputs,
+        mut lengths: Vec<usize>,
+        train: &[usize],
+    ) -> Result<(Self, Inputs, Vec<usize>)> {
+        let mut fitted = Self::default();
+        if config.is_plain() {
+            return Ok((fitted, inputs, lengths));
+        }
+        if let Inputs::Stored(stored) = inputs {
+            let (fitted, stored) = Self::fit_stored(config, stored, train)?;
+            return Ok((fitted, Inputs::Stored(stored), lengths));
+        }
+        let mut array = inputs.into_array()?;
+        if let Some(method) = config.missing.method() {
+            fitted.fill = Some(Fill::fit(method, &array, &lengths, train)?);
+        }
+        fitted.missing_mask = config.missing_mask;
+        let mask = fitted.filled(&mut array, &lengths)?;
+        (fitted.spectrogram, fitted.log_mel, fitted.log) = (config.spectrogram, config.log_mel, config.log);
+        (array, lengths) = fitted.spectra(array, lengths)?;
+        if config.permute {
+            let [rows, cols] = sides(array.shape());
+            let permutation = Permutation::random(rows, cols, &mut SeededRng::new(config.seed, "permute"));
+            permutation.apply(&mut array)?;
+            fitted.permutation = Some(permutation);
+        }
+        if let Some(method) = config.scale.method() {
+            let per = config.scale_per.unwrap_or(ScalePer::Whole);
+            let scaler = Scaler::fit_padded(method, per, &array, &lengths, train)?;
+            scaler.apply_padded(&mut array, &lengths)?;
+            fitted.scaler = Some(scaler);
+        }
+        fitted.join = config.joins_spectra();
+        (array, lengths) = fitted.joined(array, lengths)?;
+        Ok((fitted, Inputs::Floats(with_mask(array, mask)?), lengths))
+    }
+
+    /// The same for inputs in a file, sample by sample, to the same bits. None of them has missing values.
+    fn fit_stored(
+        config: &SampleDataConfig,
+        stored: StoredInputs,
+        train: &[usize],
+    ) -> Result<(Self, StoredInputs)> {
+        let (spectrogram, log_mel, log) = (config.spectrogram, config.log_mel, config.log);
+        let mut fitted = Self { spectrogram, log_mel, log, ..Self::default() };
+        let [rows, cols] = sides(stored.transformed(0, &fitted)?.shape());
+        if config.permute {
+            let rng = &mut SeededRng::new(config.seed, "permute");
+            fitted.permutation = Some(Permutation::random(rows, cols, rng));
+        }
+        if let Some(method) = config.scale.method() {
+            let per = config.scale_per.unwrap_or(ScalePer::Whole);
+            let mut fit = ScalerFit::new(method, per, rows, cols);
+            for &at in train {
+                fit.add(&stored.transformed(at, &fitted)?, stored.length(at))?;
+            }
+            fitted.scaler = Some(fit.finish()?);
+        }
+        let stored = stored.with(&fitted)?;
+        Ok((fitted, stored))
+    }
+
+    /// Applies the transforms to inputs in any form, which they keep if there is nothing to do.
+    pub(super) fn apply_to(&self, inputs: Inputs, lengths: Vec<usize>) -> Result<(Inputs, Vec<usize>)> {
+        match (Self { target_scaler: None, ..self.clone() }) == Self::default() {
+            true => Ok((inputs, lengths)),
+            false if let Inputs::Stored(stored) = inputs => Ok((Inputs::Stored(stored.with(self)?), lengths)),
+            false => {
+                let (array, lengths) = self.apply(inputs.into_array()?, &lengths)?;
+                Ok((Inputs::Floats(array), lengths))
+            }
+        }
+    }
+}
