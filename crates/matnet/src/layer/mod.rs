@@ -35,6 +35,7 @@ pub use head::{ClassHead, Head, HeadConfig, MatrixHead};
 pub use map::{Map, MapConfig};
 pub use mat_cell::{MatCell, MatCellConfig};
 pub use mat_linear::{MatLinear, MatLinearConfig};
+pub(crate) use multi_attention::MASKED;
 pub use multi_attention::{
     AdditiveScore, AttentionRead, AttentionScore, BilinearScore, MultiAttention, MultiAttentionConfig,
     ScoreKind,

@@ -25,6 +25,9 @@ pub enum ScoreKind {
     Additive,
 }
 
+/// Added to the score of a masked row. It is finite, so that a softmax over such rows alone is finite too.
+pub(crate) const MASKED: f32 = -1e30;
+
 config! {
     /// The config of a [`MultiAttention`].
     ///
@@ -90,7 +93,9 @@ impl MultiAttentionConfig {
         }
         let hidden = self.hidden.unwrap_or(self.cols);
         check_sides("hidden", &[hidden, self.cols.max(self.heads)])?;
-        check_sides("context", &[self.context.unwrap_or(1), queries.max(hidden)])?;
+        if self.score != ScoreKind::Dot {
+            check_sides("context", &[self.context.unwrap_or(1), queries.max(hidden)])?;
+        }
         check_sides("output", &[self.cols, self.output.unwrap_or(1)])?;
         let mut map = |from, to| self.init.map([from, to], 1.0, rng, device);
         let score = match self.score {
@@ -113,6 +118,7 @@ impl MultiAttentionConfig {
             cols: self.cols,
             context: self.context,
             temperature: self.temperature,
+            softmax: true,
         })
     }
 }
@@ -121,7 +127,8 @@ impl MultiAttentionConfig {
 /// over the rows of a memory P, made with [`MultiAttentionConfig`].
 ///
 /// Every head j has attention weights αⱼ over the rows, the softmax of its scores. They are the columns of U, so that the read
-/// S = UᵀPV is a [`mat1`](crate::ops::mat1) whose U depends on the memory.
+/// S = UᵀPV is a [`mat1`](crate::ops::mat1) whose U depends on the memory. The keys that are scored and the values that are read may be
+/// two memories with as many rows, as in [`EndToEnd`](crate::net::EndToEnd): [`attend`](Self::attend).
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct MultiAttention {
@@ -133,6 +140,8 @@ pub struct MultiAttention {
     cols: usize,
     context: Option<usize>,
     temperature: f64,
+    #[module(skip)]
+    softmax: bool,
 }
 
 /// The parameters of a score.
@@ -176,7 +185,7 @@ pub struct AttentionRead {
 
 impl MultiAttention {
     /// Attends to a memory `[batch, rows, cols]`, given a context `[batch, context]`. Rows where the mask `[batch, rows]` is
-    /// false have weight 0; if the mask is false everywhere, the read is 0.
+    /// false are not read; if the mask is false everywhere, the read is 0.
     ///
     /// # Panics
     ///
@@ -187,27 +196,54 @@ impl MultiAttention {
         context: Option<Tensor<2>>,
         mask: Option<Tensor<2, Bool>>,
     ) -> AttentionRead {
+        let Some(mask) = mask else {
+            return self.attend(memory.clone(), memory, context, None);
+        };
         let [batch, rows, cols] = memory.dims();
-        assert!(batch > 0 && rows > 0, "multi-attention: the memory is empty: {:?}", memory.dims());
+        assert_eq!(mask.dims(), [batch, rows], "multi-attention: the mask does not fit");
+        let masked = mask.unsqueeze_dim::<3>(1).bool_not();
+        let scores = Tensor::zeros([batch, 1, rows], (&memory.device(), memory.dtype()));
+        let scores = scores.mask_fill(masked.clone(), MASKED);
+        let memory = memory.mask_fill(masked.swap_dims(1, 2).expand([batch, rows, cols]), 0.0);
+        self.attend(memory.clone(), memory, context, Some(scores))
+    }
+
+    /// Scores the rows of `keys` and reads the rows of `values`, `[batch, rows, cols]` both, given a context `[batch, context]`.
+    /// The mask `[batch, 1, rows]` is added to the scores, as PyTorch's `attn_mask` is; −1e30 masks a row. (−∞ would give NaN where
+    /// all rows are masked.)
+    ///
+    /// # Panics
+    ///
+    /// If the shapes do not fit the config or each other, or the memories have no rows.
+    pub fn attend(
+        &self,
+        keys: Tensor<3>,
+        values: Tensor<3>,
+        context: Option<Tensor<2>>,
+        mask: Option<Tensor<3>>,
+    ) -> AttentionRead {
+        let [batch, rows, cols] = keys.dims();
+        assert!(batch > 0 && rows > 0, "multi-attention: the memory is empty: {:?}", keys.dims());
         assert_eq!(cols, self.cols, "multi-attention: built for {} columns, got {cols}", self.cols);
+        assert_eq!(values.dims(), keys.dims(), "multi-attention: the values do not fit the keys");
         let given = context.as_ref().map(|context| context.dims());
         assert_eq!(
             given,
             self.context.map(|width| [batch, width]),
             "multi-attention: the context does not fit"
         );
-        let scores = self.scores(&memory, context) / self.temperature;
-        let weights = match mask {
-            None => softmax(scores, 2),
-            Some(mask) => {
-                assert_eq!(mask.dims(), [batch, rows], "multi-attention: the mask does not fit");
-                let visible = mask.unsqueeze_dim::<3>(1).expand([batch, self.heads, rows]);
-                // Not −∞, which would give NaN where all rows are masked.
-                let weights = softmax(scores.mask_fill(visible.clone().bool_not(), -1e30), 2);
-                weights.mask_fill(visible.bool_not(), 0.0)
-            }
-        };
-        let read = batched_product(weights.clone(), memory);
+        let mut weights = self.scores(&keys, context);
+        if self.temperature != 1.0 {
+            weights = weights / self.temperature;
+        }
+        if let Some(mask) = mask {
+            assert_eq!(mask.dims(), [batch, 1, rows], "multi-attention: the mask does not fit");
+            weights = weights + mask;
+        }
+        if self.softmax {
+            weights = softmax(weights, 2);
+        }
+        let read = batched_product(weights.clone(), values);
         let matrix = match &self.col_map {
             None => read,
             Some(map) => {
@@ -217,6 +253,22 @@ impl MultiAttention {
             }
         };
         AttentionRead { matrix, weights }
+    }
+
+    /// The number of heads.
+    pub fn heads(&self) -> usize {
+        self.heads
+    }
+
+    /// The layer with its softmax on or off. Without it, the attention weights are the scores.
+    pub fn with_softmax(mut self, on: bool) -> Self {
+        self.softmax = on;
+        self
+    }
+
+    /// Whether the softmax is on; see [`with_softmax`](Self::with_softmax).
+    pub fn has_softmax(&self) -> bool {
+        self.softmax
     }
 
     /// `[batch, heads, rows]`
@@ -335,11 +387,31 @@ mod tests {
             let memory = random(&mut rng, [2, 5, 4]);
             let seen = [[true, true, true, false, false], [false; 5]];
             let mask = Tensor::<2, Bool>::from_data(TensorData::from(seen), &Device::flex());
-            let read = attention.forward(memory.clone(), None, Some(mask)).matrix;
+            let padding = mask.clone().bool_not().unsqueeze_dim::<3>(2).expand([2, 5, 4]);
+            let padded = memory.clone().mask_fill(padding, f32::NAN);
+            let read = attention.forward(padded, None, Some(mask)).matrix;
             let short = attention.forward(memory.slice([0..1, 0..3]), None, None).matrix;
             assert!(apart(read.clone().narrow(0, 0, 1), short) < 1e-6, "{score:?}");
             assert_eq!(read.narrow(0, 1, 1).abs().max().into_scalar::<f32>(), 0.0, "{score:?}");
         }
+    }
+
+    #[test]
+    fn keys_are_scored_and_values_are_read() {
+        let mut rng = SeededRng::new(4, "attention");
+        let config = MultiAttentionConfig::new(3, 2).with_score(ScoreKind::Dot).with_context(Some(6));
+        let attention = config.init(&mut rng, &Device::flex()).unwrap();
+        let [keys, values] = [(); 2].map(|()| random(&mut rng, [2, 5, 3]));
+        let queries = random(&mut rng, [2, 6]);
+        let one = attention.forward(keys.clone(), Some(queries.clone()), None);
+        let two = attention.attend(keys.clone(), values.clone(), Some(queries.clone()), None);
+        assert_eq!(apart(one.weights, two.weights.clone()), 0.0, "the values have no part in the weights");
+        assert!(apart(two.matrix, two.weights.matmul(values.clone())) < 1e-6);
+        // Without the softmax, the weights are the scores.
+        let linear = attention.with_softmax(false);
+        let scores = queries.clone().reshape([2, 2, 3]).matmul(keys.clone().swap_dims(1, 2));
+        let read = linear.attend(keys, values, Some(queries), None);
+        assert!(apart(read.weights, scores) < 1e-6);
     }
 
     #[test]

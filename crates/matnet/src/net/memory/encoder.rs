@@ -8,6 +8,7 @@ use super::Stories;
 use crate::error::{ConfigError, check_count, check_sides};
 use crate::graph::Sparse;
 use crate::init::parameter;
+use crate::layer::MASKED;
 use crate::mode::Mode;
 use crate::ops::sparse_product;
 use crate::random::SeededRng;
@@ -25,8 +26,6 @@ pub enum Encoding {
     Position,
 }
 
-/// Added to the scores of rows without a sentence. It is finite, so that a softmax over such rows alone is finite too.
-const CLOSED: f32 = -1e30;
 /// The number of rows of a memory is a multiple of this. Sums over the rows then have the same order in every batch, so
 /// that the scores of a story do not depend, to the bit, on the other stories of the batch.
 const ROWS: usize = 16;
@@ -125,12 +124,12 @@ impl Encoder {
         ages.into_iter().rev().map(|age| age.min(self.memory_size - 1)).collect()
     }
 
-    /// The mask that is added to scores `[batch, 1, rows]`: 0 for sentences, [`CLOSED`] for rows without one. With
+    /// The mask that is added to scores `[batch, 1, rows]`: 0 for sentences, [`MASKED`] for rows without one. With
     /// `empty_slots`, the empty slots of the memory take part in the softmax as zeros of score 0. A softmax over n such slots
     /// equals one over a single slot of score log n, which is the row after the last sentence.
     pub fn mask(&self, stories: &Stories, empty_slots: bool, like: &Tensor<2>) -> Tensor<3> {
         let (batch, rows) = (stories.len(), self.rows(stories));
-        let mut open = vec![CLOSED; batch * rows];
+        let mut open = vec![MASKED; batch * rows];
         for (story, row) in open.chunks_mut(rows).enumerate() {
             let kept = self.kept(stories, story);
             row[..kept].fill(0.0);

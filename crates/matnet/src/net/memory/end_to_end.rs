@@ -1,7 +1,6 @@
 //! The end-to-end memory network.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
-use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +10,10 @@ use crate::config::config;
 use crate::error::{ConfigError, check_count, check_gain, check_rate, check_sides, check_total};
 use crate::form::Form;
 use crate::init::{constant, parameter};
+use crate::layer::{MultiAttention, MultiAttentionConfig, ScoreKind};
 use crate::mode::Mode;
 use crate::net::{Net, NetConfig};
-use crate::ops::{batched_product, batched_product_transposed, product, product_transposed};
+use crate::ops::{product, product_transposed};
 use crate::random::SeededRng;
 use crate::summary::{LayerSummary, Summarize};
 
@@ -125,13 +125,14 @@ impl NetConfig for EndToEndConfig {
         let answer_map = (!adjacent).then(|| normal([d, self.vocab_size], self.init_std, rng, device));
         let shared = if adjacent { self.hops } else { 1 };
         let heads = (k > 1).then(|| Heads::new([k, d], shared, self.init_std, rng, device));
+        let attention = MultiAttentionConfig::new(d, k).with_score(ScoreKind::Dot).with_context(Some(k * d));
         Ok(EndToEnd {
             embedding,
             question,
             col_map,
             heads,
             answer_map,
-            softmax: true,
+            attention: attention.init(rng, device)?,
             encoder,
             hops: self.hops,
             time_noise: self.time_noise,
@@ -177,8 +178,8 @@ impl StoryNetConfig for EndToEndConfig {
 /// original. With several, each head keeps its own state from hop to hop; S is initialised near the identity and R as the
 /// identity, so that training starts from k near copies of the original, whose mean gives the answer.
 ///
-/// This is not [`MultiAttention`](crate::layer::MultiAttention): keys and values are different memories, the states of the
-/// heads are the queries, and the softmax can be turned off for a linear start ([`StoryNet::with_softmax`]), Uₜ = Mₜ Qₜᵀ.
+/// U and what the heads read are computed by [`MultiAttention`] with the dot product as score: the states of the heads are its
+/// queries. Its softmax is off during a linear start ([`StoryNet::with_softmax`]): Uₜ = Mₜ Qₜᵀ.
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct EndToEnd {
@@ -192,9 +193,7 @@ pub struct EndToEnd {
     pub heads: Option<Heads>,
     /// W: `[embedding_dim, vocab_size]`, for layer-wise tying.
     pub answer_map: Option<Param<Tensor<2>>>,
-    /// Off during a linear start.
-    #[module(skip)]
-    softmax: bool,
+    attention: MultiAttention,
     #[module(skip)]
     encoder: Encoder,
     hops: usize,
@@ -225,18 +224,13 @@ impl Heads {
             answer_row_map: constant(1.0 / k as f64, [k, 1], device),
         }
     }
-
-    /// The number of heads k.
-    fn count(&self) -> usize {
-        self.answer_row_map.lazy_shape().dims::<2>()[0]
-    }
 }
 
 impl Summarize for Heads {
     fn summarize(&self, name: &str, uses: usize) -> Vec<LayerSummary> {
-        let [embedding_dim, _] = self.query_map.lazy_shape().dims();
+        let [embedding_dim, states] = self.query_map.lazy_shape().dims();
         let mut row = LayerSummary::new(name, "attention heads", uses)
-            .with_shapes([embedding_dim, 1], [self.count(), embedding_dim])
+            .with_shapes([embedding_dim, 1], [states / embedding_dim, embedding_dim])
             .with_weight("query_map", Some(&self.query_map))
             .with_weight("answer_row_map", Some(&self.answer_row_map));
         for map in &self.row_map {
@@ -249,7 +243,7 @@ impl Summarize for Heads {
 impl EndToEnd {
     /// Whether the softmax is on; see [`StoryNet::with_softmax`].
     pub fn has_softmax(&self) -> bool {
-        self.softmax
+        self.attention.has_softmax()
     }
 
     /// Which embedding holds the keys of a hop, and which the values.
@@ -266,6 +260,7 @@ impl EndToEnd {
     ) -> Tensor<2> {
         let encoder = &self.encoder;
         let (batch, rows, d) = (stories.len(), encoder.rows(stories), encoder.embedding_dim);
+        let k = self.attention.heads();
         let sentences = encoder.sentences(stories, self.time_noise, mode);
         let memory: Vec<Tensor<3>> = self
             .embedding
@@ -274,23 +269,21 @@ impl EndToEnd {
             .collect();
         let embedding = self.question.as_ref().unwrap_or(&self.embedding[0]);
         let question = embedding.encode(encoder, &encoder.questions(stories));
-        let mask = self.softmax.then(|| encoder.mask(stories, self.empty_slots, &question));
-        let mut state = match &self.heads {
-            None => question.reshape([batch, 1, d]),
-            Some(heads) => product(question, heads.query_map.val()).reshape([batch, heads.count(), d]),
+        let mask = self.has_softmax().then(|| encoder.mask(stories, self.empty_slots, &question));
+        let queries = match &self.heads {
+            None => question,
+            Some(heads) => product(question, heads.query_map.val()),
         };
+        let mut state = queries.reshape([batch, k, d]);
         for hop in 0..self.hops {
             let (keys, values) = self.memories(hop);
-            let scores = batched_product_transposed(state.clone(), memory[keys].clone());
-            let weights = match &mask {
-                Some(mask) => softmax(scores + mask.clone(), 2),
-                None => scores,
-            };
+            let (keys, values) = (memory[keys].clone(), memory[values].clone());
+            let queries = state.clone().reshape([batch, k * d]);
+            let read = self.attention.attend(keys, values, Some(queries), mask.clone());
             if let Some(attention) = &mut attention {
-                attention.push(weights.clone());
+                attention.push(read.weights);
             }
-            let read = batched_product(weights, memory[values].clone());
-            state = self.carried(state, hop) + read;
+            state = self.carried(state, hop) + read.matrix;
             mode.observe(|| format!("hop.{hop}"), &state);
         }
         let answer = match &self.heads {
@@ -341,7 +334,7 @@ impl Net for EndToEnd {
     fn summary(&self, _steps: usize) -> Vec<LayerSummary> {
         let mut rows = self.embedding.summarize("embedding", 1);
         rows.iter_mut().for_each(|row| row.flops = self.encoder.flops());
-        let heads = self.heads.as_ref().map_or(1, Heads::count) as u64;
+        let heads = self.attention.heads() as u64;
         for hop in 0..self.hops {
             let (keys, values) = self.memories(hop);
             rows[keys].flops += heads * self.encoder.read_flops();
@@ -378,7 +371,7 @@ impl StoryNet for EndToEnd {
     }
 
     fn with_softmax(mut self, on: bool) -> Self {
-        self.softmax = on;
+        self.attention = self.attention.with_softmax(on);
         self
     }
 }
@@ -390,7 +383,7 @@ impl ModuleDisplay for EndToEnd {
 
     fn custom_content(&self, content: Content) -> Option<Content> {
         let Encoder { vocab_size, embedding_dim, memory_size, .. } = self.encoder;
-        let (hops, heads) = (self.hops, self.heads.as_ref().map_or(1, Heads::count));
+        let (hops, heads) = (self.hops, self.attention.heads());
         let words = format!(
             "{vocab_size} words in {embedding_dim} dimensions, {memory_size} sentences, {hops} hops of {heads} heads"
         );
