@@ -75,8 +75,7 @@ fn lines(page: &mut Page, numbers: &mut Numbers) {
     let mut gaps = decay(numbers, 12, 0.5, 0.0);
     gaps[4] = f64::NAN;
     gaps[8] = f64::INFINITY;
-    let short =
-        LineChart::new("Loss with gaps").with_axes("epoch", "loss (nats)").with_log_y().with_size(460, 320);
+    let short = LineChart::new("Loss with gaps").with_axes("epoch", "loss (nats)").with_size(460, 320);
     let short = short
         .with_series(ChartSeries::by_epoch("training", gaps.iter().map(|x| x / 50.0)))
         .with_series(ChartSeries::by_epoch("validation", gaps.iter().rev().map(|x| x / 20.0)));

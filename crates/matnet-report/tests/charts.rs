@@ -60,15 +60,6 @@ fn points_are_where_the_ticks_say() {
 
 #[test]
 fn a_log_axis_has_equal_factors() {
-    let chart = LineChart::new("t")
-        .with_log_y()
-        .with_series(ChartSeries::by_epoch("a", [1.0, 10.0, 100.0, 0.0, -1.0, 1e4]));
-    let chart = chart.with_series(ChartSeries::by_epoch("b", [1e4, 1e3]).with_band([2e4, 10.0])).svg();
-    let svg = Document::parse(chart.as_str()).unwrap();
-    let lines = parts(line_of(&svg, 0));
-    let heights: Vec<f64> = lines[0].iter().map(|point| point.1).collect();
-    assert_eq!(heights.len(), 3, "what is not positive leaves a gap");
-    assert!((heights[0] - heights[1] - (heights[1] - heights[2])).abs() < 0.03);
     let wide = LineChart::new("t")
         .with_log_x()
         .with_series(ChartSeries::new("a", [(0.0, 5.0), (10.0, 1.0), (100.0, 2.0), (1000.0, 3.0)]))
@@ -399,7 +390,7 @@ fn every_chart(name: &str, values: &[f64]) -> Vec<Svg> {
     let line = |log: bool| {
         let series = ChartSeries::by_epoch(name, values.iter().copied()).with_band(values.iter().copied());
         let chart = LineChart::new(name).with_axes(name, name).with_series(series);
-        if log { chart.with_log_x().with_log_y().svg() } else { chart.svg() }
+        if log { chart.with_log_x().svg() } else { chart.svg() }
     };
     let names = || values.iter().map(|_| name);
     // A matrix of 400 by 400 cells is no chart any more.

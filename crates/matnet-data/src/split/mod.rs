@@ -5,7 +5,7 @@
 //! | a part of the training samples | [`draw_train`] | learning curves |
 //! | fractions of all samples | [`by_fraction`] | faces 70/20/10, moving digits 6k/3k/1k |
 //! | fractions of each class | [`stratified`] | samples with classes |
-//! | the split that comes with the data, validation drawn from the rest | [`official`], [`official_stratified`] | digits 50k/10k/10k |
+//! | the split that comes with the data, validation drawn from the rest | [`official`] | digits 50k/10k/10k |
 //! | fractions of each subject's trials | [`within_groups`] | EEG as in the paper |
 //! | whole subjects | [`between_groups`] | EEG, harder |
 //! | one of k folds for testing, validation drawn from the rest | [`Folds`] | cross-validation |
@@ -124,30 +124,11 @@ pub fn stratified(classes: &[u32], fractions: SplitFractions, rng: &mut impl Rng
 
 /// Uses the split that comes with the data; if it has no validation split, draws `valid` of its training samples for one.
 pub fn official(given: SplitIndices, valid: usize, rng: &mut impl Rng) -> Result<SplitIndices> {
-    official_in_order(given, valid, |train| shuffled(train, rng))
-}
-
-/// As [`official`], with the same shares of all classes in a validation split that is drawn.
-pub fn official_stratified(
-    given: SplitIndices,
-    classes: &[u32],
-    valid: usize,
-    rng: &mut impl Rng,
-) -> Result<SplitIndices> {
-    given.check(classes.len())?;
-    official_in_order(given, valid, |train| stratified_order(train, |sample| classes[sample], rng))
-}
-
-fn official_in_order(
-    given: SplitIndices,
-    valid: usize,
-    order: impl FnOnce(Vec<usize>) -> Vec<usize>,
-) -> Result<SplitIndices> {
     if !given.valid.is_empty() {
         return Ok(given.sorted());
     }
     check_train_left(given.train.len(), valid, 0)?;
-    let drawn = SplitIndices::from_order(order(given.train), valid, 0);
+    let drawn = SplitIndices::from_order(shuffled(given.train, rng), valid, 0);
     Ok(SplitIndices { test: given.test, ..drawn }.sorted())
 }
 
@@ -480,7 +461,7 @@ mod tests {
 
             let given = SplitIndices { valid: vec![], train: split.train.clone(), test: split.test.clone() };
             let drawn = split.train.len() / 3;
-            let official = official_stratified(given, &classes, drawn, &mut rng(seed)).unwrap();
+            let official = official(given, drawn, &mut rng(seed)).unwrap();
             official.check(classes.len()).unwrap();
             prop_assert_eq!((official.valid.len(), &official.test), (drawn, &split.test));
         }

@@ -22,7 +22,6 @@ const MAX_TOOLTIPS: usize = 300;
 pub struct LineChart {
     options: ChartOptions,
     log_x: bool,
-    log_y: bool,
     series: Vec<ChartSeries>,
     guide: Option<Guide>,
     /// Points that the axes must show.
@@ -36,7 +35,7 @@ impl LineChart {
     pub fn new(title: impl Into<String>) -> Self {
         let options = ChartOptions::new(title);
         let (series, shown) = (Vec::new(), Vec::new());
-        Self { options, log_x: false, log_y: false, series, guide: None, shown, markers: true }
+        Self { options, log_x: false, series, guide: None, shown, markers: true }
     }
 
     axes_and_size!("Width and height in pixels; 560 by 360 by default.");
@@ -44,12 +43,6 @@ impl LineChart {
     /// Makes the x axis logarithmic. Values that are not positive leave a gap.
     pub fn with_log_x(mut self) -> Self {
         self.log_x = true;
-        self
-    }
-
-    /// Makes the y axis logarithmic. Values that are not positive leave a gap.
-    pub fn with_log_y(mut self) -> Self {
-        self.log_y = true;
         self
     }
 
@@ -122,14 +115,9 @@ impl LineChart {
         let all = self.series.iter().flat_map(|series| {
             series.points.iter().zip(series.bounds()).filter(|((x, y), _)| x.is_finite() && y.is_finite())
         });
-        // On a log axis, the lower end of a band that reaches below zero is left out.
         let shown = self.shown.iter().map(|point| point.1);
-        let extent = Extent::of(all.flat_map(|(_, bounds)| bounds).chain(shown), self.log_y);
-        if self.log_y {
-            Scale::log(extent)
-        } else {
-            Scale::linear(extent, true, false, ((self.options.height / 45.0) as usize).max(3))
-        }
+        let extent = Extent::of(all.flat_map(|(_, bounds)| bounds).chain(shown), false);
+        Scale::linear(extent, true, false, ((self.options.height / 45.0) as usize).max(3))
     }
 
     /// Invisible columns whose tooltips show all values at their place.
