@@ -124,29 +124,105 @@ tiles!(INNER_AVX2, inner_tile(InnerTile<f32>), "avx2,fma", 12, Avx2::<false>(())
 tiles!(INNER_HALF, inner_tile(InnerTile<f32>), "avx512f,avx512vl,avx2,fma", 24, Avx2::<true>(()));
 tiles!(INNER_AVX512, inner_tile(InnerTile<f32>), "avx512f,avx2,fma", 24, Avx512(()));
 
+/// The operations that are written alike for vectors of 256 and of 512 bits, each with one instruction or none.
+macro_rules! alike {
+    (
+        $vector:ty, $set1:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident, $fma:ident,
+        $max:ident
+    ) => {
+        #[inline(always)]
+        fn splat(self, value: f32) -> $vector {
+            // SAFETY: `self` proves the features.
+            unsafe { $set1(value) }
+        }
+
+        #[inline(always)]
+        unsafe fn load(self, from: *const f32) -> $vector {
+            // SAFETY: the caller vouches for the pointer, `self` proves the features.
+            unsafe { $load(from) }
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f32, value: $vector) {
+            // SAFETY: the caller vouches for the pointer, `self` proves the features.
+            unsafe { $store(to, value) }
+        }
+
+        #[inline(always)]
+        fn add(self, a: $vector, b: $vector) -> $vector {
+            // SAFETY: `self` proves the features.
+            unsafe { $add(a, b) }
+        }
+
+        #[inline(always)]
+        fn sub(self, a: $vector, b: $vector) -> $vector {
+            // SAFETY: `self` proves the features.
+            unsafe { $sub(a, b) }
+        }
+
+        #[inline(always)]
+        fn mul(self, a: $vector, b: $vector) -> $vector {
+            // SAFETY: `self` proves the features.
+            unsafe { $mul(a, b) }
+        }
+
+        #[inline(always)]
+        fn mul_add(self, a: $vector, b: $vector, c: $vector) -> $vector {
+            // SAFETY: `self` proves the features.
+            unsafe { $fma(a, b, c) }
+        }
+
+        #[inline(always)]
+        fn max(self, a: $vector, b: $vector) -> $vector {
+            // SAFETY: `self` proves the features.
+            unsafe { $max(a, b) }
+        }
+
+        #[inline(always)]
+        fn exp(self, a: $vector) -> $vector {
+            math::exp(self, a)
+        }
+
+        #[inline(always)]
+        fn relu(self, a: $vector) -> $vector {
+            self.where_positive(a, a)
+        }
+
+        #[inline(always)]
+        fn sigmoid(self, a: $vector) -> $vector {
+            math::sigmoid(self, a)
+        }
+
+        #[inline(always)]
+        fn tanh(self, a: $vector) -> $vector {
+            math::tanh(self, a)
+        }
+
+        #[inline(always)]
+        fn prefetch(self, at: *const f32) {
+            // SAFETY: a prefetch touches nothing and never faults.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
+        }
+    };
+}
+
 // SAFETY: values are made only inside the feature-checked `run_avx2` and `run_avx512_half`.
 unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
     type Elem = f32;
     type V = __m256;
     const LANES: usize = 8;
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_set1_ps(value) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, from: *const f32) -> __m256 {
-        // SAFETY: the caller vouches for the pointer, `self` proves AVX2.
-        unsafe { _mm256_loadu_ps(from) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32, value: __m256) {
-        // SAFETY: the caller vouches for the pointer, `self` proves AVX2.
-        unsafe { _mm256_storeu_ps(to, value) }
-    }
+    alike!(
+        __m256,
+        _mm256_set1_ps,
+        _mm256_loadu_ps,
+        _mm256_storeu_ps,
+        _mm256_add_ps,
+        _mm256_sub_ps,
+        _mm256_mul_ps,
+        _mm256_fmadd_ps,
+        _mm256_max_ps
+    );
 
     #[inline(always)]
     unsafe fn load_first(self, from: *const f32, count: usize) -> __m256 {
@@ -173,59 +249,9 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
     }
 
     #[inline(always)]
-    fn add(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_add_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_sub_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_mul_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 {
-        // SAFETY: `self` proves FMA.
-        unsafe { _mm256_fmadd_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_max_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn exp(self, a: __m256) -> __m256 {
-        math::exp(self, a)
-    }
-
-    #[inline(always)]
-    fn relu(self, a: __m256) -> __m256 {
-        self.where_positive(a, a)
-    }
-
-    #[inline(always)]
     fn where_positive(self, y: __m256, a: __m256) -> __m256 {
         // SAFETY: `self` proves AVX2. "Not y ≤ 0" holds for NaN.
         unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_NLE_UQ>(y, _mm256_setzero_ps()), a) }
-    }
-
-    #[inline(always)]
-    fn sigmoid(self, a: __m256) -> __m256 {
-        math::sigmoid(self, a)
-    }
-
-    #[inline(always)]
-    fn tanh(self, a: __m256) -> __m256 {
-        math::tanh(self, a)
     }
 
     #[inline(always)]
@@ -248,12 +274,6 @@ unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
             _mm_storeu_ps(sums.as_mut_ptr(), all);
         }
         sums
-    }
-
-    #[inline(always)]
-    fn prefetch(self, at: *const f32) {
-        // SAFETY: a prefetch touches nothing and never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
     }
 
     #[inline(always)]
@@ -358,23 +378,17 @@ unsafe impl Simd for Avx512 {
     type V = __m512;
     const LANES: usize = 16;
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> __m512 {
-        // SAFETY: `self` proves AVX-512F.
-        unsafe { _mm512_set1_ps(value) }
-    }
-
-    #[inline(always)]
-    unsafe fn load(self, from: *const f32) -> __m512 {
-        // SAFETY: the caller vouches for the pointer, `self` proves AVX-512F.
-        unsafe { _mm512_loadu_ps(from) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32, value: __m512) {
-        // SAFETY: the caller vouches for the pointer, `self` proves AVX-512F.
-        unsafe { _mm512_storeu_ps(to, value) }
-    }
+    alike!(
+        __m512,
+        _mm512_set1_ps,
+        _mm512_loadu_ps,
+        _mm512_storeu_ps,
+        _mm512_add_ps,
+        _mm512_sub_ps,
+        _mm512_mul_ps,
+        _mm512_fmadd_ps,
+        _mm512_max_ps
+    );
 
     #[inline(always)]
     unsafe fn load_first(self, from: *const f32, count: usize) -> __m512 {
@@ -389,59 +403,9 @@ unsafe impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn add(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512F.
-        unsafe { _mm512_add_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512F.
-        unsafe { _mm512_sub_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512F.
-        unsafe { _mm512_mul_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512F.
-        unsafe { _mm512_fmadd_ps(a, b, c) }
-    }
-
-    #[inline(always)]
-    fn max(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512F.
-        unsafe { _mm512_max_ps(a, b) }
-    }
-
-    #[inline(always)]
-    fn exp(self, a: __m512) -> __m512 {
-        math::exp(self, a)
-    }
-
-    #[inline(always)]
-    fn relu(self, a: __m512) -> __m512 {
-        self.where_positive(a, a)
-    }
-
-    #[inline(always)]
     fn where_positive(self, y: __m512, a: __m512) -> __m512 {
         // SAFETY: `self` proves AVX-512F. "Not y ≤ 0" holds for NaN.
         unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLE_UQ>(y, _mm512_setzero_ps()), a) }
-    }
-
-    #[inline(always)]
-    fn sigmoid(self, a: __m512) -> __m512 {
-        math::sigmoid(self, a)
-    }
-
-    #[inline(always)]
-    fn tanh(self, a: __m512) -> __m512 {
-        math::tanh(self, a)
     }
 
     #[inline(always)]
@@ -468,12 +432,6 @@ unsafe impl Simd for Avx512 {
             _mm_storeu_ps(sums.as_mut_ptr(), all);
         }
         sums
-    }
-
-    #[inline(always)]
-    fn prefetch(self, at: *const f32) {
-        // SAFETY: a prefetch touches nothing and never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
     }
 
     #[inline(always)]
