@@ -39,7 +39,7 @@ impl<E: Element> Kernel<E> for Backward<'_, E> {
 }
 
 impl<E: Element> Backward<'_, E> {
-    /// Back through reading, adding and erasing: to what was told, to the new weights, and to the memory before.
+    /// Back through reading, adding and erasing: to the erase and add vectors, the new weights, and the memory before.
     #[inline(always)]
     fn read_and_write<S: Simd<Elem = E>>(&mut self, s: S) {
         let Self { size, state, changes, next, gradient, d_state, d_changes, scratch, .. } = self;
@@ -100,7 +100,7 @@ impl<E: Element> Backward<'_, E> {
         }
     }
 
-    /// Back from the new weights to where the heads were told to look, to the weights and to the memory before.
+    /// Back from the new weights to the addressing parameters, the weights before and the memory before.
     #[inline(always)]
     fn find<S: Simd<Elem = E>>(&mut self, s: S) {
         let Self { size, state, addresses, next, kept, d_state, d_addresses, scratch, .. } = self;
@@ -114,30 +114,30 @@ impl<E: Element> Backward<'_, E> {
         for (head, row) in rows.chunks_exact(4 * slots).enumerate() {
             let (similar, row) = row.split_at(slots);
             let (content, row) = row.split_at(slots);
-            let (moved, log) = row.split_at(slots);
+            let (shifted, log) = row.split_at(slots);
             let of_head = head * slots..(head + 1) * slots;
             let of_address = head * size.address()..(head + 1) * size.address();
             let address = &addresses[of_address.clone()];
             let key = &mut keys[head * width..(head + 1) * width];
-            let told = Head::read(s, size, address, key, shifts);
-            let (d_key, d_told) = d_addresses[of_address].split_at_mut(width);
+            let params = Head::read(s, size, address, key, shifts);
+            let (d_key, d_params) = d_addresses[of_address].split_at_mut(width);
             let d = &mut d_weights[of_head.clone()];
             let count = shifts.len();
 
             // Sharpening.
             softmax_back(s, &weights[of_head.clone()], d);
-            d_told[2 + count] = dot(s, d, log) * sigmoid(address[width + 2 + count]);
-            for (to, (&d, &moved)) in d_around[shift..shift + slots].iter_mut().zip(d.iter().zip(moved)) {
-                *to = told.sharpness * d / moved;
+            d_params[2 + count] = dot(s, d, log) * sigmoid(address[width + 2 + count]);
+            for (to, (&d, &shifted)) in d_around[shift..shift + slots].iter_mut().zip(d.iter().zip(shifted)) {
+                *to = params.sharpness * d / shifted;
             }
 
             // Shift: its gradient moves the other way round.
             let before = &before[of_head.clone()];
-            mix(told.gate, content, before, shift, around);
-            for (at, d) in d_told[2..2 + count].iter_mut().enumerate() {
+            mix(params.gate, content, before, shift, around);
+            for (at, d) in d_params[2..2 + count].iter_mut().enumerate() {
                 *d = dot(s, &d_around[shift..shift + slots], &around[2 * shift - at..2 * shift - at + slots]);
             }
-            softmax_back(s, shifts, &mut d_told[2..2 + count]);
+            softmax_back(s, shifts, &mut d_params[2..2 + count]);
             wrap(d_around, shift, slots);
             d.fill(E::ZERO);
             for (at, &share) in shifts.iter().enumerate() {
@@ -145,26 +145,26 @@ impl<E: Element> Backward<'_, E> {
             }
 
             // Interpolation.
-            let apart = dot(s, d, content) - dot(s, d, before);
-            d_told[1] = apart * told.gate * (E::ONE - told.gate);
+            let d_gate = dot(s, d, content) - dot(s, d, before);
+            d_params[1] = d_gate * params.gate * (E::ONE - params.gate);
             for (to, d) in d_before[of_head.clone()].iter_mut().zip(d.iter_mut()) {
-                let through = told.gate * *d;
+                let through = params.gate * *d;
                 *to = *d - through;
                 *d = through;
             }
 
             // Content: β, then the cosine with its two lengths.
             softmax_back(s, content, d);
-            let turned = dot(s, d, similar);
-            d_told[0] = turned * sigmoid(address[width]);
-            let of_key = told.strength * turned * told.inverse * told.inverse;
+            let d_strength = dot(s, d, similar);
+            d_params[0] = d_strength * sigmoid(address[width]);
+            let of_key = params.strength * d_strength * params.inverse * params.inverse;
             let d_similar = &mut d_similar[of_head];
             let lengths = inverse.iter().zip(similar);
             for (((to, square), d), (&length, &similar)) in
                 d_similar.iter_mut().zip(d_squares.iter_mut()).zip(&*d).zip(lengths)
             {
-                let through = told.strength * *d * length;
-                *to = through * told.inverse;
+                let through = params.strength * *d * length;
+                *to = through * params.inverse;
                 *square = *square - through * similar * length;
             }
             for (d, (&k, memory)) in d_key.iter_mut().zip(key.iter().zip(memory.chunks_exact(slots))) {

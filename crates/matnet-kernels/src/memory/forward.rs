@@ -34,28 +34,28 @@ impl<E: Element> Kernel<E> for Forward<'_, E> {
         let (inverse, rows) = kept.split_at_mut(slots);
         inverse_lengths(memory, inverse);
         for (head, row) in rows.chunks_exact_mut(4 * slots).enumerate() {
-            let told = Head::read(s, &size, super::part(addresses, head, size.address()), key, shifts);
+            let params = Head::read(s, &size, super::part(addresses, head, size.address()), key, shifts);
             let (similar, row) = row.split_at_mut(slots);
             let (content, row) = row.split_at_mut(slots);
-            let (moved, log) = row.split_at_mut(slots);
+            let (shifted, log) = row.split_at_mut(slots);
             similar.fill(E::ZERO);
             for (&k, slot) in key.iter().zip(memory.chunks_exact(slots)) {
                 add(similar, k, slot);
             }
             for (similar, &inverse) in similar.iter_mut().zip(&*inverse) {
-                *similar = *similar * inverse * told.inverse;
+                *similar = *similar * inverse * params.inverse;
             }
-            softmax(s, told.strength, similar, content);
+            softmax(s, params.strength, similar, content);
             let of_head = head * slots..(head + 1) * slots;
-            mix(told.gate, content, &before[of_head.clone()], shift, around);
-            moved.fill(E::from_single(FLOOR));
+            mix(params.gate, content, &before[of_head.clone()], shift, around);
+            shifted.fill(E::from_single(FLOOR));
             for (at, &share) in shifts.iter().enumerate() {
-                add(moved, share, &around[2 * shift - at..]);
+                add(shifted, share, &around[2 * shift - at..]);
             }
-            for (log, &moved) in log.iter_mut().zip(&*moved) {
-                *log = moved.ln();
+            for (log, &shifted) in log.iter_mut().zip(&*shifted) {
+                *log = shifted.ln();
             }
-            softmax(s, told.sharpness, log, &mut weights[of_head]);
+            softmax(s, params.sharpness, log, &mut weights[of_head]);
         }
         let (erased, added) = open(s, changes, opened);
         let writing = &weights[reads * slots..];
@@ -111,7 +111,7 @@ pub(super) fn wrap<E: Element>(around: &mut [E], shift: usize, slots: usize) {
     }
 }
 
-/// What is erased, sigm of what was told, and what is added, tanh of it.
+/// The erase vectors, through the sigmoid, and the add vectors, through tanh.
 #[inline(always)]
 pub(super) fn open<'a, S: Simd>(
     s: S,

@@ -1,18 +1,18 @@
-//! What a head is told, as it acts upon it.
+//! The addressing of a head.
 //!
-//! From the numbers of its address, k′, β′, g′, s′, γ′:
+//! From its addressing parameters before their activations, k′, β′, g′, s′, γ′:
 //!
 //! | | | |
 //! |---|---|---|
-//! | key | k = tanh(k′) | what it looks for |
-//! | strength | β = log(1 + exp β′) | how much better a match must be to count |
-//! | gate | g = sigm(g′) | by content (1), or from where it was (0) |
-//! | shifts | s = softmax(s′) | how far it moves, from −shift to +shift |
-//! | sharpness | γ = 1 + log(1 + exp γ′) | what moving has blurred is made sharp again |
+//! | key | k = tanh(k′) | what is compared with the slots |
+//! | strength | β = log(1 + exp β′) | how sharp content addressing is |
+//! | gate | g = sigm(g′) | content addressing (1), or the weights before (0) |
+//! | shifts | s = softmax(s′) | weights of the shifts, from −shift to +shift |
+//! | sharpness | γ = 1 + log(1 + exp γ′) | undoes the blur of the shift |
 //!
 //! ```text
-//! Kₙ = kᵀmₙ / (√(kᵀk + ε) √(mₙᵀmₙ + ε))      similarity, by the cosine
-//! c = softmax(βK)                            by content
+//! Kₙ = kᵀmₙ / (√(kᵀk + ε) √(mₙᵀmₙ + ε))      cosine similarity
+//! c = softmax(βK)                            content addressing
 //! v = g c + (1 − g) w                        interpolation with the weights before
 //! ṽₙ = Σⱼ sⱼ v₍ₙ₋ⱼ₎ + δ                         circular shift
 //! w′ = softmax(γ log ṽ)                      sharpening: ṽᵞ, made a distribution
@@ -23,7 +23,7 @@ use super::vectors::{apply, dot, softmax};
 use crate::Activation;
 use crate::simd::{Element, Simd};
 
-/// The numbers of one head that are not its key or its shifts.
+/// The addressing parameters of one head, without its key and its shifts.
 #[derive(Clone, Copy)]
 pub(super) struct Head<E> {
     /// 1/√(kᵀk + ε)
@@ -37,7 +37,7 @@ pub(super) struct Head<E> {
 }
 
 impl<E: Element> Head<E> {
-    /// Understands the address of a head; its key and shifts are put where they are to stand.
+    /// Applies the activations to the address of a head; key and shifts are written to the given slices.
     #[inline(always)]
     pub(super) fn read<S: Simd<Elem = E>>(
         s: S,

@@ -15,7 +15,7 @@ use crate::parallel::{at_least, with_scratch};
 use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 
-/// Added to squared lengths: the cosine of a blank slot is 0, and no slope is steeper than 1/√this.
+/// Added to squared norms: the cosine similarity of an empty slot is 0, and no gradient is larger than 1/√BLANK.
 const BLANK: f32 = 1e-2;
 /// The least weight that is sharpened: its logarithm is finite.
 const FLOOR: f32 = 1e-8;
@@ -29,31 +29,31 @@ pub struct MemorySize {
     pub slots: usize,
     /// Numbers in a slot.
     pub width: usize,
-    /// How many heads read.
+    /// How many read heads.
     pub reads: usize,
-    /// How many heads write.
+    /// How many write heads.
     pub writes: usize,
-    /// How far a head moves in a step, at most.
+    /// How far a head shifts in a step, at most.
     pub shift: usize,
 }
 
 impl MemorySize {
-    /// All heads, those that read first.
+    /// All heads, read heads first.
     pub fn heads(&self) -> usize {
         self.reads + self.writes
     }
 
-    /// Numbers that tell a head where to look: key, strength, gate, a score for each shift, sharpness.
+    /// The addressing parameters of a head: key, key strength, interpolation gate, a score for each shift, sharpening.
     pub fn address(&self) -> usize {
         self.width + 4 + 2 * self.shift
     }
 
-    /// Numbers that tell all heads where to look.
+    /// The addressing parameters of all heads.
     pub fn addresses(&self) -> usize {
         self.heads() * self.address()
     }
 
-    /// Numbers that tell the writing heads what to erase, one head after another, then what to add.
+    /// The erase vectors of the write heads, one head after another, then their add vectors.
     pub fn changes(&self) -> usize {
         2 * self.writes * self.width
     }
@@ -84,28 +84,28 @@ impl MemorySize {
 
 /// One step of the memories of any number of samples.
 ///
-/// Every head looks where a key is found, or near where it looked before, and sharpens that; then the writing heads erase and add,
-/// and the reading heads read what stands there now. `head.rs` has the equations of a head.
+/// Every head computes its weights from content and location, relative to its weights before; then the write heads erase and add, and the
+/// read heads read the new memory. `head.rs` has the equations of a head.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryStep<'a, E> {
     /// The sizes.
     pub size: MemorySize,
     /// The states before the step, `samples ×` [`MemorySize::state`].
     pub state: &'a [E],
-    /// Where the heads are told to look, `samples ×` [`MemorySize::addresses`].
+    /// The addressing parameters, before their activations: `samples ×` [`MemorySize::addresses`].
     pub addresses: &'a [E],
-    /// What those that write are told to erase and add, `samples ×` [`MemorySize::changes`].
+    /// Erase and add vectors, before their activations: `samples ×` [`MemorySize::changes`].
     pub changes: &'a [E],
 }
 
-/// What the backward pass gives.
+/// The gradients of a [`MemoryStep`].
 #[derive(Clone, Debug)]
 pub struct MemoryGradients<E> {
     /// Of the states before the step.
     pub state: Vec<E>,
-    /// Of where the heads were told to look.
+    /// Of the addressing parameters.
     pub addresses: Vec<E>,
-    /// Of what they were told to change.
+    /// Of the erase and add vectors.
     pub changes: Vec<E>,
 }
 
@@ -120,7 +120,7 @@ impl<E: Element> MemoryStep<'_, E> {
         assert_eq!(self.changes.len(), samples * size.changes(), "as many changes as states");
     }
 
-    /// The states after the step, and what [`backward`](Self::backward) wants to be given.
+    /// The states after the step, and what [`backward`](Self::backward) needs of them.
     ///
     /// # Panics
     ///

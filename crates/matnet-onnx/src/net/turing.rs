@@ -128,8 +128,8 @@ impl Memory {
             let own = graph.part(&weights, 1, reads + head..reads + head + 1);
             let erased = graph.part(&turned[0], 2, head..head + 1);
             let share = graph.mul(&erased, &own);
-            let gone = graph.mul(&memory, &share);
-            memory = graph.sub(&memory, &gone);
+            let erase = graph.mul(&memory, &share);
+            memory = graph.sub(&memory, &erase);
         }
         let writing = graph.part(&weights, 1, reads..reads + writes);
         let written = graph.matmul(&turned[1], &writing);
@@ -143,15 +143,15 @@ impl Memory {
     fn addressed(&self, graph: &mut Graph, address: &Value) -> Value {
         let MemorySize { slots, width, shift, .. } = self.size;
         let address = graph.reshape(address, &[0, self.size.heads() as i64, self.size.address() as i64]);
-        let told = |graph: &mut Graph, from: usize, count: usize, op: &str| {
-            let told = graph.part(&address, 2, from..from + count);
-            if op == "Softmax" { graph.softmax(&told) } else { graph.op(op, &[&told], vec![]) }
+        let param = |graph: &mut Graph, from: usize, count: usize, op: &str| {
+            let param = graph.part(&address, 2, from..from + count);
+            if op == "Softmax" { graph.softmax(&param) } else { graph.op(op, &[&param], vec![]) }
         };
-        let key = told(graph, 0, width, "Tanh");
-        let strength = told(graph, width, 1, "Softplus");
-        let gate = told(graph, width + 1, 1, "Sigmoid");
-        let shifts = told(graph, width + 2, 1 + 2 * shift, "Softmax");
-        let (sharpness, one) = (told(graph, width + 3 + 2 * shift, 1, "Softplus"), graph.float(1.0));
+        let key = param(graph, 0, width, "Tanh");
+        let strength = param(graph, width, 1, "Softplus");
+        let gate = param(graph, width + 1, 1, "Sigmoid");
+        let shifts = param(graph, width + 2, 1 + 2 * shift, "Softmax");
+        let (sharpness, one) = (param(graph, width + 3 + 2 * shift, 1, "Softplus"), graph.float(1.0));
         let sharpness = graph.add(&sharpness, &one);
 
         let length = |graph: &mut Graph, x: &Value, axis: i64| {
@@ -168,7 +168,7 @@ impl Memory {
         let content = graph.softmax(&strong);
         let change = graph.sub(&content, &self.weights);
         let change = graph.mul(&gate, &change);
-        let mixed = graph.add(&self.weights, &change);
+        let interpolated = graph.add(&self.weights, &change);
 
         // Every shift of the circle side by side; entry n of the shift by j is entry n − j.
         let turns = 1 + 2 * shift;
@@ -176,7 +176,7 @@ impl Memory {
             .flat_map(|turn| (0..slots).map(move |slot| (slot + slots + shift - turn) % slots))
             .collect();
         let places = graph.indices("turned", &places);
-        let turned = graph.gather(&mixed, 2, &places);
+        let turned = graph.gather(&interpolated, 2, &places);
         let turned = graph.reshape(&turned, &[0, 0, turns as i64, slots as i64]);
         let shifts = graph.unsqueeze(&shifts, &[3]);
         let shares = graph.mul(&turned, &shifts);

@@ -65,11 +65,11 @@ impl MemoryState {
 
     /// P: the memory, `[batch, slots, width]`.
     pub fn memory(&self) -> Tensor<3> {
-        self.turned().swap_dims(1, 2)
+        self.transposed().swap_dims(1, 2)
     }
 
     /// The memory as it is stored, `[batch, width, slots]`.
-    pub(super) fn turned(&self) -> Tensor<3> {
+    pub(super) fn transposed(&self) -> Tensor<3> {
         let MemorySize { width, slots, .. } = self.size;
         self.part(self.size.state() - width * slots, [width, slots])
     }

@@ -13,43 +13,46 @@ const FLOOR: f64 = 1e-8_f32 as f64;
 pub fn memory_step(state: MemoryState, addresses: Tensor<2>, changes: Tensor<2>) -> MemoryState {
     let size = state.size;
     let MemorySize { slots, width, reads, writes, shift } = size;
-    let memory = state.turned();
+    let memory = state.transposed();
     let batch = memory.dims()[0];
     let addresses = addresses.reshape([batch, size.heads(), size.address()]);
-    let told = |from: usize, count: usize| addresses.clone().narrow(2, from, count);
-    let (key, strength, gate) = (told(0, width).tanh(), plus(told(width, 1)), sigmoid(told(width + 1, 1)));
-    let shifts = softmax(told(width + 2, 1 + 2 * shift), 2);
-    let sharpness = plus(told(width + 3 + 2 * shift, 1)) + 1.0;
+    let param = |from: usize, count: usize| addresses.clone().narrow(2, from, count);
+    let (key, strength, gate) = (param(0, width).tanh(), plus(param(width, 1)), sigmoid(param(width + 1, 1)));
+    let shifts = softmax(param(width + 2, 1 + 2 * shift), 2);
+    let sharpness = plus(param(width + 3 + 2 * shift, 1)) + 1.0;
 
     let length = |squares: Tensor<3>| (squares + BLANK).sqrt();
     let lengths = length(memory.clone().square().sum_dim(1)) * length(key.clone().square().sum_dim(2));
     let similar = key.matmul(memory.clone()) / lengths;
     let content = softmax(similar * strength, 2);
     let before = state.weights();
-    let mixed = before.clone() + gate * (content - before);
-    let mut moved = mixed.zeros_like() + FLOOR;
+    let interpolated = before.clone() + gate * (content - before);
+    let mut shifted = interpolated.zeros_like() + FLOOR;
     for at in 0..1 + 2 * shift {
         // By at − shift to the right, which is so far from the end of a whole turn.
         let from = (2 * slots * (1 + shift) - at + shift) % slots;
-        let turned = match from {
-            0 => mixed.clone(),
+        let rotated = match from {
+            0 => interpolated.clone(),
             _ => Tensor::cat(
-                vec![mixed.clone().narrow(2, from, slots - from), mixed.clone().narrow(2, 0, from)],
+                vec![
+                    interpolated.clone().narrow(2, from, slots - from),
+                    interpolated.clone().narrow(2, 0, from),
+                ],
                 2,
             ),
         };
-        moved = moved + turned * shifts.clone().narrow(2, at, 1);
+        shifted = shifted + rotated * shifts.clone().narrow(2, at, 1);
     }
-    let weights = softmax(moved.log() * sharpness, 2);
+    let weights = softmax(shifted.log() * sharpness, 2);
 
     let changes = changes.reshape([batch, 2 * writes, width]);
     let (erased, added) =
         (sigmoid(changes.clone().narrow(1, 0, writes)), changes.narrow(1, writes, writes).tanh());
     let mut after = memory;
     for head in 0..writes {
-        let looks = weights.clone().narrow(1, reads + head, 1);
-        let gone = erased.clone().narrow(1, head, 1).swap_dims(1, 2).matmul(looks);
-        after = after.clone() - after * gone;
+        let write_weights = weights.clone().narrow(1, reads + head, 1);
+        let erase = erased.clone().narrow(1, head, 1).swap_dims(1, 2).matmul(write_weights);
+        after = after.clone() - after * erase;
     }
     after = after + added.swap_dims(1, 2).matmul(weights.clone().narrow(1, reads, writes));
     let memory = after.swap_dims(1, 2);
