@@ -61,8 +61,8 @@ fn export_onnx(
             // What cannot be written as ONNX is an answer, what goes wrong an error.
             match matnet_onnx::write(path.as_ref(), &Run::at(folder), weights, &options) {
                 Ok(()) => Ok(None),
-                Err(matnet_onnx::Error::Refused(what)) => Ok(Some(what)),
                 Err(matnet_onnx::Error::Run(error)) => Err(error),
+                Err(refused) => Ok(Some(refused.to_string())),
             }
         })
     })?

@@ -59,6 +59,7 @@ pub struct Options {
 
 /// Why no file was made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// This net cannot be written as ONNX.
     #[error("{0}")]

@@ -34,6 +34,7 @@ use crate::error::{ConfigError, check_finite, check_rate};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct AdamConfig {
     /// The decay of the first moment. Default: 0.9.
     pub beta_1: f64,

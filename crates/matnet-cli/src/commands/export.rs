@@ -17,8 +17,8 @@ pub fn run(args: Export) -> Outcome {
     let mut options = Options::default();
     options.lengths = args.lengths.then_some(true);
     matnet_onnx::write(&args.onnx, &run, args.weights.file(), &options).map_err(|error| match error {
-        Error::Refused(what) => Failure::Usage(format!("{}: {what}", args.run.display())),
         Error::Run(error) => error.into(),
+        refused => Failure::Usage(format!("{}: {refused}", args.run.display())),
     })?;
     if !args.quiet {
         let mut out = Screen::lock();

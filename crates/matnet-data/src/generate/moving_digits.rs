@@ -25,6 +25,7 @@ use crate::{Array, Error, Result, memory};
 /// Sizes of the sequences; the default is the original's.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MovingDigitsConfig {
     /// Frames per sequence.
     pub frames: usize,

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 /// Why entries make no matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CsrError {
     /// The offsets do not begin with 0, fall, or do not end with the number of entries.
     Offsets,

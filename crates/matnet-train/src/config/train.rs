@@ -15,6 +15,7 @@ use crate::metrics::Metric;
 /// `[train]`: how a net is trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct TrainConfig {
     /// Passes over the training split, at most. Default: 20.
     pub epochs: usize,
@@ -449,12 +450,11 @@ impl TrainConfig {
 
     /// Adam's numbers.
     pub(crate) fn adam(&self) -> AdamConfig {
-        let default = AdamConfig::default();
-        AdamConfig {
-            beta_1: self.beta_1.unwrap_or(default.beta_1),
-            beta_2: self.beta_2.unwrap_or(default.beta_2),
-            epsilon: self.epsilon.unwrap_or(default.epsilon),
-        }
+        let mut adam = AdamConfig::default();
+        adam.beta_1 = self.beta_1.unwrap_or(adam.beta_1);
+        adam.beta_2 = self.beta_2.unwrap_or(adam.beta_2);
+        adam.epsilon = self.epsilon.unwrap_or(adam.epsilon);
+        adam
     }
 
     /// The weight decay, by default that of the optimizer.

@@ -55,6 +55,7 @@ impl Sparse {
             }
             CsrError::Column(at) => GraphError::Matrix(format!("entry {at} lies beyond the {cols} columns")),
             CsrError::TooLarge => GraphError::TooLarge,
+            other => GraphError::Matrix(format!("{other:?}")),
         })?;
         if matrix.rows() > u32::MAX as usize {
             return Err(GraphError::TooLarge);

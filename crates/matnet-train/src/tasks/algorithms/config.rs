@@ -14,6 +14,7 @@ const MAX: usize = 1_000_000;
 /// Which algorithm, and how long its sequences are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AlgorithmDataConfig {
     /// copy, repeat-copy or associative-recall.
     pub source: Algorithm,

@@ -10,6 +10,7 @@ use crate::error::at;
 /// Which graph, its transforms and its splits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct GraphDataConfig {
     /// A dataset's name (`matnet data list`), or the path of your own graph: an .npz, a folder with edges and nodes, a packed graph
     /// (`matnet data pack`), or the table of nodes that `edges` belongs to.
@@ -65,6 +66,7 @@ pub enum NormalizeFeatures {
 /// How the nodes with a known class are split.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct GraphSplitConfig {
     /// The rule. Default: public where the graph comes with a split, else random.
     pub rule: Option<GraphSplitRule>,

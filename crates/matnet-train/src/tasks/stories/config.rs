@@ -13,6 +13,7 @@ use crate::error::at;
 /// Which stories, and how their questions are split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct StoryDataConfig {
     /// `babi`, `stories`, or a path: a folder or an archive of bAbI, or a text file.
     pub source: String,
@@ -33,6 +34,7 @@ pub struct StoryDataConfig {
 /// How questions are split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct StorySplitConfig {
     /// Validation questions, drawn from those to train on: a number, or a fraction. Default: 0.1.
     pub valid: Amount,

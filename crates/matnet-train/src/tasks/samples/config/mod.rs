@@ -18,6 +18,7 @@ pub use self::split::{SampleSplitConfig, SplitRule};
 /// Which dataset, its transforms and its splits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SampleDataConfig {
     /// A dataset's name (`matnet data list`), or the path of your own data.
     pub source: String,

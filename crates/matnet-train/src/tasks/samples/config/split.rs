@@ -8,6 +8,7 @@ use crate::config::Amount;
 /// How samples are split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct SampleSplitConfig {
     /// The rule. Default: official where the dataset has an official test split, else stratified for classes and random for
     /// other targets.
