@@ -46,7 +46,7 @@ pub use schedule::{LearningRates, Schedule};
 pub use train::{ClassWeights, Loss, OptimizerKind, Reduction, TrainConfig};
 pub use tuned::Tuned;
 pub use value::keys_of;
-pub(crate) use value::{from_table, shown};
+pub(crate) use value::{fill_count, fill_sides, from_table, shown};
 
 /// Names that an error lists.
 const NAMED: usize = 60;

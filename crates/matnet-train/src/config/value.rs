@@ -27,6 +27,17 @@ pub(crate) fn from_table<C: DeserializeOwned>(section: &'static str, table: Tabl
     C::deserialize(De(Value::Table(table))).map_err(|fault| at(section)(fault.into_error()))
 }
 
+/// Sets a number that the config leaves out.
+pub(crate) fn fill_count(table: &mut Table, key: &str, count: usize) {
+    table.entry(key).or_insert(Value::Integer(count as i64));
+}
+
+/// Sets the sides of a matrix that the config leaves out.
+pub(crate) fn fill_sides(table: &mut Table, key: &str, sides: &[usize]) {
+    let sides = sides.iter().map(|&side| Value::Integer(side as i64)).collect();
+    table.entry(key).or_insert(Value::Array(sides));
+}
+
 /// The keys that a config type knows.
 pub fn keys_of<C: DeserializeOwned>() -> &'static [&'static str] {
     match C::deserialize(Probe) {

@@ -19,11 +19,11 @@ use matnet_data::catalog::Cache;
 use matnet_data::generate::algorithm::{Algorithm, AlgorithmSequence, SequenceSize};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toml::{Table, Value};
+use toml::Table;
 
 pub use self::config::AlgorithmDataConfig;
 pub use self::data::AlgorithmData;
-use crate::config::{Loss, TrainConfig, from_table};
+use crate::config::{Loss, TrainConfig, fill_sides, from_table};
 use crate::metrics::MetricValues;
 use crate::run::Score;
 use crate::task::{
@@ -231,10 +231,7 @@ impl Task for AlgorithmTask {
     fn net_config(mut table: Table, data: &AlgorithmData) -> Result<TuringMachineConfig> {
         let sizes = [("input", [1, data.config.channels()]), ("output", [1, data.config.bits()])];
         for (key, sides) in sizes {
-            if !table.contains_key(key) {
-                let sides = sides.iter().map(|&side| Value::Integer(side as i64)).collect();
-                table.insert(key.to_owned(), Value::Array(sides));
-            }
+            fill_sides(&mut table, key, &sides);
         }
         let config: TuringMachineConfig = from_table("model", table)?;
         for ((key, [rows, cols]), [r, c]) in sizes.into_iter().zip([config.input, config.output]) {

@@ -15,13 +15,13 @@ use matnet::net::{GraphNet, GraphNetConfig, Net};
 use matnet::random::SeededRng;
 use matnet_data::catalog::Cache;
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
+use toml::Table;
 
 pub use self::config::{Directed, GraphDataConfig, GraphSplitConfig, GraphSplitRule, NormalizeFeatures};
 pub use self::data::NodeData;
 pub use self::packed::NodeGraph;
 pub use self::packed::StoredGraph;
-use crate::config::{Loss, TrainConfig, from_table, keys_of};
+use crate::config::{Loss, TrainConfig, fill_count, from_table, keys_of};
 use crate::task::{
     BatchScore, ClassLoss, Dataset, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch,
     PredictionStream, Predictions, Task, recorded_states,
@@ -396,10 +396,8 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
             ("num_relations", data.relations()),
         ];
         let known = keys_of::<C>();
-        for (key, count) in sizes.iter().filter(|(key, _)| known.contains(key)) {
-            if !table.contains_key(*key) {
-                table.insert((*key).to_owned(), Value::Integer(*count as i64));
-            }
+        for (key, count) in sizes.into_iter().filter(|(key, _)| known.contains(key)) {
+            fill_count(&mut table, key, count);
         }
         let config: C = from_table("model", table)?;
         let have = [Some(config.num_features()), Some(config.num_classes()), config.num_relations()];

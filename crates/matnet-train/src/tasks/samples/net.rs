@@ -2,10 +2,10 @@
 
 use matnet::net::{Net, NetOutput, SampleTarget};
 use matnet_data::{Array, Target};
-use toml::{Table, Value};
+use toml::Table;
 
 use super::{SampleConfig, SampleData, SampleInput, TargetKind, target};
-use crate::config::from_table;
+use crate::config::{fill_count, fill_sides, from_table};
 use crate::tasks::classes;
 use crate::{Error, Result};
 
@@ -64,7 +64,7 @@ pub fn describe(data: &SampleData) -> String {
 
 /// Reads `[model]` and fills in the sizes that the data decide.
 pub fn config<C: SampleConfig>(mut table: Table, data: &SampleData) -> Result<C> {
-    fill(&mut table, "input", &data.sides());
+    fill_sides(&mut table, "input", &data.sides());
     let predicts_own_future =
         C::TARGET == SampleTarget::Future && !matches!(data.target, Target::Matrices(_));
     if let Some(context) = data.config.context_length.filter(|_| !predicts_own_future) {
@@ -91,13 +91,13 @@ pub fn config<C: SampleConfig>(mut table: Table, data: &SampleData) -> Result<C>
             fill_count(&mut table, "output", data.class_names().len());
         }
         (SampleTarget::Matrix, Target::Matrices(targets)) => {
-            fill(&mut table, "output", &targets.shape()[1..]);
+            fill_sides(&mut table, "output", &targets.shape()[1..]);
         }
         (SampleTarget::StepMatrix, Target::Matrices(targets)) => {
-            fill(&mut table, "output", &targets.shape()[2..]);
+            fill_sides(&mut table, "output", &targets.shape()[2..]);
         }
         (SampleTarget::Future, Target::Matrices(targets)) if targets.shape().len() == 4 => {
-            fill(&mut table, "output", &targets.shape()[2..]);
+            fill_sides(&mut table, "output", &targets.shape()[2..]);
             fill_count(&mut table, "steps", targets.shape()[1]);
         }
         (SampleTarget::Future, _) => {
@@ -234,17 +234,4 @@ pub fn check_target<C: SampleConfig>(config: &C, kind: TargetKind, data: &Sample
     };
     let have = target::describe(&data.target);
     Err(Error::Mismatch(format!("the net gives {gives}, the data have {have}")))
-}
-
-fn fill(table: &mut Table, key: &str, sides: &[usize]) {
-    if !table.contains_key(key) {
-        let sides = sides.iter().map(|&side| Value::Integer(side as i64)).collect();
-        table.insert(key.to_owned(), Value::Array(sides));
-    }
-}
-
-fn fill_count(table: &mut Table, key: &str, count: usize) {
-    if !table.contains_key(key) {
-        table.insert(key.to_owned(), Value::Integer(count as i64));
-    }
 }

@@ -13,11 +13,11 @@ use matnet::net::{Net, StoryNet, StoryNetConfig};
 use matnet_data::catalog::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toml::{Table, Value};
+use toml::Table;
 
 pub use self::config::{StoryDataConfig, StorySplitConfig};
 pub use self::data::{QaData, QuestionExample};
-use crate::config::{Loss, TrainConfig, from_table, keys_of, shown};
+use crate::config::{Loss, TrainConfig, fill_count, from_table, keys_of, shown};
 use crate::task::{
     BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, FILES, Loaded, NetOf,
     OtherData, PredictRequest, PredictedBatch, PredictionStream, Predictions, Pretraining, Task, evaluate,
@@ -111,9 +111,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
         }
         let known = keys_of::<C>();
         for (key, count) in sizes.into_iter().filter(|(key, _)| known.contains(key)) {
-            if !table.contains_key(key) {
-                table.insert(key.to_owned(), Value::Integer(count as i64));
-            }
+            fill_count(&mut table, key, count);
         }
         let config: C = from_table("model", table)?;
         let (have, words) = (config.vocab_size(), data.vocabulary.len());
