@@ -37,7 +37,7 @@ class Callback:
     """
 
     def __deepcopy__(self, memo: Any) -> Callback:
-        """Return itself: what a copy heard would be lost with the copy, and loggers hold what cannot be copied."""
+        """Return itself: what a copy records would be lost with the copy, and loggers hold what cannot be copied."""
         return self
 
     def on_train_begin(self, info: Mapping[str, int]) -> None:

@@ -41,13 +41,13 @@ struct Reporter<'a> {
     stop: &'a AtomicBool,
     sender: Sender<Message>,
     /// Whether anybody wants to know.
-    heard: bool,
+    observed: bool,
     reported: Instant,
 }
 
 impl Observer for Reporter<'_> {
     fn event(&mut self, event: Event) {
-        if !self.heard {
+        if !self.observed {
             return;
         }
         // The other side is there as long as the training is.
@@ -142,7 +142,7 @@ pub fn train(
         .with_extend(extend)
         .with_save_every(Duration::from_secs(save_every));
     let (stop, (sender, receiver)) = (AtomicBool::new(false), mpsc::channel());
-    let reporter = Reporter { stop: &stop, sender, heard: observer.is_some(), reported: Instant::now() };
+    let reporter = Reporter { stop: &stop, sender, observed: observer.is_some(), reported: Instant::now() };
     let (run, before) = (Run::at(folder), before.map(Run::at));
     let observer = observer.map(Bound::unbind);
     let mut raised: Option<PyErr> = None;
@@ -171,7 +171,7 @@ pub fn train(
                     Err(RecvTimeoutError::Timeout) => None,
                     Err(RecvTimeoutError::Disconnected) => break,
                 };
-                let heard = Python::attach(|py| {
+                let called = Python::attach(|py| {
                     py.check_signals()?;
                     match (message, &observer) {
                         (Some(message), Some(observer)) if raised_by.is_none() => {
@@ -180,7 +180,7 @@ pub fn train(
                         _ => Ok(()),
                     }
                 });
-                if let Err(error) = heard {
+                if let Err(error) = called {
                     stop_flag.store(true, Ordering::SeqCst);
                     raised_by.get_or_insert(error);
                 }

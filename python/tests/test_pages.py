@@ -1,4 +1,4 @@
-"""The code on the pages of the book runs as it stands there, but with fewer epochs and trials."""
+"""The code on the pages of the book runs as written, but with fewer epochs and trials."""
 
 import re
 

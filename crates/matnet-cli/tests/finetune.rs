@@ -217,7 +217,7 @@ fn every_mistake_gets_one_clear_error() {
         (
             &["--out", "a", "--epochs", "5", "--set", "train.l2=0.5"],
             1,
-            "a: a run with another config stands here (train.epochs = 3, now 5)",
+            "a: the folder holds a run with another config (train.epochs = 3, now 5)",
         ),
         (
             &[

@@ -273,7 +273,7 @@ fn every_mistake_gets_one_clear_error() {
     let (code, _, err) = run(&folder, &["compare", "digits.toml", "--out", "x", "--part", "1/2"]);
     assert_eq!(code, 1);
     assert!(
-        err.contains("x/matrix: a run with another config stands here (train.epochs = 1, now 6)"),
+        err.contains("x/matrix: the folder holds a run with another config (train.epochs = 1, now 6)"),
         "{err}"
     );
 }

@@ -84,7 +84,10 @@ fn control_c_saves_and_exits_130() {
     let (code, _, err) =
         run(folder.path(), &["train", "digits.toml", "--out", "x", "--set", "train.epochs=6"]);
     assert_eq!(code, 1);
-    assert!(err.contains("a run with another config stands here (train.epochs = 100000, now 6)"), "{err}");
+    assert!(
+        err.contains("the folder holds a run with another config (train.epochs = 100000, now 6)"),
+        "{err}"
+    );
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn a_search_killed_again_and_again_makes_the_same_choice() {
     let other = ["tune", "digits.toml", "--trials", "4", "--seed", "3", "--out", "one", "-q"];
     let (code, _, err) = run(&folder, &other);
     assert_eq!(code, 1);
-    assert!(err.contains("one: another search stands here (tune.trials = 7, now 4); --out "), "{err}");
+    assert!(err.contains("one: the folder holds another search (tune.trials = 7, now 4); --out "), "{err}");
     ok(&folder, &[&other[..], &["--fresh"]].concat());
     assert_eq!(trials(&folder.join("one")).len(), 4);
 }

@@ -1,5 +1,5 @@
 //! What the documents say is true: links lead somewhere, key tables name the keys that configs have, and the Rust code compiles
-//! and runs as it stands there.
+//! and runs as written.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Memory nets: analytic against numeric gradients in f64 over 100 random stories each; what padding, company and tying
+//! Memory nets: analytic against numeric gradients in f64 over 100 random stories each; what padding, the other stories of a batch and tying
 //! may not change; configs and storage.
 
 mod common;
@@ -222,9 +222,9 @@ fn reading_is_mat1_with_attention_columns() {
 }
 
 #[test]
-fn company_and_padding_change_no_bit() {
+fn other_stories_and_padding_change_no_bit() {
     for index in 0..20 {
-        let mut rng = SeededRng::new(index as u64, "company");
+        let mut rng = SeededRng::new(index as u64, "batch");
         let config = end_to_end(&mut rng, index).with_memory_size(50);
         let ours = config.init(&mut rng, &Device::flex()).unwrap();
         let theirs = MemoryNetworkConfig::new(VOCABULARY, 5, 4).with_hops(2).init(&mut rng, &Device::flex());

@@ -66,7 +66,7 @@ pub struct Pack {
     /// MiB of edges that are sorted at once
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     pub memory: u32,
-    /// Replace a packed graph that stands there
+    /// Replace an existing packed graph
     #[arg(long)]
     pub force: bool,
     /// Print only the result

@@ -29,7 +29,7 @@ pub struct TrainArgs {
     /// Cross-validation: one run for each of N folds, or for each group of samples (groups)
     #[arg(long, value_name = "N|groups", value_parser = args::folds)]
     pub folds: Option<FoldCount>,
-    /// Delete the run that stands there and start again
+    /// Delete the run in the folder and start again
     #[arg(long)]
     pub fresh: bool,
     /// Resume from the checkpoint before the newest, when that is damaged
@@ -96,7 +96,7 @@ pub struct Tune {
     pub overrides: ConfigArgs,
     #[command(flatten)]
     pub parts: PartArgs,
-    /// Delete the search that stands there and start again
+    /// Delete the search in the folder and start again
     #[arg(long)]
     pub fresh: bool,
     /// Seconds between two checkpoints within an epoch

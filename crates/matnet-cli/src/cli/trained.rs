@@ -79,7 +79,7 @@ pub struct Serve {
     /// Seconds that requests in flight may take once the server is asked to stop
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = args::amount)]
     pub grace: f64,
-    /// Seconds between two looks at the runs for changes; 0 for never
+    /// Seconds between checks for changed runs; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = args::amount)]
     pub reload_every: f64,
     /// Which weights

@@ -24,7 +24,7 @@ pub fn train_part(specs: Vec<RunSpec>, part: Part, how: &TrainArgs) -> Outcome {
         let plan = train::checked_plan(&mut planner, spec, &specs, &cache)?;
         let run = Run::at(&spec.folder);
         if let Some(difference) = plan.difference(&run)? {
-            let what = "a run with another config stands here";
+            let what = "the folder holds a run with another config";
             let what = format!("{}: {what} ({difference})", run.folder().display());
             return Err(Failure::Failed(format!("{what}; --out chooses another folder")));
         }

@@ -35,7 +35,7 @@ pub struct PackOptions {
     pub order: NodeOrder,
     /// Which relations are directed.
     pub directed: Directed,
-    /// Whether a packed graph that stands there is replaced.
+    /// Whether an existing packed graph is replaced.
     pub replace: bool,
 }
 

@@ -105,7 +105,7 @@ impl Document {
         self.get("data", "source")?.as_str()
     }
 
-    /// The value of a key as it stands there.
+    /// The value of a key as written.
     pub(crate) fn get(&self, table: &str, key: &str) -> Option<&Value> {
         self.table.get(table)?.get(key)
     }
@@ -115,7 +115,7 @@ impl Document {
         self.get("model", "kind")
     }
 
-    /// `train.seed` as it stands there; 1 by default.
+    /// `train.seed` as written; 1 by default.
     pub(crate) fn seed(&self) -> u64 {
         let seed = self.get("train", "seed").and_then(Value::as_integer);
         seed.and_then(|seed| u64::try_from(seed).ok()).unwrap_or(TrainConfig::default().seed)
@@ -144,7 +144,7 @@ impl Document {
         }
     }
 
-    /// A whole table as it stands there.
+    /// A whole table as written.
     pub(crate) fn table(&self, name: &str) -> Option<&Table> {
         self.table.get(name)?.as_table()
     }

@@ -30,7 +30,7 @@ pub(crate) fn partial_fit<T: Task>(
         return Err(Error::config("train", "patience", patience.to_string(), expected));
     }
     if checkpoint::any(run.folder()) {
-        return Err(Error::run(run.folder(), "a run stands here; a new folder expected"));
+        return Err(Error::run(run.folder(), "the folder holds a run; a new folder expected"));
     }
     let (planned, source) = match before {
         None => planned.with_source(run)?,

@@ -101,7 +101,7 @@ pub(super) fn open<T: Task>(
     let config = planned.config_text();
     if let Some(difference) = run.difference(&config) {
         let what = format!(
-            "a run with another config stands here ({difference}); --out chooses another folder, --fresh overwrites it"
+            "the folder holds a run with another config ({difference}); --out chooses another folder, --fresh overwrites it"
         );
         return Err(Error::run(run.folder(), what));
     }

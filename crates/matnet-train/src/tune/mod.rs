@@ -242,7 +242,7 @@ impl Search {
         match files::read_text(&path)?.and_then(|before| text_difference(&before, &text)) {
             Some(difference) => {
                 let what = format!(
-                    "another search stands here ({difference}); --out chooses another folder, --fresh overwrites it"
+                    "the folder holds another search ({difference}); --out chooses another folder, --fresh overwrites it"
                 );
                 Err(Error::run(&self.folder, what))
             }

@@ -214,12 +214,9 @@ fn seeds(value: &Value) -> Result<Vec<u64>> {
         return Err(Error::config("search", "seeds", value.to_string(), "a list of whole numbers expected"));
     };
     match (1..seeds.len()).find(|&at| seeds[..at].contains(&seeds[at])) {
-        Some(at) => Err(Error::config(
-            "search",
-            "seeds",
-            value.to_string(),
-            format!("{} stands there twice", seeds[at]),
-        )),
+        Some(at) => {
+            Err(Error::config("search", "seeds", value.to_string(), format!("{} is listed twice", seeds[at])))
+        }
         None => Ok(seeds),
     }
 }
@@ -334,7 +331,7 @@ train.l2 = { min = 0, max = 0.5 }
             ("train.seed = [1, 2]", "cannot be searched; search.seeds lists the seeds"),
             ("data.split.valid = [0.1, 0.2]", "cannot be searched; trials on different splits"),
             ("seeds = []\nmodel.depth = [1]", "search.seeds: []; a list of whole numbers expected"),
-            ("seeds = [1, 1]\nmodel.depth = [1]", "search.seeds: [1, 1]; 1 stands there twice"),
+            ("seeds = [1, 1]\nmodel.depth = [1]", "search.seeds: [1, 1]; 1 is listed twice"),
             ("'model.depth' = [1]\nmodel.depth = [2]", "is given twice"),
         ] {
             let error = space(text).unwrap_err();
