@@ -90,6 +90,20 @@ pub enum Steps {
     Constant(Tensor<3>, usize),
 }
 
+impl Steps {
+    /// The input `[batch, time or 1, rows_in, cols_in]` with zeros as padding, the number of steps, and the lengths.
+    pub(super) fn into_parts(self) -> (Tensor<4>, usize, Option<Lengths>) {
+        match self {
+            Self::Sequence(input) => {
+                let (input, lengths) = input.with_zeros().into_parts();
+                let time = input.dims()[1];
+                (input, time, lengths)
+            }
+            Self::Constant(input, time) => (input.unsqueeze_dim::<4>(1), time, None),
+        }
+    }
+}
+
 impl From<Tensor<4>> for Steps {
     fn from(input: Tensor<4>) -> Self {
         Self::Sequence(input.into())
@@ -109,6 +123,22 @@ pub enum MappedSteps {
     All(Tensor<5>),
     /// Of padded sequences, the steps that count, sequence after sequence: `[gates, steps, rows, cols]`.
     Packed(Tensor<4>, Lengths),
+}
+
+impl MappedSteps {
+    /// What every step gives, `[gates, batch, time, rows, cols]`, with zeros as padding, and the lengths.
+    pub(super) fn into_parts(self) -> (Tensor<5>, Option<Lengths>) {
+        match self {
+            Self::All(mapped) => (mapped, None),
+            Self::Packed(mapped, lengths) => {
+                let [gates, count, rows, cols] = mapped.dims();
+                let (batch, time) = (lengths.as_slice().len(), lengths.time());
+                let steps = mapped.swap_dims(0, 1).reshape([count, gates * rows * cols]);
+                let all = lengths.unpack(steps).reshape([batch, time, gates, rows, cols]);
+                (all.permute([2, 0, 1, 3, 4]), Some(lengths))
+            }
+        }
+    }
 }
 
 /// Which hidden states are returned.

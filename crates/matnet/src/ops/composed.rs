@@ -79,14 +79,7 @@ pub fn recurrent(
     maps: RecurrentMaps,
     keep: Keep,
 ) -> (Tensor<4>, MatState) {
-    let (input, time, lengths) = match steps {
-        Steps::Sequence(input) => {
-            let (input, lengths) = input.with_zeros().into_parts();
-            let time = input.dims()[1];
-            (input, time, lengths)
-        }
-        Steps::Constant(input, time) => (input.unsqueeze_dim::<4>(1), time, None),
-    };
+    let (input, time, lengths) = steps.into_parts();
     let [batch, different, rows, cols] = input.dims();
     let [gates, rows_out, cols_out] = maps.bias.dims();
     let flat = input.reshape([batch * different, rows, cols]);
@@ -109,16 +102,8 @@ pub fn recurrent_mapped(
     maps: StateMaps,
     keep: Keep,
 ) -> (Tensor<4>, MatState) {
-    match mapped {
-        MappedSteps::All(mapped) => run_steps(cell, mapped, None, state, &maps, keep),
-        MappedSteps::Packed(mapped, lengths) => {
-            let [gates, count, rows, cols] = mapped.dims();
-            let (batch, time) = (lengths.as_slice().len(), lengths.time());
-            let steps = mapped.swap_dims(0, 1).reshape([count, gates * rows * cols]);
-            let all = lengths.unpack(steps).reshape([batch, time, gates, rows, cols]);
-            run_steps(cell, all.permute([2, 0, 1, 3, 4]), Some(&lengths), state, &maps, keep)
-        }
-    }
+    let (mapped, lengths) = mapped.into_parts();
+    run_steps(cell, mapped, lengths.as_ref(), state, &maps, keep)
 }
 
 /// All steps, one after the other. A sequence that has ended keeps its state.

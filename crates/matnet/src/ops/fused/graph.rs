@@ -2,189 +2,45 @@
 
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
-use burn::backend::{Autodiff, Backend, Flex, backend_extension, tensor::FloatTensor};
+use burn::backend::{Autodiff, Backend, Flex, tensor::FloatTensor};
 use matnet_kernels::{Csr, Highway, Level, SlotMap, SparseHighway, SparseHighwayKept, sparse_product};
 
 use super::attention::{AttentionMapOp, AttentionOp};
-use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, run, shaped, tensor};
+use super::{FusedOp, Number, Tracked, dims, fused_ops, numbers, shaped, tensor};
 use crate::graph::Sparse;
 use crate::ops::Activation;
 
-/// The operations on graphs that have CPU kernels.
-#[backend_extension(Flex, Autodiff)]
-pub trait FusedGraphOps: Backend {
-    /// A X
-    fn sparse_product(input: FloatTensor<Self>, matrix: Sparse) -> FloatTensor<Self>;
+fused_ops! {
+    /// The operations on graphs that have CPU kernels.
+    pub trait FusedGraphOps {
+        /// A X
+        fn sparse_product([input], matrix: Sparse) = ProductOp(matrix);
 
-    /// A X with so many rows side by side, times V
-    fn slot_map(
-        state: FloatTensor<Self>,
-        map: FloatTensor<Self>,
-        matrix: Sparse,
-        slots: usize,
-    ) -> FloatTensor<Self>;
+        /// A X with so many rows side by side, times V
+        fn slot_map([state, map], matrix: Sparse, slots: usize) = SlotMapOp { matrix, slots };
 
-    /// Σⱼ softmax((q + b)ᵀ hⱼ) hⱼ
-    fn edge_attention(
-        query: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        matrix: Sparse,
-    ) -> FloatTensor<Self>;
+        /// Σⱼ softmax((q + b)ᵀ hⱼ) hⱼ
+        fn edge_attention([query, bias, keys], matrix: Sparse) = AttentionOp(matrix);
 
-    /// The same with qᵢ = Wᵀ hᵢ, times V
-    fn attention_map(
-        state: FloatTensor<Self>,
-        score_map: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        out_map: FloatTensor<Self>,
-        matrix: Sparse,
-    ) -> FloatTensor<Self>;
+        /// The same with qᵢ = Wᵀ hᵢ, times V
+        fn attention_map([state, score_map, bias, out_map], matrix: Sparse) = AttentionMapOp(matrix);
 
-    /// H + Z ⊙ (C − H)
-    fn highway(
-        own: FloatTensor<Self>,
-        aggregated: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        state: FloatTensor<Self>,
-        activation: Activation,
-    ) -> FloatTensor<Self>;
+        /// H + Z ⊙ (C − H)
+        fn highway([own, aggregated, bias, state], activation: Activation) = HighwayOp(activation);
 
-    /// The same with P and Q made of X, whose first rows are H
-    fn sparse_highway(
-        input: FloatTensor<Self>,
-        own_map: FloatTensor<Self>,
-        neighbor_map: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        matrices: Vec<Sparse>,
-        activation: Activation,
-    ) -> FloatTensor<Self>;
+        /// The same with P and Q made of X, whose first rows are H
+        fn sparse_highway(
+            [input, own_map, neighbor_map, bias],
+            matrices: Vec<Sparse>,
+            activation: Activation
+        ) = SparseHighwayOp { matrices, activation };
 
-    /// The same with H given
-    fn sparse_highway_from(
-        input: FloatTensor<Self>,
-        own_map: FloatTensor<Self>,
-        neighbor_map: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        state: FloatTensor<Self>,
-        matrices: Vec<Sparse>,
-        activation: Activation,
-    ) -> FloatTensor<Self>;
-}
-
-impl FusedGraphOps for Flex {
-    fn sparse_product(input: FlexTensor, matrix: Sparse) -> FlexTensor {
-        run([input], &ProductOp(matrix))
-    }
-
-    fn slot_map(state: FlexTensor, map: FlexTensor, matrix: Sparse, slots: usize) -> FlexTensor {
-        run([state, map], &SlotMapOp { matrix, slots })
-    }
-
-    fn edge_attention(query: FlexTensor, bias: FlexTensor, keys: FlexTensor, matrix: Sparse) -> FlexTensor {
-        run([query, bias, keys], &AttentionOp(matrix))
-    }
-
-    fn attention_map(
-        state: FlexTensor,
-        score_map: FlexTensor,
-        bias: FlexTensor,
-        out_map: FlexTensor,
-        matrix: Sparse,
-    ) -> FlexTensor {
-        run([state, score_map, bias, out_map], &AttentionMapOp(matrix))
-    }
-
-    fn highway(
-        own: FlexTensor,
-        aggregated: FlexTensor,
-        bias: FlexTensor,
-        state: FlexTensor,
-        activation: Activation,
-    ) -> FlexTensor {
-        run([own, aggregated, bias, state], &HighwayOp(activation))
-    }
-
-    fn sparse_highway(
-        input: FlexTensor,
-        own_map: FlexTensor,
-        neighbor_map: FlexTensor,
-        bias: FlexTensor,
-        matrices: Vec<Sparse>,
-        activation: Activation,
-    ) -> FlexTensor {
-        run([input, own_map, neighbor_map, bias], &SparseHighwayOp { matrices, activation })
-    }
-
-    fn sparse_highway_from(
-        input: FlexTensor,
-        own_map: FlexTensor,
-        neighbor_map: FlexTensor,
-        bias: FlexTensor,
-        state: FlexTensor,
-        matrices: Vec<Sparse>,
-        activation: Activation,
-    ) -> FlexTensor {
-        run([input, own_map, neighbor_map, bias, state], &SparseHighwayOp { matrices, activation })
-    }
-}
-
-impl<C: CheckpointStrategy> FusedGraphOps for Autodiff<Flex, C> {
-    fn sparse_product(input: Tracked, matrix: Sparse) -> Tracked {
-        differentiate::<C, 1, _>([input], ProductOp(matrix))
-    }
-
-    fn slot_map(state: Tracked, map: Tracked, matrix: Sparse, slots: usize) -> Tracked {
-        differentiate::<C, 2, _>([state, map], SlotMapOp { matrix, slots })
-    }
-
-    fn edge_attention(query: Tracked, bias: Tracked, keys: Tracked, matrix: Sparse) -> Tracked {
-        differentiate::<C, 3, _>([query, bias, keys], AttentionOp(matrix))
-    }
-
-    fn attention_map(
-        state: Tracked,
-        score_map: Tracked,
-        bias: Tracked,
-        out_map: Tracked,
-        matrix: Sparse,
-    ) -> Tracked {
-        differentiate::<C, 4, _>([state, score_map, bias, out_map], AttentionMapOp(matrix))
-    }
-
-    fn highway(
-        own: Tracked,
-        aggregated: Tracked,
-        bias: Tracked,
-        state: Tracked,
-        activation: Activation,
-    ) -> Tracked {
-        differentiate::<C, 4, _>([own, aggregated, bias, state], HighwayOp(activation))
-    }
-
-    fn sparse_highway(
-        input: Tracked,
-        own_map: Tracked,
-        neighbor_map: Tracked,
-        bias: Tracked,
-        matrices: Vec<Sparse>,
-        activation: Activation,
-    ) -> Tracked {
-        let op = SparseHighwayOp { matrices, activation };
-        differentiate::<C, 4, _>([input, own_map, neighbor_map, bias], op)
-    }
-
-    fn sparse_highway_from(
-        input: Tracked,
-        own_map: Tracked,
-        neighbor_map: Tracked,
-        bias: Tracked,
-        state: Tracked,
-        matrices: Vec<Sparse>,
-        activation: Activation,
-    ) -> Tracked {
-        let op = SparseHighwayOp { matrices, activation };
-        differentiate::<C, 5, _>([input, own_map, neighbor_map, bias, state], op)
+        /// The same with H given
+        fn sparse_highway_from(
+            [input, own_map, neighbor_map, bias, state],
+            matrices: Vec<Sparse>,
+            activation: Activation
+        ) = SparseHighwayOp { matrices, activation };
     }
 }
 

@@ -2,37 +2,16 @@
 
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
-use burn::backend::{Autodiff, Backend, Flex, backend_extension, tensor::FloatTensor};
+use burn::backend::{Autodiff, Backend, Flex, tensor::FloatTensor};
 use matnet_kernels::{Buffer, Level, MemorySize, MemoryStep};
 
-use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, run, tensor};
+use super::{FusedOp, Number, Tracked, dims, fused_ops, numbers, tensor};
 
-/// The operations on memories that have CPU kernels.
-#[backend_extension(Flex, Autodiff)]
-pub trait FusedMemoryOps: Backend {
-    /// From state, addresses and changes to the state after them.
-    fn memory_step(
-        state: FloatTensor<Self>,
-        addresses: FloatTensor<Self>,
-        changes: FloatTensor<Self>,
-        size: MemorySize,
-    ) -> FloatTensor<Self>;
-}
-
-impl FusedMemoryOps for Flex {
-    fn memory_step(
-        state: FlexTensor,
-        addresses: FlexTensor,
-        changes: FlexTensor,
-        size: MemorySize,
-    ) -> FlexTensor {
-        run([state, addresses, changes], &MemoryOp(size))
-    }
-}
-
-impl<C: CheckpointStrategy> FusedMemoryOps for Autodiff<Flex, C> {
-    fn memory_step(state: Tracked, addresses: Tracked, changes: Tracked, size: MemorySize) -> Tracked {
-        differentiate::<C, 3, _>([state, addresses, changes], MemoryOp(size))
+fused_ops! {
+    /// The operations on memories that have CPU kernels.
+    pub trait FusedMemoryOps {
+        /// From state, addresses and changes to the state after them.
+        fn memory_step([state, addresses, changes], size: MemorySize) = MemoryOp(size);
     }
 }
 

@@ -20,7 +20,7 @@ use burn::backend::autodiff::checkpoint::strategy::{BalancedCheckpointing, Check
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::flex::FlexTensor;
-use burn::backend::{Autodiff, Backend, Flex, TensorMetadata, backend_extension, tensor::FloatTensor};
+use burn::backend::{Autodiff, Backend, Flex, TensorMetadata, tensor::FloatTensor};
 use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use matnet_kernels as kernels;
 
@@ -51,154 +51,71 @@ pub struct Schedule {
     pub lengths: Option<Lengths>,
 }
 
-/// The operations that have CPU kernels.
-///
-/// Bias and state are always there (zeros stand for none): the set of tensors is the same for each call.
-#[backend_extension(Flex, Autodiff)]
-pub trait FusedOps: Backend {
-    /// f(UᵀXV + B)
-    fn mat1(
-        input: FloatTensor<Self>,
-        row_map: FloatTensor<Self>,
-        col_map: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        activation: Activation,
-    ) -> FloatTensor<Self>;
+/// Operations that have CPU kernels. Each is written once: its tensors, its options, and the [`FusedOp`] that runs it. They become a
+/// trait for backends, the kernel on the CPU, and the kernel with its gradient under autodiff.
+macro_rules! fused_ops {
+    (
+        $(#[$about:meta])*
+        pub trait $ops:ident {
+            $(
+                $(#[$doc:meta])*
+                fn $name:ident([$($tensor:ident),+] $(, $option:ident: $type:ty)*) = $op:expr;
+            )+
+        }
+    ) => {
+        $(#[$about])*
+        #[burn::backend::backend_extension(Flex, Autodiff)]
+        pub trait $ops: Backend {
+            $(
+                $(#[$doc])*
+                #[allow(clippy::too_many_arguments)]
+                fn $name($($tensor: FloatTensor<Self>,)+ $($option: $type),*) -> FloatTensor<Self>;
+            )+
+        }
 
-    /// f(UpᵀPVp + UqᵀQVq + B)
-    #[allow(clippy::too_many_arguments)]
-    fn mat2(
-        p: FloatTensor<Self>,
-        p_row_map: FloatTensor<Self>,
-        p_col_map: FloatTensor<Self>,
-        q: FloatTensor<Self>,
-        q_row_map: FloatTensor<Self>,
-        q_col_map: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        activation: Activation,
-    ) -> FloatTensor<Self>;
+        impl $ops for Flex {
+            $(
+                fn $name($($tensor: FlexTensor,)+ $($option: $type),*) -> FlexTensor {
+                    $crate::ops::fused::run([$($tensor),+], &$op)
+                }
+            )+
+        }
 
-    /// A recurrence. The result is `[batch, outputs, rows, cols]`: H of all steps (or the last), then C of
-    /// the last step for an LSTM, whose `cell_state` is C₀; other cells do not look at it.
-    #[allow(clippy::too_many_arguments)]
-    fn recurrent(
-        input: FloatTensor<Self>,
-        hidden: FloatTensor<Self>,
-        cell_state: FloatTensor<Self>,
-        input_row_map: FloatTensor<Self>,
-        input_col_map: FloatTensor<Self>,
-        state_row_map: FloatTensor<Self>,
-        state_col_map: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        schedule: Schedule,
-    ) -> FloatTensor<Self>;
-
-    /// As [`recurrent`](Self::recurrent), with what the input gives every gate in the place of the input:
-    /// `[gates, batch, time, rows, cols]`, or where there are lengths the packed `[gates, steps, rows, cols]`.
-    fn recurrent_mapped(
-        mapped: FloatTensor<Self>,
-        hidden: FloatTensor<Self>,
-        cell_state: FloatTensor<Self>,
-        state_row_map: FloatTensor<Self>,
-        state_col_map: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        schedule: Schedule,
-    ) -> FloatTensor<Self>;
+        impl<C: CheckpointStrategy> $ops for Autodiff<Flex, C> {
+            $(
+                fn $name($($tensor: Tracked,)+ $($option: $type),*) -> Tracked {
+                    $crate::ops::fused::differentiate::<C, _, _>([$($tensor),+], $op)
+                }
+            )+
+        }
+    };
 }
+use fused_ops;
 
-impl FusedOps for Flex {
-    fn mat1(
-        x: FlexTensor,
-        u: FlexTensor,
-        v: FlexTensor,
-        b: FlexTensor,
-        activation: Activation,
-    ) -> FlexTensor {
-        run([x, u, v, b], &map::MapOp(activation))
-    }
+fused_ops! {
+    /// The operations that have CPU kernels.
+    ///
+    /// Bias and state are always there (zeros stand for none): the set of tensors is the same for each call.
+    pub trait FusedOps {
+        /// f(UᵀXV + B)
+        fn mat1([input, row_map, col_map, bias], activation: Activation) = map::MapOp(activation);
 
-    fn mat2(
-        p: FlexTensor,
-        up: FlexTensor,
-        vp: FlexTensor,
-        q: FlexTensor,
-        uq: FlexTensor,
-        vq: FlexTensor,
-        b: FlexTensor,
-        activation: Activation,
-    ) -> FlexTensor {
-        run([p, up, vp, q, uq, vq, b], &map::MapOp(activation))
-    }
+        /// f(UpᵀPVp + UqᵀQVq + B)
+        fn mat2([p, p_row_map, p_col_map, q, q_row_map, q_col_map, bias], activation: Activation) = map::MapOp(activation);
 
-    fn recurrent(
-        x: FlexTensor,
-        h: FlexTensor,
-        c: FlexTensor,
-        ux: FlexTensor,
-        vx: FlexTensor,
-        uh: FlexTensor,
-        vh: FlexTensor,
-        b: FlexTensor,
-        schedule: Schedule,
-    ) -> FlexTensor {
-        run([x, h, c, ux, vx, uh, vh, b], &recurrent::RecurrentOp(schedule))
-    }
+        /// A recurrence. The result is `[batch, outputs, rows, cols]`: H of all steps (or the last), then C of
+        /// the last step for an LSTM, whose `cell_state` is C₀; other cells ignore it.
+        fn recurrent(
+            [input, hidden, cell_state, input_row_map, input_col_map, state_row_map, state_col_map, bias],
+            schedule: Schedule
+        ) = recurrent::RecurrentOp(schedule);
 
-    fn recurrent_mapped(
-        x: FlexTensor,
-        h: FlexTensor,
-        c: FlexTensor,
-        uh: FlexTensor,
-        vh: FlexTensor,
-        b: FlexTensor,
-        schedule: Schedule,
-    ) -> FlexTensor {
-        run([x, h, c, uh, vh, b], &recurrent::RecurrentOp(schedule))
-    }
-}
-
-impl<C: CheckpointStrategy> FusedOps for Autodiff<Flex, C> {
-    fn mat1(x: Tracked, u: Tracked, v: Tracked, b: Tracked, activation: Activation) -> Tracked {
-        differentiate::<C, 4, _>([x, u, v, b], map::MapOp(activation))
-    }
-
-    fn mat2(
-        p: Tracked,
-        up: Tracked,
-        vp: Tracked,
-        q: Tracked,
-        uq: Tracked,
-        vq: Tracked,
-        b: Tracked,
-        activation: Activation,
-    ) -> Tracked {
-        differentiate::<C, 7, _>([p, up, vp, q, uq, vq, b], map::MapOp(activation))
-    }
-
-    fn recurrent(
-        x: Tracked,
-        h: Tracked,
-        c: Tracked,
-        ux: Tracked,
-        vx: Tracked,
-        uh: Tracked,
-        vh: Tracked,
-        b: Tracked,
-        schedule: Schedule,
-    ) -> Tracked {
-        differentiate::<C, 8, _>([x, h, c, ux, vx, uh, vh, b], recurrent::RecurrentOp(schedule))
-    }
-
-    fn recurrent_mapped(
-        x: Tracked,
-        h: Tracked,
-        c: Tracked,
-        uh: Tracked,
-        vh: Tracked,
-        b: Tracked,
-        schedule: Schedule,
-    ) -> Tracked {
-        differentiate::<C, 6, _>([x, h, c, uh, vh, b], recurrent::RecurrentOp(schedule))
+        /// As [`recurrent`](Self::recurrent), with what the input gives every gate in the place of the input:
+        /// `[gates, batch, time, rows, cols]`, or where there are lengths the packed `[gates, steps, rows, cols]`.
+        fn recurrent_mapped(
+            [mapped, hidden, cell_state, state_row_map, state_col_map, bias],
+            schedule: Schedule
+        ) = recurrent::RecurrentOp(schedule);
     }
 }
 

@@ -2,68 +2,23 @@
 
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
-use burn::backend::{Autodiff, Backend, Flex, backend_extension, tensor::FloatTensor};
+use burn::backend::{Autodiff, Backend, Flex, tensor::FloatTensor};
 use matnet_kernels::{self as kernels, BatchedProduct, Level, Linear, MatrixView};
 
-use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, run, shaped, tensor};
+use super::{FusedOp, Number, Tracked, dims, fused_ops, numbers, shaped, tensor};
 use crate::ops::Activation;
 
-/// The dense products that have CPU kernels. With `transposed` the second factor is stored transposed.
-#[backend_extension(Flex, Autodiff)]
-pub trait FusedProductOps: Backend {
-    /// A·B
-    fn product(a: FloatTensor<Self>, b: FloatTensor<Self>, transposed: bool) -> FloatTensor<Self>;
+fused_ops! {
+    /// The dense products that have CPU kernels. With `transposed` the second factor is stored transposed.
+    pub trait FusedProductOps {
+        /// A·B
+        fn product([a, b], transposed: bool) = LinearOp { transposed, activation: Activation::Identity };
 
-    /// f(X·W + b)
-    fn linear(
-        input: FloatTensor<Self>,
-        weight: FloatTensor<Self>,
-        bias: FloatTensor<Self>,
-        transposed: bool,
-        activation: Activation,
-    ) -> FloatTensor<Self>;
+        /// f(X·W + b)
+        fn linear([input, weight, bias], transposed: bool, activation: Activation) = LinearOp { transposed, activation };
 
-    /// Aᵢ·Bᵢ; one of A and B may be a single matrix.
-    fn batched_product(a: FloatTensor<Self>, b: FloatTensor<Self>, transposed: bool) -> FloatTensor<Self>;
-}
-
-impl FusedProductOps for Flex {
-    fn product(a: FlexTensor, b: FlexTensor, transposed: bool) -> FlexTensor {
-        run([a, b], &LinearOp { transposed, activation: Activation::Identity })
-    }
-
-    fn linear(
-        input: FlexTensor,
-        weight: FlexTensor,
-        bias: FlexTensor,
-        transposed: bool,
-        activation: Activation,
-    ) -> FlexTensor {
-        run([input, weight, bias], &LinearOp { transposed, activation })
-    }
-
-    fn batched_product(a: FlexTensor, b: FlexTensor, transposed: bool) -> FlexTensor {
-        run([a, b], &BatchedOp { transposed })
-    }
-}
-
-impl<C: CheckpointStrategy> FusedProductOps for Autodiff<Flex, C> {
-    fn product(a: Tracked, b: Tracked, transposed: bool) -> Tracked {
-        differentiate::<C, 2, _>([a, b], LinearOp { transposed, activation: Activation::Identity })
-    }
-
-    fn linear(
-        input: Tracked,
-        weight: Tracked,
-        bias: Tracked,
-        transposed: bool,
-        activation: Activation,
-    ) -> Tracked {
-        differentiate::<C, 3, _>([input, weight, bias], LinearOp { transposed, activation })
-    }
-
-    fn batched_product(a: Tracked, b: Tracked, transposed: bool) -> Tracked {
-        differentiate::<C, 2, _>([a, b], BatchedOp { transposed })
+        /// Aᵢ·Bᵢ; one of A and B may be a single matrix.
+        fn batched_product([a, b], transposed: bool) = BatchedOp { transposed };
     }
 }
 

@@ -38,14 +38,7 @@ pub fn recurrent(
     maps: RecurrentMaps,
     keep: Keep,
 ) -> (Tensor<4>, MatState) {
-    let (input, time, lengths) = match steps {
-        Steps::Sequence(input) => {
-            let (input, lengths) = input.with_zeros().into_parts();
-            let time = input.dims()[1];
-            (input, time, lengths)
-        }
-        Steps::Constant(input, time) => (input.unsqueeze_dim::<4>(1), time, None),
-    };
+    let (input, time, lengths) = steps.into_parts();
     let [batch, different, rows_in, cols_in] = input.dims();
     let [gates, rows, cols] = maps.bias.dims();
     let length = different * batch;
@@ -65,16 +58,7 @@ pub fn recurrent_mapped(
     maps: StateMaps,
     keep: Keep,
 ) -> (Tensor<4>, MatState) {
-    let (mapped, lengths) = match mapped {
-        MappedSteps::All(mapped) => (mapped, None),
-        MappedSteps::Packed(mapped, lengths) => {
-            let [gates, count, rows, cols] = mapped.dims();
-            let (batch, time) = (lengths.as_slice().len(), lengths.time());
-            let steps = mapped.swap_dims(0, 1).reshape([count, gates * rows * cols]);
-            let all = lengths.unpack(steps).reshape([batch, time, gates, rows, cols]);
-            (all.permute([2, 0, 1, 3, 4]), Some(lengths))
-        }
-    };
+    let (mapped, lengths) = mapped.into_parts();
     let time = mapped.dims()[2];
     run(cell, mapped.permute([0, 3, 2, 1, 4]), time, lengths, state, maps, keep)
 }
