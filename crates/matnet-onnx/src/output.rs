@@ -1,6 +1,6 @@
 //! From what a net returns to the outputs of the file.
 
-use matnet_train::tasks::samples::{SampleMetadata, TargetKind};
+use matnet_train::tasks::samples::{SampleMetadata, TargetType};
 
 use crate::graph::{Graph, Value};
 use crate::preprocess::{Prepared, fixed, named, scaler_constants};
@@ -25,10 +25,10 @@ pub fn add(
     // Padding counts only where each step has an output.
     let mask = prepared.mask.as_ref().filter(|_| gives.time == Time::OfInput);
     match (gives.what, metadata.target) {
-        (What::Numbers(classes), TargetKind::Classes | TargetKind::Steps) => {
+        (What::Numbers(classes), TargetType::Classes | TargetType::Steps) => {
             add_classes(graph, output, classes, &shape, mask);
         }
-        (What::Numbers(labels), TargetKind::Labels) => {
+        (What::Numbers(labels), TargetType::Labels) => {
             let probabilities = graph.op("Sigmoid", &[output], vec![]);
             shape.push(fixed(labels));
             graph.output(output, "logits", Type::Float, &shape, "a logit per label");
@@ -98,7 +98,7 @@ fn add_values(
     sequences: bool,
 ) -> Value {
     let mut values = output.clone();
-    if metadata.logits && metadata.target == TargetKind::Matrices {
+    if metadata.logits && metadata.target == TargetType::Matrices {
         values = graph.op("Sigmoid", &[&values], vec![]);
     }
     if let Some(levels) = &prepared.levels {

@@ -12,8 +12,8 @@ use matnet_data::catalog::Cache;
 use matnet_report::{chart::Scatter3d, page::Page};
 
 use crate::task::{
-    Dataset, EvalOptions, Evaluation, Fitted, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
-    Predictions, Task, Wanted, batch_of,
+    EvalOptions, Evaluation, Fitted, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
+    Predictions, Task, TaskData, Wanted, batch_of,
 };
 #[cfg(feature = "report")]
 use crate::task::{ExampleMatrices, FigureKind, TaskFigure};

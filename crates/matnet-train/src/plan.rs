@@ -11,7 +11,7 @@ use matnet_data::catalog::Cache;
 
 use crate::config::{Document, FoldCount, TrainConfig};
 use crate::run::{Run, RunLock};
-use crate::task::{Dataset, ExampleShape, Task};
+use crate::task::{ExampleShape, Task, TaskData};
 use crate::trainer::{self, Observer, Options, Outcome, Planned, TrialScore};
 use crate::{Error, Result, Split};
 

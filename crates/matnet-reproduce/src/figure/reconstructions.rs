@@ -4,7 +4,7 @@ use matnet_cli::failure::Failure;
 use matnet_report::picture::{ColorRange, Colormap, Grid, Tile, png};
 use matnet_train::Split;
 use matnet_train::draw::tiles;
-use matnet_train::task::Dataset;
+use matnet_train::task::TaskData;
 use matnet_train::tasks::samples::SampleData;
 
 use super::{Canvas, Content, Drawn, FigureSpec, Groups};

@@ -5,7 +5,7 @@ use matnet_data::transform::stft::StftValue;
 use matnet_data::{Array, Target};
 use matnet_report::chart::HeatPanels;
 use matnet_train::Split;
-use matnet_train::task::Dataset;
+use matnet_train::task::TaskData;
 use matnet_train::tasks::samples::SampleData;
 
 use super::{Canvas, Content, Drawn, FigureSpec, Groups};

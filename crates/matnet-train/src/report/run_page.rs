@@ -12,7 +12,7 @@ use super::{curves, outcomes};
 use crate::draw;
 use crate::metrics::Metric;
 use crate::run::{RunResult, Score, Transfer, files};
-use crate::task::{Breakdown, Dataset, EvalOptions, Fitted, Task};
+use crate::task::{Breakdown, EvalOptions, Fitted, Task, TaskData};
 use crate::{Result, Split};
 
 /// Layers whose maps are shown at once.

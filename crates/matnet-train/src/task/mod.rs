@@ -58,7 +58,7 @@ use crate::{Error, Result, Split};
 pub type NetOf<T> = <<T as Task>::NetConfig as NetConfig>::Net;
 
 /// A dataset that is ready for training: loaded, transformed and split.
-pub trait Dataset {
+pub trait TaskData {
     /// The name or path it was loaded from.
     fn source(&self) -> &str;
     /// A checksum of the data as they were loaded.
@@ -77,10 +77,10 @@ pub trait Dataset {
     }
 }
 
-/// Implements [`Dataset`] for a type with the fields `config.source`, `checksum`, `notes` and `indices`.
-macro_rules! impl_dataset {
+/// Implements [`TaskData`] for a type with the fields `config.source`, `checksum`, `notes` and `indices`.
+macro_rules! impl_task_data {
     ($type:ty $(, $($more:tt)+)?) => {
-        impl crate::task::Dataset for $type {
+        impl crate::task::TaskData for $type {
             fn source(&self) -> &str {
                 &self.config.source
             }
@@ -101,7 +101,7 @@ macro_rules! impl_dataset {
         }
     };
 }
-pub(crate) use impl_dataset;
+pub(crate) use impl_task_data;
 
 /// Data other than those of the run, for evaluation or prediction.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +117,7 @@ pub trait Task: TaskReport + Sized + 'static {
     /// `[data]`.
     type DataConfig: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The dataset.
-    type Data: Dataset + 'static;
+    type Data: TaskData + 'static;
     /// `[model]`.
     type NetConfig: NetConfig;
     /// What is stored beside the weights: all that a prediction needs.

@@ -49,7 +49,7 @@ use crate::config::{Precision, Reduction, TrainConfig};
 use crate::metrics::Metric;
 use crate::ranks::{Ranks, pack, unpack};
 use crate::run::{Run, RunResult, Score, Transfer, files};
-use crate::task::{Dataset, Fitted, NetOf, Pretraining, Sums, Task, no_outcomes};
+use crate::task::{Fitted, NetOf, Pretraining, Sums, Task, TaskData, no_outcomes};
 use crate::{Error, Result, Split};
 
 /// How a run is carried out; none of it changes the result.

@@ -17,7 +17,7 @@ use crate::config::{Loss, TrainConfig, Tuned};
 use crate::metrics::Metric;
 use crate::run::checksummed::hex;
 use crate::run::{Run, RunResult};
-use crate::task::{Dataset, Fitted, NetOf, Task, available_metrics};
+use crate::task::{Fitted, NetOf, Task, TaskData, available_metrics};
 use crate::{Error, Result, Split};
 
 /// What a process has in any case, in bytes.

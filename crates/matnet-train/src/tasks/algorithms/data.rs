@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::AlgorithmDataConfig;
 use crate::run::checksummed::hex;
-use crate::task::Dataset;
+use crate::task::TaskData;
 use crate::{Result, Split};
 
 /// The sequences of an algorithmic task. Training sequences are generated step by step, the others once.
@@ -85,7 +85,7 @@ impl AlgorithmData {
     }
 }
 
-impl Dataset for AlgorithmData {
+impl TaskData for AlgorithmData {
     fn source(&self) -> &str {
         self.config.source.name()
     }

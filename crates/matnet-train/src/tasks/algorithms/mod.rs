@@ -27,8 +27,8 @@ use crate::config::{Loss, TrainConfig, fill_sides, from_table};
 use crate::metrics::MetricValues;
 use crate::run::Score;
 use crate::task::{
-    BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, Interface, Loaded,
-    OtherData, OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Task, Wrong,
+    BatchScore, Breakdown, ClassLoss, EvalOptions, Evaluation, ExampleShape, Interface, Loaded, OtherData,
+    OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Task, TaskData, Wrong,
     binary_cross_entropy, check_lengths, for_samples, to_vec,
 };
 use crate::{Error, Result, Split};

@@ -13,7 +13,7 @@ use matnet_report::text::{count, shape};
 
 use super::{AlgorithmTask, entered};
 use crate::task::{
-    Dataset, Evaluation, FigureKind, Fitted, Loaded, PredictRequest, TaskFigure, TaskReport, to_vec,
+    Evaluation, FigureKind, Fitted, Loaded, PredictRequest, TaskData, TaskFigure, TaskReport, to_vec,
 };
 use crate::{Result, Split};
 

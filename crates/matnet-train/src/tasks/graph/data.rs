@@ -17,7 +17,7 @@ use super::packed::{self, NodeGraph, Opened, normalize};
 use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule};
 use crate::config::Amount;
 use crate::run::checksummed::hex;
-use crate::task::{OtherData, impl_dataset, renumber};
+use crate::task::{OtherData, impl_task_data, renumber};
 use crate::tasks::{check_weights, classes, source};
 use crate::{Error, Result};
 
@@ -232,7 +232,7 @@ impl NodeData {
     }
 }
 
-impl_dataset!(
+impl_task_data!(
     NodeData,
     fn take_read_error(&self) -> Option<Error> {
         match &self.graph {

@@ -23,8 +23,8 @@ pub use self::packed::NodeGraph;
 pub use self::packed::StoredGraph;
 use crate::config::{Loss, TrainConfig, fill_count, from_table, keys_of};
 use crate::task::{
-    BatchScore, ClassLoss, Dataset, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch,
-    PredictionStream, Predictions, Task, recorded_states,
+    BatchScore, ClassLoss, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch,
+    PredictionStream, Predictions, Task, TaskData, recorded_states,
 };
 use crate::tasks::classes;
 use crate::{Error, Result, Split};

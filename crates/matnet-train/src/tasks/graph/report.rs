@@ -12,7 +12,7 @@ use matnet_report::tsne;
 
 use super::{GraphTask, NodeGraph};
 use crate::task::{
-    Dataset, FigureKind, Fitted, Loaded, NetOf, PredictRequest, Task, TaskFigure, TaskReport, to_vec,
+    FigureKind, Fitted, Loaded, NetOf, PredictRequest, Task, TaskData, TaskFigure, TaskReport, to_vec,
 };
 use crate::{Result, Split};
 

@@ -12,9 +12,9 @@ use super::divide::{divide, notes};
 use super::forecast::{Forecast, Series};
 use super::preprocess::sides;
 use super::raw::Raw;
-use super::{Inputs, Occlusions, Preprocess, SampleDataConfig, SplitRule, TargetKind, target};
+use super::{Inputs, Occlusions, Preprocess, SampleDataConfig, SplitRule, TargetType, target};
 use crate::config::TrainConfig;
-use crate::task::{ClassLoss, impl_dataset, to_vec};
+use crate::task::{ClassLoss, impl_task_data, to_vec};
 use crate::tasks::check_weights;
 use crate::{Error, Result};
 
@@ -318,7 +318,7 @@ impl SampleData {
     }
 
     /// The weights and the smoothing of classes or labels, from the training split.
-    pub(super) fn class_loss(&self, kind: TargetKind, train: &TrainConfig) -> Result<ClassLoss> {
+    pub(super) fn class_loss(&self, kind: TargetType, train: &TrainConfig) -> Result<ClassLoss> {
         let split = &self.indices.train;
         match &self.target {
             Target::Classes { names, .. } | Target::StepClasses { names, .. } if kind.has_classes() => {
@@ -326,7 +326,7 @@ impl SampleData {
                 self.classes(split).into_iter().for_each(|class| counts[class as usize] += 1);
                 ClassLoss::of_classes(train, names, &counts)
             }
-            Target::MultiLabels { flags, names } if kind == TargetKind::Labels => {
+            Target::MultiLabels { flags, names } if kind == TargetType::Labels => {
                 let mut counts = vec![0; names.len()];
                 for &at in split {
                     for (count, _) in
@@ -348,7 +348,7 @@ impl SampleData {
     }
 }
 
-impl_dataset! {
+impl_task_data! {
     SampleData,
     fn fold_count(&self) -> Option<usize> {
         self.fold_count

@@ -3,7 +3,7 @@
 use matnet_data::split::{self, RowCounts, SplitFractions};
 use matnet_data::transform::missing::Fill;
 use matnet_data::transform::windows::{WindowForm, WindowLevels, Windows};
-use matnet_data::{Array, Dataset as Loaded, SplitIndices, TableData, Target};
+use matnet_data::{Array, Dataset, SplitIndices, TableData, Target};
 use sha2::{Digest, Sha256};
 
 use super::{Inputs, Missing, Preprocess, SampleDataConfig, SplitRule};
@@ -41,7 +41,7 @@ fn check_finite(table: &TableData, config: &SampleDataConfig) -> Result<()> {
 
 impl Series {
     /// The table of a dataset; fails if it holds something else. The config gets its defaults.
-    pub fn new(dataset: Loaded, windows: Windows, config: &mut SampleDataConfig) -> Result<Self> {
+    pub fn new(dataset: Dataset, windows: Windows, config: &mut SampleDataConfig) -> Result<Self> {
         let table = dataset.into_table().map_err(|error| Error::DataKey { key: "data.window", error })?;
         check_finite(&table, config)?;
         let rule = config.split.rule.unwrap_or(match table.split {
@@ -83,7 +83,7 @@ impl Series {
     }
 
     /// All rows of a table, for a trained net.
-    pub fn whole(dataset: Loaded, windows: Windows, config: &SampleDataConfig) -> Result<Self> {
+    pub fn whole(dataset: Dataset, windows: Windows, config: &SampleDataConfig) -> Result<Self> {
         let table = dataset.into_table()?;
         check_finite(&table, config)?;
         let rows = RowCounts { train: 0, valid: 0, test: table.rows() };

@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
     use crate::Split;
-    use crate::task::Dataset;
+    use crate::task::TaskData;
     use crate::tasks::samples::SampleData;
 
     fn config(text: &str) -> SampleDataConfig {

@@ -41,7 +41,7 @@ pub use self::inputs::{Inputs, Occlusions};
 pub(crate) use self::net::{describe, fits};
 pub use self::preprocess::Preprocess;
 pub use self::stored::StoredInputs;
-pub use self::target::TargetKind;
+pub use self::target::TargetType;
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
 use crate::run::Score;
@@ -62,7 +62,7 @@ const EVAL_BATCH_SIZE: usize = 128;
 pub struct SampleTask<C: SampleConfig> {
     data: Arc<SampleData>,
     net: C,
-    kind: TargetKind,
+    kind: TargetType,
     loss: Loss,
     huber_delta: f64,
     class_loss: ClassLoss,
@@ -79,7 +79,7 @@ pub struct SampleMetadata {
     /// A name per class; empty without classes.
     pub classes: Vec<String>,
     /// What the net was trained to give.
-    pub target: TargetKind,
+    pub target: TargetType,
     /// Steps of a sequence that the net reads, where it predicts the rest.
     pub context_length: Option<usize>,
     /// Whether the net gives logits of matrices.
@@ -135,7 +135,7 @@ impl<C: SampleConfig> SampleTask<C> {
     /// A name per value or label; empty for other targets.
     fn output_names(&self) -> &[String] {
         match self.kind {
-            TargetKind::Values | TargetKind::Labels => target::output_names(&self.data.target),
+            TargetType::Values | TargetType::Labels => target::output_names(&self.data.target),
             _ => &[],
         }
     }
@@ -210,14 +210,14 @@ impl<C: SampleConfig> Task for SampleTask<C> {
     }
 
     fn new(data: Arc<SampleData>, net: C, train: &TrainConfig) -> Result<Self> {
-        let kind = TargetKind::new(C::TARGET, &data.target);
+        let kind = TargetType::new(C::TARGET, &data.target);
         let loss = kind.loss(train, net.output_activation())?;
         let class_loss = data.class_loss(kind, train)?;
         let buckets = train.bucket_by_length.unwrap_or(true) && !data.lengths.is_empty();
         let huber_delta = train.huber_delta.unwrap_or(1.0);
         gather::check_augment::<C>(&data)?;
         let task = Self { data, net, kind, loss, huber_delta, class_loss, buckets };
-        if loss == Loss::Bce && kind == TargetKind::Matrices {
+        if loss == Loss::Bce && kind == TargetType::Matrices {
             let (low, high) = task.target_range();
             if low < 0.0 || high > 1.0 {
                 let value = format!("bce, but the targets lie between {low} and {high}");
@@ -231,10 +231,10 @@ impl<C: SampleConfig> Task for SampleTask<C> {
     fn check_metadata(net: &C, metadata: &SampleMetadata) -> Result<(), String> {
         let outputs = net::classes(net).unwrap_or(0);
         let (named, wanted, what) = match metadata.target {
-            TargetKind::Values => (metadata.names.len(), outputs, "values"),
-            TargetKind::Labels => (metadata.names.len(), outputs, "labels"),
-            TargetKind::Classes | TargetKind::Steps => (metadata.classes.len(), outputs.max(2), "classes"),
-            TargetKind::Matrices => (metadata.classes.len(), 0, "classes"),
+            TargetType::Values => (metadata.names.len(), outputs, "values"),
+            TargetType::Labels => (metadata.names.len(), outputs, "labels"),
+            TargetType::Classes | TargetType::Steps => (metadata.classes.len(), outputs.max(2), "classes"),
+            TargetType::Matrices => (metadata.classes.len(), 0, "classes"),
         };
         match named == wanted {
             true => Ok(()),
@@ -247,9 +247,9 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         net::check_inputs(net_config, data.inputs.shape())?;
         net::check_target(net_config, metadata.target, &data)?;
         let data = match metadata.target {
-            TargetKind::Classes | TargetKind::Steps => data.with_names(&metadata.classes)?,
-            TargetKind::Values | TargetKind::Labels => data.with_names(&metadata.names)?,
-            TargetKind::Matrices => data.with_scaled_target()?,
+            TargetType::Classes | TargetType::Steps => data.with_names(&metadata.classes)?,
+            TargetType::Values | TargetType::Labels => data.with_names(&metadata.names)?,
+            TargetType::Matrices => data.with_scaled_target()?,
         };
         let train = loaded.train.with_fitted_weights(&metadata.class_weights);
         Self::new(Arc::new(data), net_config.clone(), &train)
@@ -371,9 +371,9 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn metric_targets(&self, examples: &[usize]) -> Option<Targets> {
         match (self.kind, &self.data.target) {
-            (TargetKind::Classes | TargetKind::Steps, _) => Some(Targets::Classes(self.classes(examples))),
-            (TargetKind::Labels, _) => Some(Targets::MultiLabels(self.flags(examples))),
-            (TargetKind::Values, Target::Values { values, .. }) => {
+            (TargetType::Classes | TargetType::Steps, _) => Some(Targets::Classes(self.classes(examples))),
+            (TargetType::Labels, _) => Some(Targets::MultiLabels(self.flags(examples))),
+            (TargetType::Values, Target::Values { values, .. }) => {
                 let rows = examples.iter().flat_map(|&at| values.sample(at)).copied();
                 Some(Targets::Values(rows.collect()))
             }
@@ -384,7 +384,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
     fn metric_scores(&self, output: &SampleOutput) -> Option<Tensor<2>> {
         let SampleOutput::Scores(scores) = output else { return None };
         match self.kind {
-            TargetKind::Values => {
+            TargetType::Values => {
                 let scaler = self.data.preprocess.target_scaler.as_ref();
                 let values = target::unscaled_values(scores.clone(), scaler).ok()?;
                 Some(target::to_tensor(values, &scores.device()))
@@ -400,7 +400,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
 
     fn target_names(&self) -> &[String] {
         match self.kind {
-            TargetKind::Values | TargetKind::Labels => self.output_names(),
+            TargetType::Values | TargetType::Labels => self.output_names(),
             _ => self.class_names(),
         }
     }

@@ -4,7 +4,7 @@ use matnet::net::{Net, NetOutput, SampleTarget};
 use matnet_data::{Array, Target};
 use toml::Table;
 
-use super::{SampleConfig, SampleData, SampleInput, TargetKind, target};
+use super::{SampleConfig, SampleData, SampleInput, TargetType, target};
 use crate::config::{fill_count, fill_sides, from_table};
 use crate::tasks::classes;
 use crate::{Error, Result};
@@ -184,7 +184,7 @@ pub fn check_inputs<C: SampleConfig>(config: &C, shape: &[usize]) -> Result<()> 
 }
 
 /// Fails unless the data have targets to compare the outputs of a trained net with.
-pub fn check_target<C: SampleConfig>(config: &C, kind: TargetKind, data: &SampleData) -> Result<()> {
+pub fn check_target<C: SampleConfig>(config: &C, kind: TargetType, data: &SampleData) -> Result<()> {
     let time = data.time().unwrap_or(0);
     let shape = match config.output() {
         NetOutput::Classes(_) | NetOutput::StepClasses(_) => None,
@@ -213,9 +213,9 @@ pub fn check_target<C: SampleConfig>(config: &C, kind: TargetKind, data: &Sample
             context.is_some()
         }
         (_, Target::Matrices(targets), Some(shape)) => targets.shape()[1..] == shape[..],
-        (SampleTarget::Class, Target::Classes { .. }, _) => kind == TargetKind::Classes,
-        (SampleTarget::Class, Target::Values { .. }, _) => kind == TargetKind::Values,
-        (SampleTarget::Class, Target::MultiLabels { .. }, _) => kind == TargetKind::Labels,
+        (SampleTarget::Class, Target::Classes { .. }, _) => kind == TargetType::Classes,
+        (SampleTarget::Class, Target::Values { .. }, _) => kind == TargetType::Values,
+        (SampleTarget::Class, Target::MultiLabels { .. }, _) => kind == TargetType::Labels,
         (SampleTarget::StepClass, Target::StepClasses { .. }, _) => true,
         _ => false,
     };
@@ -224,9 +224,9 @@ pub fn check_target<C: SampleConfig>(config: &C, kind: TargetKind, data: &Sample
     }
     let gives = match (C::TARGET, shape) {
         (SampleTarget::Class, _) => match (kind, classes(config).unwrap_or(0)) {
-            (TargetKind::Values, 1) => "a value per sample".to_owned(),
-            (TargetKind::Values, count) => format!("{count} values per sample"),
-            (TargetKind::Labels, count) => format!("{count} labels per sample"),
+            (TargetType::Values, 1) => "a value per sample".to_owned(),
+            (TargetType::Values, count) => format!("{count} values per sample"),
+            (TargetType::Labels, count) => format!("{count} labels per sample"),
             _ => "a class per sample".to_owned(),
         },
         (SampleTarget::StepClass, _) => "a class per step".to_owned(),

@@ -9,7 +9,7 @@ use matnet_data::local::ReadOptions;
 use matnet_data::transform::scale::Scaler;
 use matnet_data::transform::windows::{WindowLevels, Windows};
 
-use super::{SampleConfig, SampleOutput, SampleTask, TargetKind, batch, gather, net, target};
+use super::{SampleConfig, SampleOutput, SampleTask, TargetType, batch, gather, net, target};
 use crate::config::Loss;
 use crate::task::{
     Interface, Loaded, OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Wanted,
@@ -117,10 +117,10 @@ pub(super) fn predict<C: SampleConfig>(
     let packed = per_step && !lengths.is_empty();
     let scaler = metadata.preprocess.target_scaler.as_ref();
     let predictions = match (output, metadata.target) {
-        (SampleOutput::Scores(values), TargetKind::Values) => {
+        (SampleOutput::Scores(values), TargetType::Values) => {
             Predictions::of_values(target::unscaled_values(values, scaler)?)
         }
-        (SampleOutput::Scores(logits), TargetKind::Labels) => {
+        (SampleOutput::Scores(logits), TargetType::Labels) => {
             Predictions::of_values(Array::new(logits.dims(), to_vec(sigmoid(logits)))?)
         }
         (SampleOutput::Scores(scores), _) => {
@@ -220,8 +220,8 @@ pub(super) fn predict_file<'a, C: SampleConfig>(
         return Ok(PredictionStream { columns: vec!["score".to_owned()], ..stream });
     }
     let columns = match metadata.target {
-        TargetKind::Values => metadata.names.clone(),
-        TargetKind::Labels => metadata.names.iter().map(|name| format!("p_{name}")).collect(),
+        TargetType::Values => metadata.names.clone(),
+        TargetType::Labels => metadata.names.iter().map(|name| format!("p_{name}")).collect(),
         _ => Vec::new(),
     };
     let stream =
@@ -297,15 +297,15 @@ pub(super) fn interface<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>) -> Inte
         (None, false) => matrix.to_vec(),
     };
     let names = match metadata.target {
-        TargetKind::Classes | TargetKind::Steps => metadata.classes.clone(),
-        TargetKind::Values | TargetKind::Labels => metadata.names.clone(),
-        TargetKind::Matrices => Vec::new(),
+        TargetType::Classes | TargetType::Steps => metadata.classes.clone(),
+        TargetType::Values | TargetType::Labels => metadata.names.clone(),
+        TargetType::Matrices => Vec::new(),
     };
     let sides = |[rows, cols]: [usize; 2]| vec![Some(rows), Some(cols)];
     let (output_kind, output) = match (metadata.target, net_config.output()) {
-        (TargetKind::Steps, _) => (OutputKind::Classes, vec![None, Some(names.len())]),
-        (TargetKind::Values, _) => (OutputKind::Values, vec![Some(names.len())]),
-        (TargetKind::Labels, _) => (OutputKind::Labels, vec![Some(names.len())]),
+        (TargetType::Steps, _) => (OutputKind::Classes, vec![None, Some(names.len())]),
+        (TargetType::Values, _) => (OutputKind::Values, vec![Some(names.len())]),
+        (TargetType::Labels, _) => (OutputKind::Labels, vec![Some(names.len())]),
         (_, NetOutput::Matrix(matrix)) => (OutputKind::Matrices, sides(matrix)),
         (_, NetOutput::Sequence { steps, sides: matrix }) => {
             (OutputKind::Matrices, [vec![steps], sides(matrix)].concat())

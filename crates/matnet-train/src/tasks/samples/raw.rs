@@ -6,7 +6,7 @@ use matnet::random::SeededRng;
 use matnet_data::catalog::{self, Cache, LoadOptions, MovingSequences};
 use matnet_data::local::Layout;
 use matnet_data::transform::join::join_steps;
-use matnet_data::{Array, Contents, Dataset as Loaded, Samples, SplitIndices, StoredArray, Target};
+use matnet_data::{Array, Contents, Dataset, Samples, SplitIndices, StoredArray, Target};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 
@@ -87,7 +87,7 @@ impl Raw {
     }
 
     /// The dataset of a forecast, with its notes.
-    pub fn table(config: &SampleDataConfig, cache: &Cache) -> Result<(Loaded, Vec<String>)> {
+    pub fn table(config: &SampleDataConfig, cache: &Cache) -> Result<(Dataset, Vec<String>)> {
         let found = source::open(&config.source, cache, options(config), &config.read_options())?;
         let found = found.ok_or_else(|| source::not_found(&config.source))?;
         let notes = found.notes.clone();
@@ -101,7 +101,7 @@ impl Raw {
             return Self::stored(config, samples, notes);
         }
         let found = source::open(&config.source, cache, options(config), &config.read_options())?;
-        let Loaded { contents, notes } = found.ok_or_else(|| source::not_found(&config.source))?;
+        let Dataset { contents, notes } = found.ok_or_else(|| source::not_found(&config.source))?;
         if let Contents::Table(_) = contents {
             let what = format!(
                 "{} is one long table; data.window and data.horizon make samples of it",

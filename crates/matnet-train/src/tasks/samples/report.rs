@@ -8,7 +8,7 @@ use matnet_report::page::{Figure, Page};
 use matnet_report::picture::{ColorRange, Colormap, Grid, Tile, gif};
 use matnet_report::text::{count, shape};
 
-use super::{SampleConfig, SampleData, SampleInput, SampleOutput, SampleTask, TargetKind};
+use super::{SampleConfig, SampleData, SampleInput, SampleOutput, SampleTask, TargetType};
 use crate::config::Loss;
 use crate::draw::{MAX_SIDE, tiles};
 use crate::task::{Evaluation, ExampleMatrices, Fitted, Misclassified, NetOf, TaskReport};
@@ -75,7 +75,7 @@ impl<C: SampleConfig> TaskReport for SampleTask<C> {
         examples: &[usize],
         device: &Device,
     ) -> Result<Option<ExampleMatrices>> {
-        if examples.is_empty() || self.kind != TargetKind::Matrices {
+        if examples.is_empty() || self.kind != TargetType::Matrices {
             return Ok(None);
         }
         let array = |matrices: Tensor<3>| self.data.in_units(examples, matrices);

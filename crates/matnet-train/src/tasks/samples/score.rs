@@ -4,7 +4,7 @@ use burn::tensor::{Device, Tensor};
 use matnet::Mode;
 use matnet::net::SampleTarget;
 
-use super::{SampleConfig, SampleOutput, SampleTask, TargetKind};
+use super::{SampleConfig, SampleOutput, SampleTask, TargetType};
 use crate::task::{
     BatchScore, Task, WeightedMean, entry_losses, entry_weighted_mean, label_cross_entropy, to_vec,
     weighted_mean,
@@ -32,11 +32,11 @@ impl<C: SampleConfig> SampleTask<C> {
             predictions: examples.len() as f64,
         };
         let score = match (output, self.kind) {
-            (SampleOutput::Scores(values), TargetKind::Values) => {
+            (SampleOutput::Scores(values), TargetType::Values) => {
                 let targets = self.target_values(examples, device);
                 mean(weighted_mean(entry_losses(self.loss, self.huber_delta, values, targets), weights))
             }
-            (SampleOutput::Scores(logits), TargetKind::Labels) => {
+            (SampleOutput::Scores(logits), TargetType::Labels) => {
                 mean(label_cross_entropy(logits, &self.flags(examples), &self.class_loss, weights))
             }
             (SampleOutput::Scores(scores), _) => {

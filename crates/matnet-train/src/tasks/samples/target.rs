@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// What a net was trained to give.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum TargetKind {
+pub enum TargetType {
     /// A class per sample.
     #[default]
     Classes,
@@ -28,7 +28,7 @@ pub enum TargetKind {
     Matrices,
 }
 
-impl TargetKind {
+impl TargetType {
     /// Of a net with this head, on these targets.
     pub(super) fn new(head: SampleTarget, target: &Target) -> Self {
         match (head, target) {

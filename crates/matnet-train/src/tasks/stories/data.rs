@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::StoryDataConfig;
 use crate::config::{Amount, nearest};
 use crate::run::checksummed::hex;
-use crate::task::impl_dataset;
+use crate::task::impl_task_data;
 use crate::tasks::source;
 use crate::{Error, Result};
 
@@ -214,7 +214,7 @@ impl QaData {
     }
 }
 
-impl_dataset!(QaData);
+impl_task_data!(QaData);
 
 /// bAbI, another dataset of stories, or a path.
 fn find(config: &StoryDataConfig, cache: &Cache) -> Result<(StoryData, Vec<String>, StoryDataConfig)> {

@@ -19,8 +19,8 @@ pub use self::config::{StoryDataConfig, StorySplitConfig};
 pub use self::data::{QaData, QuestionExample};
 use crate::config::{Loss, TrainConfig, fill_count, from_table, keys_of, shown};
 use crate::task::{
-    BatchScore, Breakdown, ClassLoss, Dataset, EvalOptions, Evaluation, ExampleShape, FILES, Loaded, NetOf,
-    OtherData, PredictRequest, PredictedBatch, PredictionStream, Predictions, Pretraining, Task, evaluate,
+    BatchScore, Breakdown, ClassLoss, EvalOptions, Evaluation, ExampleShape, FILES, Loaded, NetOf, OtherData,
+    PredictRequest, PredictedBatch, PredictionStream, Predictions, Pretraining, Task, TaskData, evaluate,
     recorded_states,
 };
 use crate::{Error, Result, Split};

@@ -8,7 +8,7 @@ use matnet_report::text::{count, counted};
 
 use super::{QaData, StoryTask};
 use crate::task::{
-    Dataset, Evaluation, FigureKind, Fitted, Loaded, NetOf, PredictRequest, TaskFigure, TaskReport,
+    Evaluation, FigureKind, Fitted, Loaded, NetOf, PredictRequest, TaskData, TaskFigure, TaskReport,
     predicted_classes, to_vec,
 };
 use crate::{Result, Split};

@@ -3,7 +3,7 @@
 mod check;
 mod split;
 
-use matnet_data::local::{Layout, ReadOptions, TargetKind as TargetType};
+use matnet_data::local::{Layout, ReadOptions, TargetKind};
 use matnet_data::transform::augment::Augment;
 use matnet_data::transform::log::Log;
 use matnet_data::transform::mel::LogMel;
@@ -33,7 +33,7 @@ pub struct SampleDataConfig {
     pub(super) alone: bool,
     /// What the targets are, where type and shape of `y` leave a choice. Default: they decide.
     #[serde(default)]
-    pub target: Option<TargetType>,
+    pub target: Option<TargetKind>,
     /// The columns of a table that are the targets.
     #[serde(default)]
     pub target_column: Option<Columns>,
