@@ -23,6 +23,8 @@ COLOURS = {
     "composed": "#c9b458",
     "fused": "#b5432f",
 }
+# Whose matrix product is measured.
+LIBRARIES = {"torch": "PyTorch", "jax": "JAX", "burn": "Burn", "matnet": "matnet"}
 LONGEST_BAR = 3.0  # times the fastest PyTorch column; longer bars are cut
 
 
@@ -69,19 +71,32 @@ def machine_lines(data: dict) -> list[str]:
         f"{machine['memory']} of memory, {machine['system']}; load {machine['load']:.1f} before the run",
         f"- PyTorch {machine['torch']}, JAX {machine['jax']} (Python {machine['python']}), matnet {machine['matnet']} on Burn "
         f"{machine['burn']} (rustc {machine['rustc']})",
-        f"- sgemm 2048×2048×2048: PyTorch {machine['sgemm']['torch']:.0f} GFLOP/s, Burn "
-        f"{machine['sgemm']['matnet']:.0f} GFLOP/s; shares below are of {peak:.0f} GFLOP/s",
+        "- sgemm 2048×2048×2048 in GFLOP/s: "
+        + ", ".join(f"{LIBRARIES[library]} {gflops:.0f}" for library, gflops in machine["sgemm"].items())
+        + f"; shares below are of {peak:.0f}",
     ]
 
 
 # Other pages of the folder, linked if they exist.
 PAGES_BESIDE = {
     "growth.md": "curves of the time against sizes",
-    "profile.md": "where the time goes, and what bounds it",
-    "../profile.md": "where the time goes, how it grows, and which goals are missed",
+    "../profile.md": "where the time goes, what bounds it, and which goals are missed",
     "graphs/README.md": "nets on graphs, beside PyTorch Geometric",
     "graphs-large/README.md": "the same on 10⁵ and 10⁶ nodes",
     "sweep.md": "the ratio over side and batch",
+}
+
+
+# What the name of a CPU does not say, by folder.
+NOTES = {"amd-epyc": ", earlier code"}
+
+# Pages of docs/bench that are made by other programs.
+OTHER_PAGES = {
+    "profile.md": "Where the time goes, what bounds it, and which goals are missed",
+    "packed.md": "Graphs larger than memory",
+    "onnx/README.md": "Exported nets in ONNX Runtime, tract and matnet",
+    "serve/README.md": "The server under load",
+    "gpu.md": "GPU: launches per step",
 }
 
 
@@ -153,6 +168,43 @@ def write_table(folder: Path, data: dict) -> None:
     (folder / "README.md").write_text("\n".join(lines) + "\n")
     (folder / "bars.svg").write_text(bars(data))
     (folder / "results.json").write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_index(folder: Path) -> None:
+    """README.md of the folder that holds one folder a machine: how far ahead matnet is on each of them."""
+    machines = {path.parent.name: json.loads(path.read_text()) for path in sorted(folder.glob("*/results.json"))}
+    titles = {result["row"]["id"]: result["row"]["title"] for data in machines.values() for result in data["rows"]}
+    lines = [
+        "# Benchmarks",
+        "",
+        "The time of PyTorch divided by that of matnet, for the same training step or prediction on the same machine in the same run;",
+        "above 1 matnet is faster. The first number is against the fastest PyTorch column, compiled or not, the second against the faster",
+        "eager one. Machines differ: each has a page of its own, with all times, their spread, JAX and ONNX Runtime, memory, and the share of",
+        "the machine's sgemm peak. `peers/bench main` makes the page of your machine, and this one.",
+        "",
+        *[
+            f"- [{data['machine']['cpu']}{NOTES.get(name, '')}]({name}/README.md), {data['machine']['cores']} cores, PyTorch {data['machine']['torch']}"
+            for name, data in machines.items()
+        ],
+        "",
+        "| | row | " + " | ".join(data["machine"]["cpu"] + NOTES.get(name, "") for name, data in machines.items()) + " |",
+        "|---|---|" + "---:|" * len(machines),
+    ]
+    for row, title in titles.items():
+        cells = [next((gains(result) for result in data["rows"] if result["row"]["id"] == row), "–") for data in machines.values()]
+        lines.append(f"| {row} | {title} | {' | '.join(cells)} |")
+    lines += ["", "Other pages:", "", *[f"- [{title}]({page})" for page, title in OTHER_PAGES.items()]]
+    (folder / "README.md").write_text("\n".join(lines) + "\n")
+
+
+def gains(result: dict) -> str:
+    """Times of PyTorch over ours, against its fastest column and against the faster eager one."""
+    found = columns(result)
+    fastest = fastest_torch(found)
+    if "fused" not in found or "eager" not in found or fastest is None:
+        return "–"
+    ours = found["fused"][1]["ms"]
+    return f"{fastest['ms'] / ours:.2f} / {found['eager'][1]['ms'] / ours:.2f}"
 
 
 class Svg:

@@ -67,11 +67,22 @@ def need_onnx() -> None:
 
 
 def cpu_model() -> str:
-    """The processor that numbers are measured on."""
+    """The processor that numbers are measured on. A virtual machine may call all of a vendor's by one name, so AMD's has its generation."""
     try:
-        return re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())[1]
+        info = Path("/proc/cpuinfo").read_text()
+        name, family = (re.search(rf"{key}\s*:\s*(.+)", info)[1] for key in ("model name", "cpu family"))
     except (OSError, TypeError):
         return platform.processor() or platform.machine()
+    generation = {"23": "Zen to Zen 2", "25": "Zen 3 or Zen 4", "26": "Zen 5"}.get(family) if "AMD" in name else None
+    if generation == "Zen 3 or Zen 4":
+        generation = "Zen 4" if "avx512f" in info else "Zen 3"
+    return f"{name} ({generation})" if generation else name
+
+
+def cpu_folder() -> str:
+    """Its name as a folder has it."""
+    plain = re.sub(r"\((r|tm)\)|@.*", "", cpu_model().lower())
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
 
 def measured(command: list[str], cwd: Path, **variables: str) -> dict:

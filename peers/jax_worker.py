@@ -227,7 +227,7 @@ def main() -> None:
     serve(
         {
             "info": lambda _: {"jax": jax.__version__, "threads": int(sys.argv[1])},
-            "sgemm": lambda request: {"gflops": sgemm(request["side"])},
+            "sgemm": lambda request: {"jax": sgemm(request["side"])},
             "load": load,
             "run": run,
         }

@@ -352,7 +352,7 @@ def main() -> None:
     serve(
         {
             "info": lambda _: {"torch": torch.__version__, "threads": torch.get_num_threads()},
-            "sgemm": lambda request: {"gflops": sgemm(request["side"])},
+            "sgemm": lambda request: {"torch": sgemm(request["side"])},
             "load": load,
             "run": run,
         }

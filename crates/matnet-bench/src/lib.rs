@@ -5,7 +5,7 @@
 //! | request | response |
 //! |---|---|
 //! | `{"do": "info"}` | version and threads |
-//! | `{"do": "sgemm", "side": 2048}` | GFLOP/s of a large matrix product |
+//! | `{"do": "sgemm", "side": 2048}` | GFLOP/s of a large matrix product, by Burn and by our own kernels |
 //! | `{"do": "export", "row": {…}, "file": "…"}` | writes weights, input and target; flops and parameters, or `skip` and the reason |
 //! | `{"do": "load", "row": {…}, "variant": "fused"}` | loads a row and warms it up; the first loss |
 //! | `{"do": "run", "repeats": 5}` | milliseconds of each repetition, and memory |
@@ -64,7 +64,7 @@ fn respond(request: Request, loaded: &mut Option<Box<dyn Task>>, idle: f64) -> R
             "matnet": env!("CARGO_PKG_VERSION"),
             "threads": rayon::current_num_threads(),
         })),
-        Request::Sgemm { side } => Ok(json!({ "gflops": sgemm(side) })),
+        Request::Sgemm { side } => Ok(json!({ "burn": burn_sgemm(side), "matnet": own_sgemm(side) })),
         Request::Export { row, file } => {
             if let Err(missing) = row.available() {
                 return Ok(json!({ "skip": missing }));
@@ -102,8 +102,8 @@ fn run(task: &mut dyn Task, repeats: usize) -> Vec<f64> {
         .collect()
 }
 
-/// The fastest of a few large matrix products, in GFLOP/s.
-fn sgemm(side: usize) -> f64 {
+/// The fastest of a few large matrix products by Burn, in GFLOP/s.
+fn burn_sgemm(side: usize) -> f64 {
     let device = Device::flex();
     let matrix = |rows| Tensor::<2>::ones([rows, side], &device) * 0.5;
     // Burn multiplies on one thread: each thread has a part of the rows.
@@ -111,11 +111,26 @@ fn sgemm(side: usize) -> f64 {
     let parts: Vec<_> =
         (0..threads).map(|at| matrix(side * (at + 1) / threads - side * at / threads)).collect();
     let b = matrix(side);
-    let seconds = (0..6).map(|_| {
-        let start = Instant::now();
+    fastest_product(side, || {
         parts.par_iter().for_each(|a| {
             std::hint::black_box(a.clone().matmul(b.clone()));
         });
+    })
+}
+
+/// The same by our own kernels, which share a product between the threads.
+fn own_sgemm(side: usize) -> f64 {
+    let matrix = Tensor::<2>::ones([side, side], &Device::flex()) * 0.5;
+    fastest_product(side, || {
+        std::hint::black_box(matnet::ops::product(matrix.clone(), matrix.clone()));
+    })
+}
+
+/// GFLOP/s of the fastest of a few runs of a product of square matrices.
+fn fastest_product(side: usize, mut product: impl FnMut()) -> f64 {
+    let seconds = (0..6).map(|_| {
+        let start = Instant::now();
+        product();
         start.elapsed().as_secs_f64()
     });
     2.0 * (side as f64).powi(3) / seconds.fold(f64::INFINITY, f64::min) / 1e9
@@ -130,7 +145,7 @@ pub fn select(names: &[String]) -> Option<Vec<Row>> {
 
 /// Times rows, about a second each, and prints a line for each as it is done.
 pub fn table(rows: &[Row], out: &mut impl Write) -> Result<(), BenchError> {
-    let peak = sgemm(2048);
+    let peak = burn_sgemm(2048).max(own_sgemm(2048));
     writeln!(out, "{} threads, sgemm {peak:.0} GFLOP/s", rayon::current_num_threads())?;
     for row in rows {
         if let Err(missing) = row.available() {
