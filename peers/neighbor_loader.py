@@ -66,10 +66,12 @@ def main() -> None:
     split = json.loads(split.read_text())
     clock = {"start": time.monotonic()}
     data = load(source)
-    loaders = {
-        name: NeighborLoader(data, [10, 10], input_nodes=torch.tensor(nodes), batch_size=BATCH, shuffle=name == "train")
-        for name, nodes in split.items()
-    }
+    loaders, sampler = {}, None
+    for name, nodes in split.items():
+        # The loaders share the sorted edges, which each would hold for itself.
+        options = {"batch_size": BATCH, "shuffle": name == "train", "neighbor_sampler": sampler}
+        loaders[name] = NeighborLoader(data, [10, 10], input_nodes=torch.tensor(nodes), **options)
+        sampler = loaders[name].node_sampler
     clock["loaded"] = time.monotonic()
     net = Gcn(data.num_features)
     optimizer = torch.optim.Adam(net.parameters(), 0.01)

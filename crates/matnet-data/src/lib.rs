@@ -27,6 +27,8 @@
 //! the raw text of UCI's EEG database. The feature `columnar` adds Parquet and Arrow tables.
 
 pub mod catalog;
+#[doc(hidden)]
+pub mod checksum;
 mod dataset;
 mod error;
 mod faults;

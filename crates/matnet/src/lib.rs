@@ -58,6 +58,8 @@ pub mod init;
 pub mod layer;
 mod mode;
 pub mod net;
+#[doc(hidden)]
+pub mod numbers;
 pub mod ops;
 pub mod optim;
 mod output;

@@ -22,6 +22,7 @@ use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
 use matnet::Mode;
 use matnet::net::NetConfig;
+use matnet::numbers::to_f32;
 use matnet::random::SeededRng;
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
@@ -482,8 +483,7 @@ pub fn probabilities(scores: Tensor<2>) -> Tensor<2> {
 
 /// The numbers of a tensor.
 pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    let data = tensor.into_data().convert::<f32>();
-    data.try_into_vec::<f32>().expect("converted just now")
+    to_f32(tensor.into_data())
 }
 
 /// The names of a dataset's classes that the net does not know are an error; the others get the net's numbers.

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use matnet::numbers::{add_weighted, append_divided};
+
 use crate::ranks::{Ranks, part};
 
 /// Numbers that are exchanged at once, so that buffers stay small and MPI can count them.
@@ -28,19 +30,18 @@ impl OrderedSum {
     /// Adds this part of a vector.
     pub fn add(&mut self, numbers: &[f32], [first, rest]: [f64; 2]) {
         let split = self.here();
-        for (weight, place) in [(first, 0..split), (rest, split..self.sums.len())] {
-            for (sum, &number) in self.sums[place.clone()].iter_mut().zip(&numbers[place]) {
-                *sum += weight * f64::from(number);
-            }
-        }
+        let (sums, other_sums) = self.sums.split_at_mut(split);
+        add_weighted(sums, first, &numbers[..split]);
+        add_weighted(other_sums, rest, &numbers[split..]);
     }
 
     /// The sums, divided by these.
-    pub fn divided(mut self, [first, rest]: [f64; 2]) -> Vec<f32> {
-        let split = self.here();
-        self.sums[..split].iter_mut().for_each(|sum| *sum /= first);
-        self.sums[split..].iter_mut().for_each(|sum| *sum /= rest);
-        self.sums.into_iter().map(|sum| sum as f32).collect()
+    pub fn divided(self, [first, rest]: [f64; 2]) -> Vec<f32> {
+        let (sums, other_sums) = self.sums.split_at(self.here());
+        let mut divided = Vec::with_capacity(self.sums.len());
+        append_divided(sums, first, &mut divided);
+        append_divided(other_sums, rest, &mut divided);
+        divided
     }
 
     /// Where this part is split.
@@ -69,11 +70,10 @@ pub fn across_ranks(
             start + range.start..start + range.end
         };
         let slices: Vec<Range<usize>> = (0..ranks.size()).map(slice).collect();
-        let send: Vec<f32> = slices
-            .iter()
-            .flat_map(|slice| own.iter().flat_map(|shard| &shard[slice.clone()]))
-            .copied()
-            .collect();
+        let mut send = Vec::with_capacity(size * own.len());
+        for slice in &slices {
+            own.iter().for_each(|shard| send.extend_from_slice(&shard[slice.clone()]));
+        }
         let mine = slices[ranks.rank()].clone();
         let send_counts: Vec<usize> = slices.iter().map(|slice| slice.len() * own.len()).collect();
         let receive_counts: Vec<usize> = counts.iter().map(|count| count * mine.len()).collect();

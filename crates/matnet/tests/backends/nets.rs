@@ -1,6 +1,7 @@
 //! Layers and nets.
 
 use burn::tensor::{Device, Tensor};
+use matnet::graph::Sparse;
 use matnet::layer::ScoreKind;
 use matnet::net::{Encoding, Tying};
 use matnet::ops::{Activation, Cell, Keep, Sequences, Steps};
@@ -150,14 +151,27 @@ fn nets_on_samples() {
             );
         }
         same_module(
-            &format!("TuringMachine {form:?}"),
-            [3, 6, 4, 1],
+            &format!("SequenceRegressor {form:?}, both directions, with a projection"),
+            [4, 5, 6, 4],
             |rng, device| {
-                let config = TuringMachineConfig::new([4, 1], hidden(form), [4, 1]).with_form(form);
-                config.with_slots(9).with_slot_width(5).with_read_heads(2).init(rng, device).unwrap()
+                let config = SequenceRegressorConfig::new([6, 4], hidden(form), [2, 3]).with_form(form);
+                let config = config.with_bidirectional(true).with_projection(Some(hidden(form)));
+                config.with_projection_activation(Activation::Tanh).init(rng, device).unwrap()
             },
-            |net, input| net.forward(input.into(), &mut Mode::Eval),
+            |net, input| net.forward(padded(input), &mut Mode::Eval),
         );
+        for controller in [ControllerKind::Lstm, ControllerKind::Feedforward] {
+            same_module(
+                &format!("TuringMachine {form:?} {controller:?}"),
+                [3, 6, 4, 1],
+                |rng, device| {
+                    let config = TuringMachineConfig::new([4, 1], hidden(form), [4, 1]).with_form(form);
+                    let config = config.with_controller(controller).with_slots(9).with_slot_width(5);
+                    config.with_read_heads(2).init(rng, device).unwrap()
+                },
+                |net, input| net.forward(input.into(), &mut Mode::Eval),
+            );
+        }
     }
 }
 
@@ -183,6 +197,20 @@ fn nets_on_graphs() {
         [7, 6],
         |rng, device| GcnConfig::new(6, [5], 3).init(rng, device).unwrap(),
         |net, features| net.forward(input(features, net.links(&graph).unwrap()), &mut Mode::Eval),
+    );
+    // Words of papers: features without zeros, which have no gradient; the argument takes no part.
+    let words = Sparse::new(6, vec![0, 2, 3, 3, 5, 6, 7, 9], vec![0, 4, 1, 2, 5, 3, 0, 1, 5], None).unwrap();
+    same_module(
+        "Gcn of sparse features, a batch of sampled neighbours",
+        [1],
+        |rng, device| GcnConfig::new(6, [5], 3).init(rng, device).unwrap(),
+        |net, none: Tensor<1>| {
+            let sampler = Sampler::new(&graph, net.linking(), net.hops(), Some(2)).unwrap();
+            let batch = sampler.batch(&[2, 0, 6], &mut SeededRng::new(5, "sample")).unwrap();
+            let features = Features::Sparse(words.clone()).select(&batch.inputs);
+            let scores = net.forward(GraphInput::new(features, &batch.links), &mut Mode::Eval);
+            scores + none.mean().reshape([1, 1]) * 0.0
+        },
     );
     same_module(
         "ChebyshevNet",

@@ -2,6 +2,7 @@
 
 use matnet::random::SeededRng;
 use matnet_data::SplitIndices;
+use matnet_data::checksum::add_numbers;
 use matnet_data::generate::algorithm::{AlgorithmSequence, SequenceSize};
 use sha2::{Digest, Sha256};
 
@@ -36,8 +37,8 @@ impl AlgorithmData {
         let mut sha = Sha256::new();
         for number in ends[0]..ends[2] {
             let AlgorithmSequence { input, target, .. } = data.sequence(number);
-            let bytes: Vec<u8> = input.iter().chain(&target).flat_map(|x| x.to_le_bytes()).collect();
-            sha.update(&bytes);
+            add_numbers(&mut sha, &input);
+            add_numbers(&mut sha, &target);
         }
         data.checksum = hex(&sha.finalize());
         Ok(data)

@@ -7,6 +7,7 @@ use burn::tensor::Device;
 use matnet::graph::{Edges, Features, Graph, GraphStore};
 use matnet::random::SeededRng;
 use matnet_data::catalog::{Cache, LoadOptions};
+use matnet_data::checksum::add_numbers;
 use matnet_data::format::edgelist::CLASS_COLUMNS;
 use matnet_data::local::ReadOptions;
 use matnet_data::pack::PackedGraph;
@@ -393,10 +394,7 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
 fn checksum(data: &GraphData) -> String {
     let mut sha = Sha256::new();
     sha.update(format!("{:?}", data.features.shape()));
-    for chunk in data.features.data().chunks(1 << 14) {
-        let bytes: Vec<u8> = chunk.iter().flat_map(|x| x.to_le_bytes()).collect();
-        sha.update(&bytes);
-    }
+    add_numbers(&mut sha, data.features.data());
     sha.update(format!("{:?} {:?} {}", data.labels, data.class_names, data.directed));
     for (from, to) in &data.edges {
         sha.update(from.to_le_bytes());

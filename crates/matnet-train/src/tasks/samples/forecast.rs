@@ -1,5 +1,6 @@
 //! Forecasting: windows over one long table, split in the order of time.
 
+use matnet_data::checksum::add_numbers;
 use matnet_data::split::{self, RowCounts, SplitFractions};
 use matnet_data::transform::missing::Fill;
 use matnet_data::transform::windows::{WindowForm, WindowLevels, Windows};
@@ -152,10 +153,7 @@ impl Series {
     pub fn checksum(&self) -> String {
         let mut sha = Sha256::new();
         sha.update(format!("table {:?}", self.table.values.shape()));
-        for chunk in self.table.values.data().chunks(1 << 14) {
-            let bytes: Vec<u8> = chunk.iter().flat_map(|x| x.to_le_bytes()).collect();
-            sha.update(&bytes);
-        }
+        add_numbers(&mut sha, self.table.values.data());
         hex(&sha.finalize())
     }
 }

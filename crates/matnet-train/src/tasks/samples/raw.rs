@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use matnet::random::SeededRng;
 use matnet_data::catalog::{self, Cache, LoadOptions, MovingSequences};
+use matnet_data::checksum::add_numbers;
 use matnet_data::local::Layout;
 use matnet_data::transform::join::join_steps;
 use matnet_data::{Array, Contents, Dataset, Samples, SplitIndices, StoredArray, Target};
@@ -263,10 +264,7 @@ impl Raw {
         };
         let mut add = |array: &Array| {
             sha.update(format!("{:?}", array.shape()));
-            for chunk in array.data().chunks(1 << 14) {
-                let bytes: Vec<u8> = chunk.iter().flat_map(|x| x.to_le_bytes()).collect();
-                sha.update(&bytes);
-            }
+            add_numbers(&mut sha, array.data());
         };
         if let Inputs::Floats(array) = &self.inputs {
             add(array);

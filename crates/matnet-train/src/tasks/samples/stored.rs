@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use matnet_data::checksum::add_numbers;
 use matnet_data::{Array, Samples, StoredArray, local};
 use sha2::{Digest, Sha256};
 
@@ -62,7 +63,6 @@ impl StoredInputs {
         let mut inputs =
             Self { array, lengths: lengths.into(), preprocess: None, shape, hash, failed: Arc::default() };
         let (count, each) = (inputs.array.len(), (CHUNK / inputs.array.sample_size().max(1)).max(1));
-        let mut bytes = Vec::new();
         for first in (0..count).step_by(each) {
             let chunk = inputs.raw(first..(first + each).min(count))?;
             if let Some(at) = chunk.data().iter().position(|x| !x.is_finite()) {
@@ -71,9 +71,7 @@ impl StoredInputs {
                     format!("{source}: sample {sample} holds {}; finite numbers expected", chunk.data()[at]);
                 return Err(Error::data_key("data.source", what));
             }
-            bytes.clear();
-            bytes.extend(chunk.data().iter().flat_map(|x| x.to_le_bytes()));
-            inputs.hash.update(&bytes);
+            add_numbers(&mut inputs.hash, chunk.data());
         }
         Ok(inputs)
     }
