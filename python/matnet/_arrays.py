@@ -59,6 +59,12 @@ def as_array(value: Any, name: str) -> Array:
         raise ValueError(f"{name}: cannot be read as an array: {error}") from error
 
 
+def dense(value: Any, name: str) -> Any:
+    """Turn a tensor, or anything else that speaks DLPack, into an array; return whatever scikit-learn reads itself as it is."""
+    speaks = hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray)
+    return as_array(value, name) if speaks else value
+
+
 def is_epochs(value: Any) -> bool:
     """Tell whether this is MNE's ``Epochs``, or a list of them, which is what scikit-learn makes of them when it splits them."""
     if isinstance(value, (list, tuple)):

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from matnet import _native, _parameters
-from matnet._arrays import Array
+from matnet._arrays import Array, naming, native
 from matnet._run import n_threads, read_history, to_json, weights_file
 from matnet.callbacks import Events, Progress
 
@@ -129,7 +129,8 @@ class Net(BaseEstimator):  # type: ignore[misc]
             if not 0 <= state < 2**63:
                 raise ValueError(f"random_state: {state}; an integer from 0 expected")
             return int(state)
-        return int(check_random_state(state).randint(2**31 - 1))
+        with naming("random_state"):
+            return int(check_random_state(state).randint(2**31 - 1))
 
     def _train(
         self,
@@ -282,8 +283,25 @@ class Net(BaseEstimator):  # type: ignore[misc]
             "_input_shape",
             "_flat",
             "_target",
+            "_single",
         )
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+
+def unique_classes(target: Array) -> Array:
+    """The classes that occur, sorted."""
+    try:
+        return np.unique(target)
+    except TypeError as error:
+        raise ValueError(f"y: classes of different types, which have no order ({error}); one type expected") from error
+
+
+def class_names(classes: Array) -> Array:
+    """The names of classes in a run; their numbers where two would have the same name, or one none."""
+    names = [str(value) for value in classes.tolist()]
+    if len(set(names)) < len(names) or not all(name.strip("\0 ") for name in names):
+        names = [str(index) for index in range(len(names))]
+    return native(np.array(names), "classes")
 
 
 def said_of_arguments(text: str) -> str:

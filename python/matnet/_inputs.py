@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_array, validate_data
 
-from matnet._arrays import Array, Floats, as_array, floats, is_epochs, is_ragged, naming, padded, require_finite
+from matnet._arrays import Array, Floats, as_array, dense, floats, is_epochs, is_ragged, naming, padded, require_finite
 
 
 def matrices(net: Any, X: Any, *, reset: bool) -> Floats:
@@ -101,8 +101,7 @@ def _time_first(X: Any) -> Any:
 
 def _numbers(net: Any, X: Any, *, reset: bool) -> tuple[Array, bool]:
     """Checked numbers as float32, and whether they were a table ``[n, features]``."""
-    if isinstance(X, np.ma.MaskedArray):
-        X = as_array(X, "X")
+    X = as_array(X, "X") if isinstance(X, np.ma.MaskedArray) else dense(X, "X")
     finite: Any = "allow-nan" if getattr(net, "missing", None) not in (None, "error") else True
     if np.ndim(X) <= 2 if isinstance(X, np.ndarray) else not _deep(X):
         # Scikit-learn's own checks: names of features, sparse input, one-dimensional input, …
@@ -162,6 +161,12 @@ def _remember(net: Any, sides: tuple[int, ...], flat: bool, *, reset: bool) -> N
             net.n_features_in_ = int(np.prod(sides))
     elif tuple(sides) != tuple(net._input_shape):
         raise ValueError(f"X: matrices of shape {tuple(sides)}; the net was trained on {tuple(net._input_shape)}")
+
+
+def names(net: Any, X: Any, table: Array, *, reset: bool, argument: str = "X") -> None:
+    """Remember the names of the columns of a frame and their number, or compare them, as scikit-learn does."""
+    with naming(argument):
+        validate_data(net, X if hasattr(X, "columns") else table, reset=reset, skip_check_array=True)
 
 
 def weights(sample_weight: Any, count: int) -> Array | None:

@@ -74,6 +74,7 @@ def test_errors_name_the_argument():
         ({"epochs": 0}, "epochs: "),
         ({"dropout": 2.0}, "dropout: "),
         ({"random_state": -3}, "random_state: "),
+        ({"random_state": "seven"}, "random_state: "),
         ({"validation_fraction": 2}, "validation_fraction: "),
         ({"n_jobs": 0}, "n_jobs: "),
         ({"patience": 3}, "patience: "),
@@ -83,7 +84,9 @@ def test_errors_name_the_argument():
     for wrong in (None, "abc", [], {"a": 1}, 3, X[0, 0], np.full((60, 2), "a"), X.astype(complex), X * np.inf, X[:0]):
         with pytest.raises(ValueError, match="^X: "):
             quick().fit(wrong, Y)
-    for wrong in ([None] * 60, X[:, 0, 0], Y * 0, X[:, 0], "abc", 3):
+    mixed = np.array(["a", 1] * 30, dtype=object)
+    missing = np.array(["a", "b", np.nan] * 20, dtype=object)
+    for wrong in ([None] * 60, X[:, 0, 0], Y * 0, X[:, 0], "abc", 3, mixed, missing):
         with pytest.raises(ValueError, match="^y"):
             quick().fit(X, wrong)
     with pytest.raises(TypeError, match="hiden"):
@@ -221,6 +224,9 @@ def test_partial_fit_knows_classes_that_come_later():
     assert net.predict_proba(X).shape == (60, 3)
     with pytest.raises(ValueError, match="class 7"):
         net.partial_fit(X, Y + 6)
+    net.partial_fit(X, Y, classes=[2, 1, 0])
+    with pytest.raises(ValueError, match=r"^classes: \[0, 1\]; \[0, 1, 2\] expected"):
+        net.partial_fit(X, Y, classes=[0, 1])
 
 
 def test_auto_encoder():
@@ -307,3 +313,26 @@ def test_save_and_load(name, tmp_path):
     assert np.array_equal(again.predict(given[0]), net.predict(given[0]))
     with pytest.raises(FileExistsError):
         net.save(tmp_path / "run")
+
+
+def test_shapes_and_names_survive(tmp_path):
+    column = matnet.MatrixRegressor(epochs=1, random_state=0).fit(X, X[:, 0, :1])
+    column.save(tmp_path / "column")
+    assert column.predict(X).shape == matnet.load(tmp_path / "column").predict(X).shape == (60, 1)
+    # The command and `Run` call classes as the user does.
+    names = np.where(Y, "yes", "no")
+    for at, (net, given, wanted) in enumerate(
+        [
+            (quick(), (X, names), ["no", "yes"]),
+            (quick(), (X, Y * 10 - 5), ["-5", "5"]),
+            (quick(), (X, Y / 2), ["0.0", "0.5"]),
+            (quick(), (X, np.where(Y, "", "none")), ["0", "1"]),
+            (matnet.GraphClassifier(epochs=1), (X[:, 0], names, [[0, 1]]), ["no", "yes"]),
+            (matnet.GraphClassifier(epochs=1), (X[:, 0], np.where(Y, "s10", "s9"), [[0, 1]]), ["s10", "s9"]),
+        ]
+    ):
+        net.fit(*given).save(tmp_path / str(at))
+        assert matnet.load_run(tmp_path / str(at)).classes == wanted
+        again, others = matnet.load(tmp_path / str(at)), given[:1] + given[2:]
+        assert np.array_equal(again.classes_, net.classes_)
+        assert np.array_equal(again.predict(*others), net.predict(*others))

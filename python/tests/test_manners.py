@@ -9,6 +9,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from conftest import REPOSITORY
 
 import matnet
 
@@ -159,6 +160,15 @@ def test_predict_copies_the_input_once():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < many.nbytes + 4 * 10_000 * 2 * 8
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="peaks of memory are read as Linux has them")
+def test_predict_takes_less_memory_than_its_input():
+    sys.path.insert(0, str(REPOSITORY / "python" / "tools"))
+    import timing
+
+    more, size = timing.memory()
+    assert more < size, f"{more} bytes beside {size}"
 
 
 def test_the_allocator_is_set_as_in_the_command():
