@@ -186,8 +186,9 @@ def is_ragged(value: Any) -> bool:
 
 
 def padded(value: Sequence[Any], name: str) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Sequences ``[time, rows, cols]`` or ``[time, channels]`` of different lengths as one padded array and their lengths."""
+    """Sequences ``[time, rows, cols]``, ``[time, channels]`` or ``[time]`` as one padded array, and their lengths."""
     samples = [floats(item, f"{name}[{at}]") for at, item in enumerate(value)]
+    samples = [sample[:, None] if sample.ndim == 1 else sample for sample in samples]
     sides = samples[0].shape[1:]
     for at, sample in enumerate(samples):
         if sample.ndim not in (2, 3):

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from matnet import _native, _parameters
 from matnet._arrays import Array, naming, native
 from matnet._run import n_threads, read_history, to_json, weights_file
-from matnet.callbacks import Events, Progress
+from matnet.callbacks import Events
 
 #: The names that arrays have in errors and in the config of the run.
 SOURCE, EVAL_SOURCE = "X", "eval_set"
@@ -78,6 +78,7 @@ class Net(BaseEstimator):  # type: ignore[misc]
     _interrupted: ClassVar[bool] = False
     random_state: Any
     n_jobs: int | None
+    verbose: bool
     validation_fraction: float
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -105,7 +106,7 @@ class Net(BaseEstimator):  # type: ignore[misc]
         if "hidden" not in model:
             vector = model.get("form") == "vector"
             model["hidden"] = DEFAULT_HIDDEN.get(kind, [64] if vector else [16, 16])
-        if kind in LISTED and isinstance(model["hidden"], (int, np.integer)):
+        if (kind in LISTED or model.get("form") == "vector") and isinstance(model["hidden"], (int, np.integer)):
             model["hidden"] = [model["hidden"]]
         if kind in DEFAULT_DEPTH:
             model.setdefault("depth", DEFAULT_DEPTH[kind])
@@ -149,10 +150,8 @@ class Net(BaseEstimator):  # type: ignore[misc]
             about["valid"] = EVAL_SOURCE
         about["split"] = {**self._split(eval_arrays is not None), **about.get("split", {})}
         config = self._config(kind, about, self._seed())
-        callbacks = list(getattr(self, "callbacks", None) or [])
-        if getattr(self, "verbose", False):
-            callbacks.append(Progress())
-        events, interrupted = Events(callbacks), False
+        callbacks = getattr(self, "callbacks", None)
+        events, interrupted = Events([] if callbacks is None else callbacks, self.verbose), False
         with tempfile.TemporaryDirectory(prefix="matnet-") as home:
             before = None
             if partial and hasattr(self, "_files"):
@@ -311,6 +310,7 @@ def said_of_arguments(text: str) -> str:
         return ARGUMENTS.get(found[2]) or ARGUMENTS.get(found[2].split(".")[0]) or found[2]
 
     text = re.sub(r"^(model|train|data)\.([\w.]+)", key, text)
+    text = text.replace("data.split.valid is 0", "pass eval_set to fit, or set validation_fraction")
 
     def array(found: re.Match[str]) -> str:
         name = ARRAYS.get(found[2], found[2])

@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 import tomllib
+import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from matnet import _native
 from matnet._arrays import Array, arrays_of, as_array, floats, is_ragged, padded
 from matnet._stories import tasks_of
-from matnet.callbacks import CallbackLike, Events, Progress
+from matnet.callbacks import CallbackLike, Events
 
 if TYPE_CHECKING:
     from matnet._native import PyTask
@@ -145,13 +146,13 @@ def train(
     """
     tables = _tables(config)
     tables["data"], arrays = _sources(tables, data, valid, test)
-    home = None
-    if out is None:
-        home = tempfile.TemporaryDirectory(prefix="matnet-")
-        out = os.path.join(home.name, "run")
     if progress is None:
         progress = sys.stderr is not None and sys.stderr.isatty() or in_notebook()
-    events = Events([*callbacks, *([Progress()] if progress else [])])
+    events = Events(callbacks, progress)
+    home = None
+    if out is None:
+        home = Home()
+        out = home.path / "run"
     try:
         _native.train(
             to_json(tables),
@@ -284,6 +285,14 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
     return Run(folder)
 
 
+class Home:
+    """A folder that goes when nothing refers to it any more, without the warning of `tempfile.TemporaryDirectory`."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="matnet-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
 class Run:
     """A run folder: a trained net, how it was trained, and how it did.
 
@@ -305,12 +314,7 @@ class Run:
     (['down', 'up'], ['test', 'train', 'valid'], (4, 4))
     """
 
-    def __init__(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        _home: tempfile.TemporaryDirectory[str] | None = None,
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, _home: Home | None = None) -> None:
         self.folder = Path(folder)
         self._home = _home
         self._net: _native.Predictor | None = None

@@ -139,6 +139,9 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
             return self._labels(target, reset=reset), self._kinds[0]
         with naming("y"):
             target = column_or_1d(dense(y, "y"), warn=True)
+            if target.dtype.kind == "O":
+                # Scikit-learn's check fails with a TypeError where classes have no order.
+                unique_classes(target)
             check_classification_targets(target)
         return self._classes(target, reset=reset), self._kinds[0]
 
@@ -348,7 +351,8 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         X : array-like
             The samples.
         y : array-like
-            Values ``[n]`` or ``[n, k]``, or a matrix ``[n, rows, cols]`` for each sample.
+            Values ``[n]`` or ``[n, k]``, or a matrix ``[n, rows, cols]`` for each sample; for sequences also a matrix for each
+            step ``[n, time, rows, cols]``, or the matrices that follow.
         sample_weight : array-like of shape (n,), optional
             The weight of each sample in the loss.
         eval_set : tuple (X, y), optional
