@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from matnet import _native, _parameters
 from matnet._arrays import Array, naming, native
-from matnet._run import n_threads, read_history, to_json, weights_file
+from matnet._run import n_threads, plain, read_history, to_json, weights_file
 from matnet.callbacks import Events
 
 #: The names that arrays have in errors and in the config of the run.
@@ -267,7 +267,9 @@ class Net(BaseEstimator):  # type: ignore[misc]
             raise FileExistsError(f"folder: {os.fspath(folder)} is not empty; a new folder expected")
         about = {
             "estimator": type(self).__name__,
-            "parameters": {name: value for name, value in self.get_params(deep=False).items() if is_plain(value)},
+            "parameters": {
+                name: plain(value) for name, value in self.get_params(deep=False).items() if is_plain(value)
+            },
             "fitted": {name: plain_fitted(value) for name, value in self._fitted().items()},
         }
         files = {**self._files, ESTIMATOR_FILE: (json.dumps(about, indent=1) + "\n").encode()}
@@ -344,9 +346,9 @@ def load_net(folder: str) -> _native.Predictor:
 
 
 def is_plain(value: Any) -> bool:
-    """Tell whether JSON holds a value."""
+    """Tell whether JSON holds a value. It holds no callbacks and no random generators."""
     try:
-        json.dumps(value)
+        json.dumps(plain(value))
     except (TypeError, ValueError):
         return False
     return True
@@ -354,12 +356,13 @@ def is_plain(value: Any) -> bool:
 
 def plain_fitted(value: Any) -> Any:
     """An attribute as JSON; arrays with their type."""
-    if isinstance(value, np.ndarray):
-        return {
-            "array": value.tolist(),
-            "dtype": value.dtype.str if value.dtype.kind != "O" else "O",
-        }
-    return value
+    if not isinstance(value, np.ndarray):
+        return value
+    # Dates are stored as text, which NumPy reads back.
+    numbers = value.astype(str) if value.dtype.kind in "mM" else value
+    if not is_plain(numbers):
+        raise ValueError(f"y: {value.tolist()[0]!r} cannot be saved in a run folder; pickle takes it")
+    return {"array": numbers.tolist(), "dtype": value.dtype.str if value.dtype.kind != "O" else "O"}
 
 
 def from_plain(value: Any) -> Any:

@@ -38,7 +38,7 @@ def sequences(net: Any, X: Any, *, reset: bool) -> tuple[Floats, npt.NDArray[np.
     """
     X = _time_first(X)
     if is_ragged(X) or (isinstance(X, (list, tuple)) and _differ(X)):
-        x, lengths = padded(list(X), "X")
+        x, lengths = padded(list(X), "X", holes=_holes(net))
         x = x[..., None] if x.ndim == 3 else x
         _remember(net, x.shape[2:], False, reset=reset)
         return x, lengths
@@ -122,7 +122,7 @@ def _time_first(X: Any) -> Any:
 def _numbers(net: Any, X: Any, *, reset: bool) -> tuple[Array, bool]:
     """Checked numbers as float32, and whether they were a table ``[n, features]``."""
     X = as_array(X, "X") if isinstance(X, np.ma.MaskedArray) else dense(X, "X")
-    finite: Any = "allow-nan" if getattr(net, "missing", None) not in (None, "error") else True
+    finite: Any = "allow-nan" if _holes(net) else True
     if np.ndim(X) <= 2 if isinstance(X, np.ndarray) else not _deep(X):
         # Scikit-learn's own checks: names of features, sparse input, one-dimensional input, …
         with naming("X"):
@@ -138,6 +138,11 @@ def _numbers(net: Any, X: Any, *, reset: bool) -> tuple[Array, bool]:
     if finite is True:
         require_finite(x, "X")
     return x, False
+
+
+def _holes(net: Any) -> bool:
+    """Whether missing values are filled."""
+    return getattr(net, "missing", None) not in (None, "error")
 
 
 def _check_range(x: Floats, finite: Any) -> None:
@@ -193,7 +198,8 @@ def weights(sample_weight: Any, count: int) -> Array | None:
     """Weights of samples; `None` if all are the same."""
     if sample_weight is None:
         return None
-    weight = check_array(sample_weight, ensure_2d=False, dtype=[np.float64, np.float32], input_name="sample_weight")
+    with naming("sample_weight"):
+        weight = check_array(sample_weight, ensure_2d=False, dtype=[np.float64, np.float32], input_name="sample_weight")
     if weight.ndim == 0:
         return None
     if weight.shape != (count,):

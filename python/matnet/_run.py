@@ -7,6 +7,7 @@ import html
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matnet import _native
-from matnet._arrays import Array, arrays_of, as_array, floats, is_ragged, padded
+from matnet._arrays import Array, arrays_of, as_array, floats, is_ragged, naming, padded
 from matnet._stories import tasks_of
 from matnet.callbacks import CallbackLike, Events
 
@@ -167,7 +168,7 @@ def train(
     except ValueError as error:
         if str(error).startswith(os.fspath(out)):
             raise ValueError(f"out: {error}") from error
-        raise
+        raise ValueError(_said_of_arguments(str(error), tables["data"], arrays)) from error
     finally:
         events.end()
     return Run(out, _home=home)
@@ -205,6 +206,16 @@ def _sources(
     return named, arrays
 
 
+def _said_of_arguments(text: str, data: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
+    """An error about the arrays that stand for a file, said of the arguments that they came in."""
+    for argument, key in (("data", "source"), ("valid", "valid"), ("test", "test")):
+        name = data.get(key)
+        if name in arrays:
+            text = re.sub(rf"^(?:[\w.]+: )?{re.escape(str(name))}/(\w+): ", rf"{argument}['\1']: ", text)
+            text = re.sub(rf"^(?:[\w.]+: )?{re.escape(str(name))}: ", f"{argument}: ", text)
+    return text
+
+
 def _tables(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
     if isinstance(config, Mapping):
         return dict(config)
@@ -222,18 +233,19 @@ def _tables(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any
 def to_json(config: Mapping[str, Any]) -> str:
     """A config as the extension takes it; keys whose value is `None` are left out."""
     try:
-        return json.dumps(_plain(config), allow_nan=False)
+        return json.dumps(plain(config), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"config: {error}") from error
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """What JSON holds, in the place of arrays, tuples and paths."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+        return {str(key): plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
@@ -440,12 +452,13 @@ class Run:
             lengths = data.get("length", lengths)
             data = data["x"]
         if is_ragged(data):
-            inputs, lengths = padded(list(data), "data")
+            inputs, lengths = padded(list(data), "data", holes=True)
             inputs = inputs[..., None] if inputs.ndim == 3 else inputs
         else:
             inputs = floats(data, "data")
         steps = [] if lengths is None else length_list(lengths, "lengths")
-        return self.predictor.predict(inputs, steps, hidden or "predictions", batch_size, threads)[0]
+        with naming("data"):
+            return self.predictor.predict(inputs, steps, hidden or "predictions", batch_size, threads)[0]
 
     def export_onnx(self, path: str | os.PathLike[str], *, lengths: bool | None = None) -> None:
         """Write the net as an ONNX file, as ``matnet export`` does.

@@ -82,7 +82,8 @@ class _Samples(Net):
                 f"y: requires y to be passed, but the target y is None ({type(self).__name__} learns from targets)"
             )
         targets, kind = self._y(_inputs.steps(y, arrays), arrays, reset=reset)
-        check_consistent_length(arrays["x"], targets["y"])
+        with naming("y"):
+            check_consistent_length(arrays["x"], targets["y"])
         weight = _inputs.weights(sample_weight, len(arrays["x"]))
         if weight is not None:
             arrays["weight"] = weight
@@ -332,7 +333,8 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         return tags
 
     def _y(self, y: Any, arrays: dict[str, Array], *, reset: bool) -> tuple[dict[str, Array], str]:
-        target = check_array(dense(y, "y"), ensure_2d=False, allow_nd=True, dtype="numeric", input_name="y")
+        with naming("y"):
+            target = check_array(dense(y, "y"), ensure_2d=False, allow_nd=True, dtype="numeric", input_name="y")
         target = floats(target, "y").astype(np.float64)
         kind = self._kinds[0]
         if target.ndim == 4 and self._sequences:

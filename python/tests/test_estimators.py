@@ -92,8 +92,13 @@ def test_errors_name_the_argument():
             quick().fit(X, wrong)
     with pytest.raises(TypeError, match="hiden"):
         matnet.MatrixClassifier(hiden=3)
-    with pytest.raises(ValueError, match="^sample_weight: "):
-        quick().fit(X, Y, sample_weight=-np.ones(60))
+    for wrong in (-np.ones(60), np.ones(59), np.full(60, np.nan), "balanced", 0 * Y):
+        with pytest.raises(ValueError, match="^sample_weight: "):
+            quick().fit(X, Y, sample_weight=wrong)
+    with pytest.raises(ValueError, match="^y: "):
+        quick().fit(X, Y[:9])
+    with pytest.raises(ValueError, match="^y: "):
+        matnet.MatrixRegressor().fit(X, ["a"] * 60)
     with pytest.raises(ValueError, match="^eval_set: "):
         quick().fit(X, Y, eval_set=X)
     with pytest.raises(ValueError, match="^eval_set: y: class 7 is not one of"):
@@ -205,6 +210,11 @@ def test_lists_of_any_kind():
     for given in (single, [x.tolist() for x in single]):
         assert np.array_equal(net.fit(given, names).predict_proba(given), wanted)
         assert np.array_equal(net.predict_proba([given[0]]), net.predict_proba(given)[:1])
+    holes = [x.copy() for x in sequences]
+    holes[3][1, 1] = np.nan
+    with pytest.raises(ValueError, match=r"^X\[3\]: NaN"):
+        net.fit(holes, names)
+    assert len(clone(net).set_params(missing="forward").fit(holes, names).predict(holes)) == 60
     values = matnet.SequenceRegressor(hidden=(3, 3), epochs=1, random_state=0).fit(nested, X[:, 0, 0].tolist())
     assert values.predict(nested).shape == (60,)
     with pytest.raises(ValueError, match=r"^X\[1\]: shape \(3, 5\); \(2, 5\) expected, as in X\[0\]"):
@@ -349,6 +359,14 @@ def test_shapes_and_names_survive(tmp_path):
     column = matnet.MatrixRegressor(epochs=1, random_state=0).fit(X, X[:, 0, :1])
     column.save(tmp_path / "column")
     assert column.predict(X).shape == matnet.load(tmp_path / "column").predict(X).shape == (60, 1)
+    # Numbers of NumPy are no other keywords, and dates are classes as others.
+    options = {"hidden": np.array([3, 3]), "epochs": np.int64(1), "learning_rate": np.float32(0.25)}
+    dates = np.where(Y, np.datetime64("2026-01-01"), np.datetime64("2027-01-01"))
+    dated = matnet.MatrixClassifier(**options, random_state=np.int64(3)).fit(X, dates)
+    dated.save(tmp_path / "dated")
+    again = matnet.load(tmp_path / "dated")
+    assert np.array_equal(again.predict(X), dated.predict(X)) and again.predict(X).dtype.kind == "M"
+    assert np.array_equal(clone(again).fit(X, dates).predict_proba(X), dated.predict_proba(X))
     # The command and `Run` call classes as the user does.
     names = np.where(Y, "yes", "no")
     for at, (net, given, wanted) in enumerate(

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
@@ -147,6 +148,14 @@ def test_a_forked_process_has_threads_of_its_own():
 def test_importing_is_light():
     done = run("import sys, matnet; matnet.train; print(any(name.startswith('sklearn') for name in sys.modules))")
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_the_wheel_is_small():
+    from matnet import _native
+
+    with open(_native.__file__, "rb") as file:
+        # As a wheel holds it; everything else in it is text.
+        assert len(zlib.compress(file.read(), 6)) < 24e6
 
 
 def test_predict_copies_the_input_once():
