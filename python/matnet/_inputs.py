@@ -65,7 +65,7 @@ def _differ(X: Any) -> bool:
     """Whether samples, arrays or lists, have different shapes."""
     try:
         shapes = {np.shape(item) for item in X}
-    except ValueError:
+    except (TypeError, ValueError):
         # A list inside is no array.
         return False
     return len(shapes) > 1 and () not in shapes

@@ -1,7 +1,10 @@
 """`matnet.train` and `Run`."""
 
+import gc
 import json
 import sys
+import tempfile
+import warnings
 
 import numpy as np
 import pytest
@@ -205,3 +208,19 @@ matnet.train({CONFIG!r}, data={{"x": x, "y": x[:, 0, 0] > 0}})
     assert any("epoch" in str(output) for output in outputs if output.output_type != "execute_result")
     shown = next(output for output in outputs if output.output_type == "execute_result")
     assert shown.data["text/html"].startswith("<iframe srcdoc=")
+
+
+def test_a_run_without_a_folder_goes_with_its_object(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    data = {"x": X, "y": X[:, 0, 0] > 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = matnet.train(CONFIG, data=data, report=False)
+        assert list(tmp_path.iterdir()) == [run.folder.parent]
+        del run
+        gc.collect()
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="learning_rate"):
+        matnet.train({**CONFIG, "train": {"learning_rate": -1.0}}, data=data, report=False)
+    gc.collect()
+    assert not list(tmp_path.iterdir())
