@@ -161,6 +161,21 @@ def test_torch_tensors_and_modules(tmp_path):
         assert all(parameter.grad is not None for parameter in module.parameters())
 
 
+def test_torch_geometric():
+    torch = needs("torch")
+    needs("torch_geometric")
+    from torch_geometric.datasets import KarateClub
+
+    graph = KarateClub()[0]
+    y = torch.where(graph.train_mask, graph.y, -1)
+    net = matnet.GraphClassifier(kind="gcn", epochs=100, learning_rate=0.02, random_state=0)
+    net.fit(graph.x, y, graph.edge_index)
+    assert net.score(None, graph.y) > 0.6
+    assert np.array_equal(net.predict(graph.x, graph.edge_index), net.predict())
+    again = net.fit(graph.x.numpy(), y.numpy(), graph.edge_index.numpy())
+    assert again.classes_.tolist() == [0, 1, 2, 3]
+
+
 def saved(net, folder):
     net.save(folder / "run")
     return folder / "run"
