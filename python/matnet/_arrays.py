@@ -59,6 +59,12 @@ def as_array(value: Any, name: str) -> Array:
         raise ValueError(f"{name}: cannot be read as an array: {error}") from error
 
 
+def dense(value: Any, name: str) -> Any:
+    """Turn a tensor, or anything else that speaks DLPack, into an array; return whatever scikit-learn reads itself as it is."""
+    speaks = hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray)
+    return as_array(value, name) if speaks else value
+
+
 def is_epochs(value: Any) -> bool:
     """Tell whether this is MNE's ``Epochs``, or a list of them, which is what scikit-learn makes of them when it splits them."""
     if isinstance(value, (list, tuple)):
@@ -179,9 +185,13 @@ def is_ragged(value: Any) -> bool:
     return all(hasattr(item, "shape") and hasattr(item, "__len__") for item in value)
 
 
-def padded(value: Sequence[Any], name: str) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Sequences ``[time, rows, cols]`` or ``[time, channels]`` of different lengths as one padded array and their lengths."""
+def padded(value: Sequence[Any], name: str, *, holes: bool = False) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Sequences ``[time, rows, cols]``, ``[time, channels]`` or ``[time]`` as one padded array, and their lengths.
+
+    With `holes` numbers need not be finite.
+    """
     samples = [floats(item, f"{name}[{at}]") for at, item in enumerate(value)]
+    samples = [sample[:, None] if sample.ndim == 1 else sample for sample in samples]
     sides = samples[0].shape[1:]
     for at, sample in enumerate(samples):
         if sample.ndim not in (2, 3):
@@ -190,7 +200,8 @@ def padded(value: Sequence[Any], name: str) -> tuple[Floats, npt.NDArray[np.int6
             raise ValueError(f"{name}[{at}]: shape {sample.shape}; [time, {_comma(sides)}] expected, as in {name}[0]")
         if sample.size == 0:
             raise ValueError(f"{name}[{at}]: shape {sample.shape} holds nothing")
-        require_finite(sample, f"{name}[{at}]")
+        if not holes:
+            require_finite(sample, f"{name}[{at}]")
     lengths = np.array([len(sample) for sample in samples], dtype=np.int64)
     full = np.zeros((len(samples), int(lengths.max()), *sides), dtype=np.float32)
     for row, sample in zip(full, samples, strict=True):
@@ -216,7 +227,7 @@ def arrays_of(data: Any, name: str = "data") -> dict[str, Array]:
         if value is None:
             continue
         if key == "x" and is_ragged(value):
-            arrays["x"], lengths = padded(list(value), f"{name}['x']")
+            arrays["x"], lengths = padded(list(value), f"{name}['x']", holes=True)
             if arrays["x"].ndim == 3:
                 arrays["x"] = arrays["x"][..., None]
             arrays["length"] = lengths

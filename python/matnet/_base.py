@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from matnet import _native, _parameters
-from matnet._arrays import Array
-from matnet._run import n_threads, read_history, to_json, weights_file
-from matnet.callbacks import Events, Progress
+from matnet._arrays import Array, naming, native
+from matnet._run import n_threads, plain, read_history, to_json, weights_file
+from matnet.callbacks import Events
 
 #: The names that arrays have in errors and in the config of the run.
 SOURCE, EVAL_SOURCE = "X", "eval_set"
@@ -78,6 +78,7 @@ class Net(BaseEstimator):  # type: ignore[misc]
     _interrupted: ClassVar[bool] = False
     random_state: Any
     n_jobs: int | None
+    verbose: bool
     validation_fraction: float
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -105,7 +106,7 @@ class Net(BaseEstimator):  # type: ignore[misc]
         if "hidden" not in model:
             vector = model.get("form") == "vector"
             model["hidden"] = DEFAULT_HIDDEN.get(kind, [64] if vector else [16, 16])
-        if kind in LISTED and isinstance(model["hidden"], (int, np.integer)):
+        if (kind in LISTED or model.get("form") == "vector") and isinstance(model["hidden"], (int, np.integer)):
             model["hidden"] = [model["hidden"]]
         if kind in DEFAULT_DEPTH:
             model.setdefault("depth", DEFAULT_DEPTH[kind])
@@ -129,7 +130,8 @@ class Net(BaseEstimator):  # type: ignore[misc]
             if not 0 <= state < 2**63:
                 raise ValueError(f"random_state: {state}; an integer from 0 expected")
             return int(state)
-        return int(check_random_state(state).randint(2**31 - 1))
+        with naming("random_state"):
+            return int(check_random_state(state).randint(2**31 - 1))
 
     def _train(
         self,
@@ -148,10 +150,8 @@ class Net(BaseEstimator):  # type: ignore[misc]
             about["valid"] = EVAL_SOURCE
         about["split"] = {**self._split(eval_arrays is not None), **about.get("split", {})}
         config = self._config(kind, about, self._seed())
-        callbacks = list(getattr(self, "callbacks", None) or [])
-        if getattr(self, "verbose", False):
-            callbacks.append(Progress())
-        events, interrupted = Events(callbacks), False
+        callbacks = getattr(self, "callbacks", None)
+        events, interrupted = Events([] if callbacks is None else callbacks, self.verbose), False
         with tempfile.TemporaryDirectory(prefix="matnet-") as home:
             before = None
             if partial and hasattr(self, "_files"):
@@ -267,7 +267,9 @@ class Net(BaseEstimator):  # type: ignore[misc]
             raise FileExistsError(f"folder: {os.fspath(folder)} is not empty; a new folder expected")
         about = {
             "estimator": type(self).__name__,
-            "parameters": {name: value for name, value in self.get_params(deep=False).items() if is_plain(value)},
+            "parameters": {
+                name: plain(value) for name, value in self.get_params(deep=False).items() if is_plain(value)
+            },
             "fitted": {name: plain_fitted(value) for name, value in self._fitted().items()},
         }
         files = {**self._files, ESTIMATOR_FILE: (json.dumps(about, indent=1) + "\n").encode()}
@@ -282,8 +284,25 @@ class Net(BaseEstimator):  # type: ignore[misc]
             "_input_shape",
             "_flat",
             "_target",
+            "_single",
         )
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+
+def unique_classes(target: Array) -> Array:
+    """The classes that occur, sorted."""
+    try:
+        return np.unique(target)
+    except TypeError as error:
+        raise ValueError(f"y: classes of different types, which have no order ({error}); one type expected") from error
+
+
+def class_names(classes: Array) -> Array:
+    """The names of classes in a run; their numbers where two would have the same name, or one none."""
+    names = [str(value) for value in classes.tolist()]
+    if len(set(names)) < len(names) or not all(name.strip("\0 ") for name in names):
+        names = [str(index) for index in range(len(names))]
+    return native(np.array(names), "classes")
 
 
 def said_of_arguments(text: str) -> str:
@@ -293,6 +312,7 @@ def said_of_arguments(text: str) -> str:
         return ARGUMENTS.get(found[2]) or ARGUMENTS.get(found[2].split(".")[0]) or found[2]
 
     text = re.sub(r"^(model|train|data)\.([\w.]+)", key, text)
+    text = text.replace("data.split.valid is 0", "pass eval_set to fit, or set validation_fraction")
 
     def array(found: re.Match[str]) -> str:
         name = ARRAYS.get(found[2], found[2])
@@ -326,9 +346,9 @@ def load_net(folder: str) -> _native.Predictor:
 
 
 def is_plain(value: Any) -> bool:
-    """Tell whether JSON holds a value."""
+    """Tell whether JSON holds a value. It holds no callbacks and no random generators."""
     try:
-        json.dumps(value)
+        json.dumps(plain(value))
     except (TypeError, ValueError):
         return False
     return True
@@ -336,12 +356,13 @@ def is_plain(value: Any) -> bool:
 
 def plain_fitted(value: Any) -> Any:
     """An attribute as JSON; arrays with their type."""
-    if isinstance(value, np.ndarray):
-        return {
-            "array": value.tolist(),
-            "dtype": value.dtype.str if value.dtype.kind != "O" else "O",
-        }
-    return value
+    if not isinstance(value, np.ndarray):
+        return value
+    # Dates are stored as text, which NumPy reads back.
+    numbers = value.astype(str) if value.dtype.kind in "mM" else value
+    if not is_plain(numbers):
+        raise ValueError(f"y: {value.tolist()[0]!r} cannot be saved in a run folder; pickle takes it")
+    return {"array": numbers.tolist(), "dtype": value.dtype.str if value.dtype.kind != "O" else "O"}
 
 
 def from_plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from matnet import _inputs, _parameters
 from matnet._arrays import Array, Floats, as_array, floats, is_sparse, native, require_finite
-from matnet._base import SOURCE, Net, said_of_arguments
+from matnet._base import SOURCE, Net, class_names, said_of_arguments, unique_classes
 from matnet._run import n_threads
 
 
@@ -66,7 +67,8 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
         y : array-like of shape (nodes,)
             The class of every node; -1 for numbers, or an empty string or `None`, where it is unknown.
         edges : array-like of shape (edges, 2) or (2, edges)
-            The two nodes of every edge, counted from 0; or a sparse adjacency matrix of SciPy.
+            The two nodes of every edge, counted from 0; or an adjacency matrix ``(nodes, nodes)``, of NumPy or a sparse one of
+            SciPy; or a graph of NetworkX whose nodes are in the order of X. Weights of edges are not used.
         sample_weight : array-like of shape (nodes,), optional
             The weight of each node in the loss.
         relations : array-like of shape (edges,), optional
@@ -82,6 +84,7 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
             The estimator.
         """
         graph = self._graph_arrays(X, edges, relations, directed)
+        _inputs.names(self, X, graph["features"], reset=True)
         nodes = len(graph["features"])
         target = as_array(y, "y")
         if target.shape != (nodes,):
@@ -89,13 +92,13 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
         known = ~unknown(target)
         if not known.any():
             raise ValueError("y: no node has a known class")
-        self.classes_ = np.unique(target[known])
+        self.classes_ = unique_classes(target[known])
         if len(self.classes_) < 2:
             raise ValueError(f"y: only one class, {self.classes_[0]!r}; at least 2 classes expected")
         labels = np.full(nodes, -1, dtype=np.int64)
         labels[known] = np.searchsorted(self.classes_, target[known])
         split: dict[str, Any] = {"rule": "random"}
-        arrays = {**graph, "labels": labels}
+        arrays = {**graph, "labels": labels, "classes": class_names(self.classes_)}
         weight = _inputs.weights(sample_weight, nodes)
         if weight is not None:
             if not weight[known].any():
@@ -111,7 +114,6 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
             arrays["valid"] = np.flatnonzero(held & known)
             arrays["train"] = np.flatnonzero(~held & known)
             split = {"rule": "public", "valid": None, "test": None}
-        self.n_features_in_ = graph["features"].shape[1]
         self._train(self._kind(), arrays, data={"split": split})
         self._graph = graph
         return self
@@ -161,6 +163,7 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
             raise ValueError("edges: expected beside X")
         else:
             graph = self._graph_arrays(X, edges, relations, directed)
+            _inputs.names(self, X, graph["features"], reset=False)
         try:
             (values, _, _), names = self._net.predict_source(SOURCE, {SOURCE: graph}, None, n_threads(self.n_jobs))
         except ValueError as error:
@@ -227,14 +230,20 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
 
 
 def pairs_of(edges: Any, nodes: int) -> Array:
-    """Edges ``[count, 2]`` from pairs of nodes, or from the entries of an adjacency matrix of SciPy."""
+    """Edges ``[count, 2]`` from pairs of nodes, from the entries of an adjacency matrix, or from a graph of NetworkX."""
     if is_sparse(edges):
         if tuple(edges.shape) != (nodes, nodes):
             raise ValueError(
                 f"edges: adjacency matrix of shape {edges.shape}; ({nodes}, {nodes}) expected, as X has nodes"
             )
-        return np.stack([np.asarray(side, dtype=np.int64) for side in edges.nonzero()], axis=1)
+        matrix = edges.tocoo()
+        return entries_of(matrix, np.asarray(matrix.data))
+    if callable(getattr(edges, "is_directed", None)) and hasattr(edges, "edges") and hasattr(edges, "nodes"):
+        return pairs_of_graph(edges, nodes)
     pairs = native(edges, "edges")
+    if pairs.shape == (nodes, nodes) and nodes > 2 and pairs.dtype.kind in "biuf":
+        require_finite(pairs, "edges")
+        return entries_of(pairs, pairs)
     if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or 2 not in pairs.shape:
         raise ValueError(f"edges: shape {pairs.shape} of {pairs.dtype}; integers [edges, 2] or [2, edges] expected")
     if pairs.shape[1] != 2:
@@ -243,6 +252,29 @@ def pairs_of(edges: Any, nodes: int) -> Array:
         wrong = int(pairs.min()) if pairs.min() < 0 else int(pairs.max())
         raise ValueError(f"edges: node {wrong}; 0 to {nodes - 1} expected")
     return pairs
+
+
+def entries_of(matrix: Any, values: Array) -> Array:
+    """Where an adjacency matrix is not zero."""
+    weights = values[values != 0]
+    if weights.size and (weights != weights.flat[0]).any():
+        warnings.warn("edges: weights of edges are not used; every entry but 0 is an edge", UserWarning, stacklevel=5)
+    return np.stack([np.asarray(side, dtype=np.int64) for side in matrix.nonzero()], axis=1)
+
+
+def pairs_of_graph(graph: Any, nodes: int) -> Array:
+    """The edges of a graph of NetworkX, whose nodes are the rows of X in their order."""
+    names = list(graph.nodes)
+    if len(names) != nodes:
+        raise ValueError(f"edges: a graph of {len(names)} nodes; {nodes} expected, as X has")
+    if names != list(range(nodes)) and set(names) == set(range(nodes)):
+        raise ValueError(
+            "edges: the nodes of the graph are numbers, but not in their order, so that it is not clear which row of X is "
+            "which node; networkx.to_scipy_sparse_array(graph, nodelist=…) says it"
+        )
+    place = {name: at for at, name in enumerate(names)}
+    pairs = [(place[one], place[other]) for one, other, *_ in graph.edges]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def unknown(target: Array) -> npt.NDArray[np.bool_]:

@@ -9,11 +9,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_array, validate_data
 
-from matnet._arrays import Array, Floats, as_array, floats, is_epochs, is_ragged, naming, padded, require_finite
+from matnet._arrays import Array, Floats, as_array, dense, floats, is_epochs, is_ragged, naming, padded, require_finite
 
 
 def matrices(net: Any, X: Any, *, reset: bool) -> Floats:
     """Matrices ``[n, rows, cols]``; ``[n, features]`` is filled into them row by row."""
+    if isinstance(X, (list, tuple)) and not is_epochs(X) and _differ(X):
+        first = np.shape(X[0])
+        at = next(at for at, item in enumerate(X) if np.shape(item) != first)
+        raise ValueError(
+            f"X[{at}]: shape {np.shape(X[at])}; {first} expected, as in X[0] (SequenceClassifier and SequenceRegressor take "
+            "samples of different lengths)"
+        )
     x, flat = _numbers(net, X, reset=reset)
     if flat:
         x = x.reshape(len(x), *_shape(net, x.shape[1], None))
@@ -30,11 +37,15 @@ def sequences(net: Any, X: Any, *, reset: bool) -> tuple[Floats, npt.NDArray[np.
     epochs and xarray's arrays the axis of time comes first.
     """
     X = _time_first(X)
-    if is_ragged(X) or (isinstance(X, (list, tuple)) and len(X) and np.ndim(X[0]) >= 2 and _differ(X)):
-        x, lengths = padded(list(X), "X")
+    if is_ragged(X) or (isinstance(X, (list, tuple)) and _differ(X)):
+        x, lengths = padded(list(X), "X", holes=_holes(net))
         x = x[..., None] if x.ndim == 3 else x
         _remember(net, x.shape[2:], False, reset=reset)
         return x, lengths
+    if not reset and not net._flat and net._input_shape == (1, 1) and not _deep(X):
+        # Sequences of one number per step, of which these have the same length.
+        X = floats(X, "X")
+        X = X[..., None] if X.ndim == 2 else X
     x, flat = _numbers(net, X, reset=reset)
     if flat:
         shape = getattr(net, "shape", None)
@@ -51,7 +62,13 @@ def sequences(net: Any, X: Any, *, reset: bool) -> tuple[Floats, npt.NDArray[np.
 
 
 def _differ(X: Any) -> bool:
-    return len({np.shape(item) for item in X}) > 1
+    """Whether samples, arrays or lists, have different shapes."""
+    try:
+        shapes = {np.shape(item) for item in X}
+    except (TypeError, ValueError):
+        # A list inside is no array.
+        return False
+    return len(shapes) > 1 and () not in shapes
 
 
 def steps(y: Any, arrays: Mapping[str, Array]) -> Any:
@@ -62,6 +79,9 @@ def steps(y: Any, arrays: Mapping[str, Array]) -> Any:
         return y
     if len(y) != len(lengths):
         raise ValueError(f"y: {len(y)} targets; {len(lengths)} expected, one for each sequence of X")
+    if any(isinstance(item, (str, bytes)) or not hasattr(item, "__len__") for item in y):
+        # A target for each sequence.
+        return y
     parts = [as_array(item, f"y[{at}]") for at, item in enumerate(y)]
     counts = [len(part) if part.ndim else 0 for part in parts]
     if counts != lengths.tolist() and len(set(counts)) == 1:
@@ -101,9 +121,8 @@ def _time_first(X: Any) -> Any:
 
 def _numbers(net: Any, X: Any, *, reset: bool) -> tuple[Array, bool]:
     """Checked numbers as float32, and whether they were a table ``[n, features]``."""
-    if isinstance(X, np.ma.MaskedArray):
-        X = as_array(X, "X")
-    finite: Any = "allow-nan" if getattr(net, "missing", None) not in (None, "error") else True
+    X = as_array(X, "X") if isinstance(X, np.ma.MaskedArray) else dense(X, "X")
+    finite: Any = "allow-nan" if _holes(net) else True
     if np.ndim(X) <= 2 if isinstance(X, np.ndarray) else not _deep(X):
         # Scikit-learn's own checks: names of features, sparse input, one-dimensional input, …
         with naming("X"):
@@ -119,6 +138,11 @@ def _numbers(net: Any, X: Any, *, reset: bool) -> tuple[Array, bool]:
     if finite is True:
         require_finite(x, "X")
     return x, False
+
+
+def _holes(net: Any) -> bool:
+    """Whether missing values are filled."""
+    return getattr(net, "missing", None) not in (None, "error")
 
 
 def _check_range(x: Floats, finite: Any) -> None:
@@ -164,11 +188,18 @@ def _remember(net: Any, sides: tuple[int, ...], flat: bool, *, reset: bool) -> N
         raise ValueError(f"X: matrices of shape {tuple(sides)}; the net was trained on {tuple(net._input_shape)}")
 
 
+def names(net: Any, X: Any, table: Array, *, reset: bool, argument: str = "X") -> None:
+    """Remember the names of the columns of a frame and their number, or compare them, as scikit-learn does."""
+    with naming(argument):
+        validate_data(net, X if hasattr(X, "columns") else table, reset=reset, skip_check_array=True)
+
+
 def weights(sample_weight: Any, count: int) -> Array | None:
     """Weights of samples; `None` if all are the same."""
     if sample_weight is None:
         return None
-    weight = check_array(sample_weight, ensure_2d=False, dtype=[np.float64, np.float32], input_name="sample_weight")
+    with naming("sample_weight"):
+        weight = check_array(sample_weight, ensure_2d=False, dtype=[np.float64, np.float32], input_name="sample_weight")
     if weight.ndim == 0:
         return None
     if weight.shape != (count,):

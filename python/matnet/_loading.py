@@ -30,8 +30,6 @@ def estimator_of(folder: str, estimators: Mapping[str, Any]) -> Any:
         net._keep(folder)
         for name, value in about["fitted"].items():
             setattr(net, name, from_plain(value))
-        if hasattr(net, "_target"):
-            net._single = net._target == "value" and _width(run.metadata) == 1
         return net
     return _of_command(run.config, run.metadata, folder, estimators)
 

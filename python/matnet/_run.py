@@ -7,10 +7,12 @@ import html
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import tempfile
 import tomllib
+import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from matnet import _native
-from matnet._arrays import Array, arrays_of, as_array, floats, is_ragged, padded
+from matnet._arrays import Array, arrays_of, as_array, floats, is_ragged, naming, padded
 from matnet._stories import tasks_of
-from matnet.callbacks import CallbackLike, Events, Progress
+from matnet.callbacks import CallbackLike, Events
 
 if TYPE_CHECKING:
     from matnet._native import PyTask
@@ -145,13 +147,13 @@ def train(
     """
     tables = _tables(config)
     tables["data"], arrays = _sources(tables, data, valid, test)
-    home = None
-    if out is None:
-        home = tempfile.TemporaryDirectory(prefix="matnet-")
-        out = os.path.join(home.name, "run")
     if progress is None:
         progress = sys.stderr is not None and sys.stderr.isatty() or in_notebook()
-    events = Events([*callbacks, *([Progress()] if progress else [])])
+    events = Events(callbacks, progress)
+    home = None
+    if out is None:
+        home = Home()
+        out = home.path / "run"
     try:
         _native.train(
             to_json(tables),
@@ -166,7 +168,7 @@ def train(
     except ValueError as error:
         if str(error).startswith(os.fspath(out)):
             raise ValueError(f"out: {error}") from error
-        raise
+        raise ValueError(_said_of_arguments(str(error), tables["data"], arrays)) from error
     finally:
         events.end()
     return Run(out, _home=home)
@@ -204,6 +206,16 @@ def _sources(
     return named, arrays
 
 
+def _said_of_arguments(text: str, data: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
+    """An error about the arrays that stand for a file, said of the arguments that they came in."""
+    for argument, key in (("data", "source"), ("valid", "valid"), ("test", "test")):
+        name = data.get(key)
+        if name in arrays:
+            text = re.sub(rf"^(?:[\w.]+: )?{re.escape(str(name))}/(\w+): ", rf"{argument}['\1']: ", text)
+            text = re.sub(rf"^(?:[\w.]+: )?{re.escape(str(name))}: ", f"{argument}: ", text)
+    return text
+
+
 def _tables(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
     if isinstance(config, Mapping):
         return dict(config)
@@ -221,18 +233,19 @@ def _tables(config: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any
 def to_json(config: Mapping[str, Any]) -> str:
     """A config as the extension takes it; keys whose value is `None` are left out."""
     try:
-        return json.dumps(_plain(config), allow_nan=False)
+        return json.dumps(plain(config), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"config: {error}") from error
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """What JSON holds, in the place of arrays, tuples and paths."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+        return {str(key): plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
@@ -284,6 +297,20 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
     return Run(folder)
 
 
+class Home:
+    """A folder that goes when nothing refers to it any more, without the warning of `tempfile.TemporaryDirectory`."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="matnet-"))
+        weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(folder: Path, process: int) -> None:
+    """Remove a folder, unless this is a fork of the process that made it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class Run:
     """A run folder: a trained net, how it was trained, and how it did.
 
@@ -305,12 +332,7 @@ class Run:
     (['down', 'up'], ['test', 'train', 'valid'], (4, 4))
     """
 
-    def __init__(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        _home: tempfile.TemporaryDirectory[str] | None = None,
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, _home: Home | None = None) -> None:
         self.folder = Path(folder)
         self._home = _home
         self._net: _native.Predictor | None = None
@@ -436,12 +458,13 @@ class Run:
             lengths = data.get("length", lengths)
             data = data["x"]
         if is_ragged(data):
-            inputs, lengths = padded(list(data), "data")
+            inputs, lengths = padded(list(data), "data", holes=True)
             inputs = inputs[..., None] if inputs.ndim == 3 else inputs
         else:
             inputs = floats(data, "data")
         steps = [] if lengths is None else length_list(lengths, "lengths")
-        return self.predictor.predict(inputs, steps, hidden or "predictions", batch_size, threads)[0]
+        with naming("data"):
+            return self.predictor.predict(inputs, steps, hidden or "predictions", batch_size, threads)[0]
 
     def export_onnx(self, path: str | os.PathLike[str], *, lengths: bool | None = None) -> None:
         """Write the net as an ONNX file, as ``matnet export`` does.

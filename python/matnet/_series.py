@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from matnet import _parameters
+from matnet import _inputs, _parameters
 from matnet._arrays import Floats, floats, require_finite
 from matnet._base import Net
 
@@ -59,6 +59,7 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
             The estimator.
         """
         table = self._table(X)
+        _inputs.names(self, X, table, reset=True)
         known = _parameters.SPECS[self._spec].kinds
         if self.kind not in known:
             raise ValueError(f"kind: {self.kind!r}; one of {', '.join(known)} expected")
@@ -68,19 +69,25 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
             following = self._table(eval_set, "eval_set")
             if following.shape[1] != table.shape[1]:
                 raise ValueError(f"eval_set: {following.shape[1]} columns; {table.shape[1]} expected, as X has")
+            _inputs.names(self, eval_set, following, reset=False, argument="eval_set")
             rows = np.concatenate([table, following])
             about["split"] = {"valid": len(following)}
-        self.n_features_in_ = table.shape[1]
         self._train(str(self.kind), {"x": rows}, data=about)
-        self._last = np.array(table[-self._window :])
+        self._last = np.array(table[-self._trained("window") :])
         return self
 
-    @property
-    def _window(self) -> int:
-        return int(self.window or 0)
+    def _trained(self, name: str) -> int:
+        """A number that the net was trained with; the keyword may have changed since."""
+        return int(self.config_["data"][name])
 
     def _table(self, X: Any, name: str = "X") -> Floats:
-        table = floats(X, name)
+        try:
+            table = floats(X, name)
+        except ValueError:
+            # Which column of a frame it is.
+            for column in getattr(X, "columns", ()):
+                floats(X[column], f"{name}: column {column!r}")
+            raise
         table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2 or table.size == 0:
             raise ValueError(f"{name}: shape {table.shape}; one table [time, columns] expected")
@@ -102,19 +109,22 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
             The next rows, in the units of the table; ``(n, horizon, columns)`` for several.
         """
         check_is_fitted(self)
+        given = X
         if X is None:
             X = getattr(self, "_last", None)
             if X is None:
                 raise ValueError("X: the rows before the forecast expected; this net was loaded without its table")
-        tables: npt.NDArray[Any] = floats(X, "X")
-        single = tables.ndim < 3
+        tables: npt.NDArray[Any] = self._table(X) if hasattr(X, "columns") else floats(X, "X")
+        single, window = tables.ndim < 3, self._trained("window")
         tables = self._table(tables)[None] if single else tables
-        if tables.shape[1] < self._window or tables.shape[2] != self.n_features_in_:
+        if tables.ndim != 3 or tables.shape[1] < window or tables.shape[2] != self.n_features_in_:
             raise ValueError(
-                f"X: shape {tables.shape[1:]}; at least {self._window} rows of {self.n_features_in_} columns expected"
+                f"X: shape {tables.shape[1:]}; at least {window} rows of {self.n_features_in_} columns expected"
             )
+        if given is not None and single:
+            _inputs.names(self, given, tables[0], reset=False)
         require_finite(tables, "X")
-        tables = np.ascontiguousarray(tables[:, -self._window :])
+        tables = np.ascontiguousarray(tables[:, -window:])
         values = self._predict_arrays(tables, [])
         values = values.reshape(len(tables), -1, self.n_features_in_)
         return values[0] if single else values
@@ -134,7 +144,9 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
         float
             R².
         """
-        table, window, horizon = self._table(X), self._window, int(self.horizon)
+        check_is_fitted(self)
+        table, window, horizon = self._table(X), self._trained("window"), self._trained("horizon")
+        _inputs.names(self, X, table, reset=False)
         starts = range(len(table) - window - horizon + 1)
         if not len(starts):
             raise ValueError(f"X: {len(table)} rows; at least {window + horizon} expected")
@@ -143,4 +155,5 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
         return float(r2_score(future.reshape(len(starts), -1), self.predict(past).reshape(len(starts), -1)))
 
     def _fitted(self) -> dict[str, Any]:
-        return {**super()._fitted(), "_last": self._last}
+        # A run of the command comes without its table.
+        return super()._fitted() | ({"_last": self._last} if hasattr(self, "_last") else {})

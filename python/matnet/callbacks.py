@@ -178,8 +178,10 @@ class Progress(Callback):
 class Events:
     """Hands the events of the extension to callbacks."""
 
-    def __init__(self, callbacks: Iterable[CallbackLike]) -> None:
-        self._callbacks = list(callbacks)
+    def __init__(self, callbacks: Iterable[CallbackLike], progress: bool = False) -> None:
+        if not isinstance(callbacks, Iterable) or isinstance(callbacks, (str, Mapping)):
+            raise ValueError(f"callbacks: {callbacks!r}; a list of callbacks expected")
+        self._callbacks = [*callbacks, *([Progress()] if progress else [])]
         self._logs: Logs = {}
         self._begun = False
         for callback in self._callbacks:

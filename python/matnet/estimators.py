@@ -28,8 +28,8 @@ from sklearn.utils.validation import (
 )
 
 from matnet import _inputs, _parameters
-from matnet._arrays import Array, as_array, floats, naming, native
-from matnet._base import Net
+from matnet._arrays import Array, as_array, dense, floats, naming
+from matnet._base import Net, class_names, unique_classes
 from matnet._graph import GraphClassifier
 from matnet._series import Forecaster
 
@@ -82,7 +82,8 @@ class _Samples(Net):
                 f"y: requires y to be passed, but the target y is None ({type(self).__name__} learns from targets)"
             )
         targets, kind = self._y(_inputs.steps(y, arrays), arrays, reset=reset)
-        check_consistent_length(arrays["x"], targets["y"])
+        with naming("y"):
+            check_consistent_length(arrays["x"], targets["y"])
         weight = _inputs.weights(sample_weight, len(arrays["x"]))
         if weight is not None:
             arrays["weight"] = weight
@@ -138,7 +139,10 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
                 return self._classes(target, reset=reset), self._kinds[1]
             return self._labels(target, reset=reset), self._kinds[0]
         with naming("y"):
-            target = column_or_1d(y, warn=True)
+            target = column_or_1d(dense(y, "y"), warn=True)
+            if target.dtype.kind == "O":
+                # Scikit-learn's check fails with a TypeError where classes have no order.
+                unique_classes(target)
             check_classification_targets(target)
         return self._classes(target, reset=reset), self._kinds[0]
 
@@ -154,21 +158,23 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
 
     def _classes(self, target: Array, *, reset: bool) -> dict[str, Array]:
         if reset:
-            self.classes_ = np.unique(target)
+            self.classes_ = unique_classes(target)
             self._target = "class"
             if len(self.classes_) < 2:
                 raise ValueError(
                     f"y: {len(self.classes_)} class {self.classes_.tolist()}; a classifier needs at least 2 classes"
                 )
-        found = np.searchsorted(self.classes_, target)
+        try:
+            found = np.searchsorted(self.classes_, target)
+        except TypeError as error:
+            raise ValueError(f"y: {error}; some of {self.classes_.tolist()} expected") from error
         found = np.clip(found, 0, len(self.classes_) - 1)
         unknown = self.classes_[found] != target
         if unknown.any():
             raise ValueError(f"y: class {target[unknown][0]} is not one of {self.classes_.tolist()}")
-        names = np.array([str(index) for index in range(len(self.classes_))])
         return {
             "y": np.ascontiguousarray(found, dtype=np.int64),
-            "classes": native(names, "classes"),
+            "classes": class_names(self.classes_),
         }
 
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None, eval_set: EvalSet = None) -> Self:
@@ -215,12 +221,17 @@ class _Classifier(ClassifierMixin, _Samples):  # type: ignore[misc]
         """
         refuse_fitted_transforms(self)
         first = not hasattr(self, "_files")
-        if first and classes is not None:
-            whole = np.unique(as_array(classes, "classes"))
-            self.classes_, self._target = whole, "class"
-            x = self._x(X, reset=True)["x"]
-            self._input_shape = tuple(x.shape[2:] if self._sequences else x.shape[1:])
-            first = False
+        if classes is not None:
+            with naming("classes"):
+                whole = unique_classes(as_array(classes, "classes"))
+            if first:
+                self.classes_, self._target = whole, "class"
+                self._x(X, reset=True)
+                first = False
+            elif not np.array_equal(whole, self.classes_):
+                raise ValueError(
+                    f"classes: {whole.tolist()}; {self.classes_.tolist()} expected, as in the first call, or none"
+                )
         return self._learn(X, y, sample_weight, None, reset=first, partial=True)
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
@@ -322,7 +333,8 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         return tags
 
     def _y(self, y: Any, arrays: dict[str, Array], *, reset: bool) -> tuple[dict[str, Array], str]:
-        target = check_array(y, ensure_2d=False, allow_nd=True, dtype="numeric", input_name="y")
+        with naming("y"):
+            target = check_array(dense(y, "y"), ensure_2d=False, allow_nd=True, dtype="numeric", input_name="y")
         target = floats(target, "y").astype(np.float64)
         kind = self._kinds[0]
         if target.ndim == 4 and self._sequences:
@@ -341,7 +353,8 @@ class _Regressor(RegressorMixin, _Samples):  # type: ignore[misc]
         X : array-like
             The samples.
         y : array-like
-            Values ``[n]`` or ``[n, k]``, or a matrix ``[n, rows, cols]`` for each sample.
+            Values ``[n]`` or ``[n, k]``, or a matrix ``[n, rows, cols]`` for each sample; for sequences also a matrix for each
+            step ``[n, time, rows, cols]``, or the matrices that follow.
         sample_weight : array-like of shape (n,), optional
             The weight of each sample in the loss.
         eval_set : tuple (X, y), optional

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -74,22 +74,31 @@ def test_errors_name_the_argument():
         ({"epochs": 0}, "epochs: "),
         ({"dropout": 2.0}, "dropout: "),
         ({"random_state": -3}, "random_state: "),
+        ({"random_state": "seven"}, "random_state: "),
         ({"validation_fraction": 2}, "validation_fraction: "),
         ({"n_jobs": 0}, "n_jobs: "),
-        ({"patience": 3}, "patience: "),
+        ({"patience": 3}, "patience: .*pass eval_set to fit, or set validation_fraction"),
+        ({"callbacks": print}, "callbacks: "),
     ]:
         with pytest.raises(ValueError, match=f"^{argument}"):
             quick(**given).fit(X, Y)
     for wrong in (None, "abc", [], {"a": 1}, 3, X[0, 0], np.full((60, 2), "a"), X.astype(complex), X * np.inf, X[:0]):
         with pytest.raises(ValueError, match="^X: "):
             quick().fit(wrong, Y)
-    for wrong in ([None] * 60, X[:, 0, 0], Y * 0, X[:, 0], "abc", 3):
+    mixed = np.array(["a", 1] * 30, dtype=object)
+    missing = np.array(["a", "b", np.nan] * 20, dtype=object)
+    for wrong in ([None] * 60, X[:, 0, 0], Y * 0, X[:, 0], "abc", 3, mixed, missing):
         with pytest.raises(ValueError, match="^y"):
             quick().fit(X, wrong)
     with pytest.raises(TypeError, match="hiden"):
         matnet.MatrixClassifier(hiden=3)
-    with pytest.raises(ValueError, match="^sample_weight: "):
-        quick().fit(X, Y, sample_weight=-np.ones(60))
+    for wrong in (-np.ones(60), np.ones(59), np.full(60, np.nan), "balanced", 0 * Y):
+        with pytest.raises(ValueError, match="^sample_weight: "):
+            quick().fit(X, Y, sample_weight=wrong)
+    with pytest.raises(ValueError, match="^y: "):
+        quick().fit(X, Y[:9])
+    with pytest.raises(ValueError, match="^y: "):
+        matnet.MatrixRegressor().fit(X, ["a"] * 60)
     with pytest.raises(ValueError, match="^eval_set: "):
         quick().fit(X, Y, eval_set=X)
     with pytest.raises(ValueError, match="^eval_set: y: class 7 is not one of"):
@@ -116,7 +125,9 @@ def test_pickle_clone_and_threads():
     assert not hasattr(clone(net), "classes_")
     other = quick(n_jobs=2).fit(X, Y)
     assert np.array_equal(net.predict_proba(X), other.predict_proba(X))
-    assert quick().set_params(form="vector", hidden=(8,)).fit(X, Y).config_["model"]["form"] == "vector"
+    for hidden in (8, (8,)):
+        vector = quick().set_params(form="vector", hidden=hidden).fit(X, Y)
+        assert vector.config_["model"]["form"] == "vector" and vector.config_["model"]["hidden"] == [8]
 
 
 def test_scikit_learn_tools():
@@ -152,17 +163,23 @@ def test_a_weight_stands_for_copies_of_a_sample():
     weight = rng.integers(0, 4, size=60)
     copies = np.repeat(np.arange(60), weight)
     options = {"hidden": (3, 3), "epochs": 20, "batch_size": 1000, "random_state": 0}
-    for net, y in [
-        (matnet.MatrixClassifier(**options), Y),
-        (matnet.MatrixRegressor(**options, scale_target=False), X[:, 0, 0]),
-        (matnet.SequenceClassifier(**options), Y),
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    for net, x, y in [
+        (matnet.MatrixClassifier(**options), X, Y),
+        (matnet.MatrixRegressor(**options), X, X[:, 0, 0] ** 2),
+        (matnet.MatrixRegressor(**options, scale_target=False), X, X[:, 0, :2]),
+        (matnet.MatrixRegressor(**options, scale="min-max", scale_per="row"), X, X[:, 0, 0]),
+        (matnet.MatrixClassifier(**options, missing="mean", scale="standardize"), holes, Y),
+        (matnet.SequenceClassifier(**options, scale="standardize"), X, Y),
     ]:
-        weighted = clone(net).fit(X, y, sample_weight=weight)
-        repeated = clone(net).fit(X[copies], y[copies])
-        plain = clone(net).fit(X, y)
-        far = np.abs(plain.predict(X) - repeated.predict(X)).max() if "Reg" in type(net).__name__ else None
-        difference = [np.abs(weighted.weights_[name] - repeated.weights_[name]).max() for name in weighted.weights_]
-        assert max(difference) < 1e-3 and (far is None or far > 1e-3)
+        weighted = clone(net).fit(x, y, sample_weight=weight)
+        repeated = clone(net).fit(x[copies], y[copies])
+        plain = clone(net).fit(x, y)
+
+        def far(one, other):
+            return max(np.abs(one.weights_[name] - other.weights_[name]).max() for name in one.weights_)
+
+        assert far(weighted, repeated) < 1e-3 < far(plain, repeated)
 
 
 def test_sequences_of_different_lengths():
@@ -176,6 +193,32 @@ def test_sequences_of_different_lengths():
     for y, shape in [(X[:, 0, 0], (60,)), (X[:, 0, :2], (60, 2)), (X[:, :2], (60, 2, 5))]:
         net = matnet.SequenceRegressor(hidden=(3, 3), epochs=1, random_state=0).fit(X, y)
         assert net.predict(X).shape == shape and np.isfinite(net.score(X, y))
+
+
+def test_lists_of_any_kind():
+    lengths = [2 + at % 3 for at in range(60)]
+    sequences = [x[:length] for x, length in zip(X, lengths, strict=True)]
+    names = ["yes" if y else "no" for y in Y]
+    net = matnet.SequenceClassifier(hidden=(3, 3), epochs=2, random_state=0)
+    wanted = net.fit(sequences, np.array(names)).predict_proba(sequences)
+    nested = [x.tolist() for x in sequences]
+    assert np.array_equal(net.fit(nested, names).predict_proba(nested), wanted)
+    assert len(cross_val_score(net, nested, names, groups=np.arange(60) % 6, cv=GroupKFold(3))) == 3
+    # One number per step.
+    single = [x[:, 0] for x in sequences]
+    wanted = net.fit([x[:, None] for x in single], names).predict_proba([x[:, None] for x in single])
+    for given in (single, [x.tolist() for x in single]):
+        assert np.array_equal(net.fit(given, names).predict_proba(given), wanted)
+        assert np.array_equal(net.predict_proba([given[0]]), net.predict_proba(given)[:1])
+    holes = [x.copy() for x in sequences]
+    holes[3][1, 1] = np.nan
+    with pytest.raises(ValueError, match=r"^X\[3\]: NaN"):
+        net.fit(holes, names)
+    assert len(clone(net).set_params(missing="forward").fit(holes, names).predict(holes)) == 60
+    values = matnet.SequenceRegressor(hidden=(3, 3), epochs=1, random_state=0).fit(nested, X[:, 0, 0].tolist())
+    assert values.predict(nested).shape == (60,)
+    with pytest.raises(ValueError, match=r"^X\[1\]: shape \(3, 5\); \(2, 5\) expected, as in X\[0\]"):
+        quick().fit(sequences, Y)
 
 
 def test_a_target_for_every_step_of_lists_of_sequences():
@@ -221,6 +264,9 @@ def test_partial_fit_knows_classes_that_come_later():
     assert net.predict_proba(X).shape == (60, 3)
     with pytest.raises(ValueError, match="class 7"):
         net.partial_fit(X, Y + 6)
+    net.partial_fit(X, Y, classes=[2, 1, 0])
+    with pytest.raises(ValueError, match=r"^classes: \[0, 1\]; \[0, 1, 2\] expected"):
+        net.partial_fit(X, Y, classes=[0, 1])
 
 
 def test_auto_encoder():
@@ -244,7 +290,7 @@ def test_graph():
         assert np.array_equal(net.predict(), net.predict(features, edges.T))
         assert np.array_equal(pickle.loads(pickle.dumps(net)).predict(), net.predict())
         assert 0 <= net.score(None, Y) <= 1
-    sparse = scipy.sparse.coo_array((np.ones(200), edges.T), shape=(60, 60)).tocsr()
+    sparse = scipy.sparse.coo_array((np.ones(200), edges.T), shape=(60, 60)).tocsr() != 0
     assert np.array_equal(net.predict(features, sparse), net.predict())
     # Nodes of weight 0 are as nodes without a class.
     some = np.where(np.arange(60) < 20, Y, -1)
@@ -307,3 +353,34 @@ def test_save_and_load(name, tmp_path):
     assert np.array_equal(again.predict(given[0]), net.predict(given[0]))
     with pytest.raises(FileExistsError):
         net.save(tmp_path / "run")
+
+
+def test_shapes_and_names_survive(tmp_path):
+    column = matnet.MatrixRegressor(epochs=1, random_state=0).fit(X, X[:, 0, :1])
+    column.save(tmp_path / "column")
+    assert column.predict(X).shape == matnet.load(tmp_path / "column").predict(X).shape == (60, 1)
+    # Numbers of NumPy are no other keywords, and dates are classes as others.
+    options = {"hidden": np.array([3, 3]), "epochs": np.int64(1), "learning_rate": np.float32(0.25)}
+    dates = np.where(Y, np.datetime64("2026-01-01"), np.datetime64("2027-01-01"))
+    dated = matnet.MatrixClassifier(**options, random_state=np.int64(3)).fit(X, dates)
+    dated.save(tmp_path / "dated")
+    again = matnet.load(tmp_path / "dated")
+    assert np.array_equal(again.predict(X), dated.predict(X)) and again.predict(X).dtype.kind == "M"
+    assert np.array_equal(clone(again).fit(X, dates).predict_proba(X), dated.predict_proba(X))
+    # The command and `Run` call classes as the user does.
+    names = np.where(Y, "yes", "no")
+    for at, (net, given, wanted) in enumerate(
+        [
+            (quick(), (X, names), ["no", "yes"]),
+            (quick(), (X, Y * 10 - 5), ["-5", "5"]),
+            (quick(), (X, Y * 2.0), ["0.0", "2.0"]),
+            (quick(), (X, np.where(Y, "", "none")), ["0", "1"]),
+            (matnet.GraphClassifier(epochs=1), (X[:, 0], names, [[0, 1]]), ["no", "yes"]),
+            (matnet.GraphClassifier(epochs=1), (X[:, 0], np.where(Y, "s10", "s9"), [[0, 1]]), ["s10", "s9"]),
+        ]
+    ):
+        net.fit(*given).save(tmp_path / str(at))
+        assert matnet.load_run(tmp_path / str(at)).classes == wanted
+        again, others = matnet.load(tmp_path / str(at)), given[:1] + given[2:]
+        assert np.array_equal(again.classes_, net.classes_)
+        assert np.array_equal(again.predict(*others), net.predict(*others))

@@ -22,6 +22,24 @@ def test_pandas():
     net = classifier(shape=(4, 5)).fit(frame, pandas.Series(Y, name="y"))
     assert list(net.feature_names_in_) == list(frame.columns)
     assert np.array_equal(net.predict(frame), classifier().fit(X, Y).predict(X))
+    dates = pandas.date_range("2026-01-01", periods=100, freq="h")
+    table = pandas.DataFrame({"load": np.sin(np.arange(100) / 5), "wind": np.cos(np.arange(100) / 7)}, index=dates)
+    forecaster = matnet.Forecaster(window=8, horizon=2, epochs=1, hidden=(2, 2), random_state=0).fit(table)
+    assert list(forecaster.feature_names_in_) == ["load", "wind"] and forecaster.predict(table).shape == (2, 2)
+    with pytest.raises(ValueError, match="^X: .*feature names should match"):
+        forecaster.predict(table[["wind", "load"]])
+    with pytest.raises(ValueError, match="^X: column 'date': "):
+        forecaster.fit(table.rename_axis("date").reset_index())
+
+
+@pytest.mark.parametrize("kind", ["str", "category", "object", "bool", "Int64", "float"])
+def test_classes_of_a_series(kind):
+    pandas = needs("pandas")
+    values = {"bool": Y > 0, "Int64": Y + 5, "float": Y + 0.0}.get(kind, np.where(Y, "yes", "no"))
+    y = pandas.Series(values).astype(kind)
+    net = classifier().fit(X, y)
+    assert net.classes_.tolist() == sorted(set(y.tolist())) and set(net.predict(X)) <= set(y)
+    assert net.score(X, y) == np.mean(net.predict(X) == y.to_numpy())
 
 
 def test_polars():
@@ -79,6 +97,44 @@ def test_dlpack_in_and_out():
     )
     given = run.predict(DLPack(X))
     assert np.array_equal(np.from_dlpack(given), run.predict(X))
+    # Estimators take it, too, as matrices and as a table.
+    wanted = classifier().fit(X, Y).predict_proba(X)
+    assert np.array_equal(classifier().fit(DLPack(X), DLPack(Y)).predict_proba(DLPack(X)), wanted)
+    table = DLPack(X.reshape(40, 20))
+    net = classifier(shape=(4, 5)).fit(table, Y, eval_set=(table, DLPack(Y)))
+    assert np.array_equal(np.from_dlpack(net.predict_proba(table)), net.predict_proba(X.reshape(40, 20)))
+    values = X[:, 0, :2].copy()
+    options = {"epochs": 2, "random_state": 0}
+    assert np.array_equal(
+        matnet.MatrixRegressor(**options).fit(X, DLPack(values)).predict(X),
+        matnet.MatrixRegressor(**options).fit(X, values).predict(X),
+    )
+
+
+def test_networkx():
+    networkx = needs("networkx")
+    graph = networkx.karate_club_graph()
+    club = np.array([data["club"] for _, data in graph.nodes(data=True)])
+    known = np.where(np.isin(np.arange(34), [0, 1, 2, 31, 32, 33]), club, "")
+    options = {"kind": "gcn", "epochs": 30, "learning_rate": 0.02, "random_state": 0}
+    net = matnet.GraphClassifier(**options).fit(np.eye(34), known, graph)
+    assert net.score(None, club) > 0.8
+    pairs = np.array(graph.edges)
+    adjacency = networkx.to_scipy_sparse_array(graph, weight=None)
+    for edges in (pairs, adjacency, adjacency.tolil(), adjacency.toarray(), networkx.DiGraph(graph), pairs[:, ::-1]):
+        again = matnet.GraphClassifier(**options).fit(np.eye(34), known, edges)
+        assert np.allclose(again.predict_proba(), net.predict_proba(), atol=1e-4)
+    # Names of nodes are theirs; numbers must be in order.
+    named = networkx.relabel_nodes(graph, {node: f"member {node}" for node in graph})
+    assert np.array_equal(net.predict(np.eye(34), named), net.predict())
+    with pytest.warns(UserWarning, match="^edges: weights of edges are not used"):
+        net.predict(np.eye(34), networkx.to_scipy_sparse_array(graph))
+    for wrong, message in [
+        (networkx.path_graph(5), "edges: a graph of 5 nodes; 34 expected"),
+        (networkx.path_graph(range(33, -1, -1)), "edges: the nodes of the graph are numbers, but not in their order"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{message}"):
+            net.predict(np.eye(34), wrong)
 
 
 def test_torch_tensors_and_modules(tmp_path):
@@ -103,6 +159,21 @@ def test_torch_tensors_and_modules(tmp_path):
         assert np.allclose(module.predict(torch.from_numpy(given)), wanted, atol=1e-5)
         module(torch.from_numpy(given)).sum().backward()
         assert all(parameter.grad is not None for parameter in module.parameters())
+
+
+def test_torch_geometric():
+    torch = needs("torch")
+    needs("torch_geometric")
+    from torch_geometric.datasets import KarateClub
+
+    graph = KarateClub()[0]
+    y = torch.where(graph.train_mask, graph.y, -1)
+    net = matnet.GraphClassifier(kind="gcn", epochs=100, learning_rate=0.02, random_state=0)
+    net.fit(graph.x, y, graph.edge_index)
+    assert net.score(None, graph.y) > 0.6
+    assert np.array_equal(net.predict(graph.x, graph.edge_index), net.predict())
+    again = net.fit(graph.x.numpy(), y.numpy(), graph.edge_index.numpy())
+    assert again.classes_.tolist() == [0, 1, 2, 3]
 
 
 def saved(net, folder):

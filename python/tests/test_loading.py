@@ -99,6 +99,8 @@ def test_a_run_on_a_table(tmp_path):
         trained({"kind": kind}, {"x": table}, tmp_path / kind, window=8, horizon=2)
         net = matnet.load(tmp_path / kind)
         assert isinstance(net, matnet.Forecaster) and net.predict(table).shape == (2, 5)
+        net.save(tmp_path / f"{kind} again")
+        assert np.array_equal(matnet.load(tmp_path / f"{kind} again").predict(table), net.predict(table))
         assert clone(net).fit(table).predict().shape == (2, 5)
 
 

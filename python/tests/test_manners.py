@@ -6,9 +6,11 @@ import sys
 import threading
 import time
 import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
+from conftest import REPOSITORY
 
 import matnet
 
@@ -148,6 +150,14 @@ def test_importing_is_light():
     assert done.stdout.strip() == "False", done.stderr
 
 
+def test_the_wheel_is_small():
+    from matnet import _native
+
+    with open(_native.__file__, "rb") as file:
+        # As a wheel holds it; everything else in it is text.
+        assert len(zlib.compress(file.read(), 6)) < 24e6
+
+
 def test_predict_copies_the_input_once():
     net = matnet.MatrixClassifier(hidden=(2, 2), epochs=1, random_state=0).fit(X, Y)
     many = np.zeros((10_000, 4, 5), dtype=np.float32)
@@ -159,6 +169,15 @@ def test_predict_copies_the_input_once():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < many.nbytes + 4 * 10_000 * 2 * 8
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="peaks of memory are read as Linux has them")
+def test_predict_takes_less_memory_than_its_input():
+    sys.path.insert(0, str(REPOSITORY / "python" / "tools"))
+    import timing
+
+    more, size = timing.memory()
+    assert more < size, f"{more} bytes beside {size}"
 
 
 def test_the_allocator_is_set_as_in_the_command():

@@ -1,6 +1,10 @@
 """`matnet.train` and `Run`."""
 
+import gc
 import json
+import sys
+import tempfile
+import warnings
 
 import numpy as np
 import pytest
@@ -93,11 +97,17 @@ def test_a_run_tells_everything(tmp_path):
         matnet.load_run(tmp_path)
 
 
-def test_metrics_are_a_frame(tmp_path):
+def test_metrics_are_a_frame(monkeypatch):
     pandas = needs("pandas")
     run = matnet.train(CONFIG, data={"x": X, "y": X[:, 0, 0] > 0}, report=False)
     assert isinstance(run.metrics, pandas.DataFrame)
     assert list(run.metrics["epoch"].unique()) == [1, 2, 3]
+    # Whichever is installed.
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    polars = needs("polars")
+    assert isinstance(run.metrics, polars.DataFrame) and run.metrics["epoch"].unique().to_list() == [1, 2, 3]
+    monkeypatch.setitem(sys.modules, "polars", None)
+    assert run.metrics == run.history and run.metrics[0]["epoch"] == 1
 
 
 def test_a_toml_file_and_a_finished_run(tmp_path):
@@ -131,8 +141,18 @@ def test_wrong_configs_name_the_key(tmp_path):
         matnet.train(3, data=data)
     with pytest.raises(FileNotFoundError):
         matnet.train(tmp_path / "missing.toml")
-    with pytest.raises(ValueError, match="y: shape"):
-        matnet.train(CONFIG, data={"x": X, "y": [1, 2, 3]}, report=False)
+    for given, message in [
+        ({"data": {"x": X, "y": [1, 2, 3]}}, r"data\['y'\]: shape"),
+        ({"data": {"x": X[:, 0], "y": data["y"]}}, r"data\['x'\]: shape"),
+        ({"data": {"x": X, "labels": data["y"]}}, "data: labels would be ignored"),
+        ({"data": data, "valid": {"x": X, "y": X[:, 0]}}, "valid: "),
+        ({"data": data, "test": {"x": X * np.nan, "y": data["y"]}}, "test: sample 0 holds NaN"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{message}"):
+            matnet.train(CONFIG, **given, report=False)
+    run = matnet.train(CONFIG, data=data, report=False)
+    with pytest.raises(ValueError, match="^data: the net takes"):
+        run.predict(X[:, :2])
 
 
 def test_callbacks_hear_and_stop():
@@ -164,3 +184,43 @@ def test_progress(capsys):
     assert capsys.readouterr().err == ""
     matnet.train(CONFIG, data=data, report=False, progress=True)
     assert "epoch" in capsys.readouterr().err
+
+
+def test_progress_without_tqdm(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    matnet.train(CONFIG, data={"x": X, "y": X[:, 0, 0] > 0}, report=False, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["epoch 1/3", "epoch 2/3", "epoch 3/3"]
+
+
+def test_a_notebook_shows_progress_and_the_report():
+    nbformat, nbclient = needs("nbformat"), needs("nbclient")
+    needs("ipykernel")
+    code = f"""
+import numpy as np
+import matnet
+x = np.random.default_rng(0).normal(size=(60, 4, 5))
+matnet.train({CONFIG!r}, data={{"x": x, "y": x[:, 0, 0] > 0}})
+"""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    nbclient.NotebookClient(book, timeout=300).execute()
+    outputs = book.cells[0].outputs
+    assert any("epoch" in str(output) for output in outputs if output.output_type != "execute_result")
+    shown = next(output for output in outputs if output.output_type == "execute_result")
+    assert shown.data["text/html"].startswith("<iframe srcdoc=")
+
+
+def test_a_run_without_a_folder_goes_with_its_object(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    data = {"x": X, "y": X[:, 0, 0] > 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = matnet.train(CONFIG, data=data, report=False)
+        assert list(tmp_path.iterdir()) == [run.folder.parent]
+        del run
+        gc.collect()
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="learning_rate"):
+        matnet.train({**CONFIG, "train": {"learning_rate": -1.0}}, data=data, report=False)
+    gc.collect()
+    assert not list(tmp_path.iterdir())

@@ -29,7 +29,8 @@ def main() -> None:
         version = subprocess.run(
             [venv / "bin" / "matnet", "--version"], check=True, capture_output=True, text=True, cwd=folder
         )
-        subprocess.run([venv / "bin" / "python", "-c", "import matnet; matnet.kinds()"], check=True, cwd=folder)
+        works = "import matnet; matnet.MatrixClassifier(epochs=1).fit([[0.0], [1.0]], [0, 1]).predict([[0.0]])"
+        subprocess.run([venv / "bin" / "python", "-c", works], check=True, cwd=folder)
         installed = sum(path.stat().st_size for path in (venv / "lib").rglob("matnet/**/*") if path.is_file())
     print(
         f"{version.stdout.strip()}: {elapsed:.0f} s elapsed, {processor:.0f} s of processor time, {installed / 1e6:.1f} MB installed"

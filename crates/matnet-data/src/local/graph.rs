@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::labels::{label_indices, require_known, split, unit_numbers};
+use super::labels::{label_indices, renumber, require_known, split, unit_numbers};
 use super::leftovers;
-use super::npz::{optional, weights_of};
+use super::npz::{optional, texts, weights_of};
 use crate::format::npz::Npz;
 use crate::{Error, GraphData, Result};
 
-/// A graph from `features`, `edges` and perhaps `labels`, `weight`, `train`, `valid` and `test`; also remarks for the user.
+/// A graph from `features`, `edges` and perhaps `labels`, `classes`, `weight`, `train`, `valid` and `test`; also remarks for the user.
 pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<(GraphData, Vec<String>)> {
     let raw = npz.take("features")?;
     let &[nodes, _] = raw.shape() else {
@@ -49,6 +49,11 @@ pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<(GraphData, Vec<String>
             return Err(Error::format(name, what));
         }
         (labels, class_names) = label_indices(&raw, &name)?;
+        if let Some(classes) = texts(&mut npz, path, "classes")? {
+            let wrong = |what| Error::format(&name, what);
+            renumber(&mut labels, &class_names, &raw, &classes).map_err(wrong)?;
+            class_names = classes;
+        }
     }
     let weights = match optional(&mut npz, path, "weight")? {
         None => Vec::new(),

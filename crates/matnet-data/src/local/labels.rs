@@ -52,6 +52,29 @@ pub(super) fn label_indices_where(
     Ok((labels, names))
 }
 
+/// Renumbers labels, which count the sorted `names` that occur in `raw`, by the names of all classes.
+pub(super) fn renumber(
+    labels: &mut [Option<u32>],
+    names: &[String],
+    raw: &RawArray,
+    classes: &[String],
+) -> Result<(), String> {
+    let place = names.iter().map(|name| class_index(name, raw, classes)).collect::<Result<Vec<_>, _>>()?;
+    labels.iter_mut().flatten().for_each(|label| *label = place[*label as usize]);
+    Ok(())
+}
+
+/// The place of a class among the given ones: integers count from 0, strings are looked up.
+fn class_index(name: &str, raw: &RawArray, given: &[String]) -> Result<u32, String> {
+    let at = match raw.texts().is_some() {
+        true => given.iter().position(|known| known == name),
+        false if raw.is_boolean() => Some(usize::from(name == "True")).filter(|&at| at < given.len()),
+        false => name.parse().ok().filter(|&at: &usize| at < given.len()),
+    };
+    at.map(|at| at as u32)
+        .ok_or_else(|| format!("class {name} is not one of the {} in `classes`", given.len()))
+}
+
 /// Fails at the first value that is not finite; `whose` stands before the sample.
 pub(super) fn require_finite(array: &Array, name: &Path, whose: &str) -> Result<()> {
     let Some(at) = array.data().iter().position(|x| !x.is_finite()) else { return Ok(()) };

@@ -64,7 +64,8 @@ pub(super) fn samples(npz: &Npz, path: &Path) -> Result<Option<String>> {
 
 /// The same for the arrays of a graph with these names.
 pub(crate) fn graph<'a>(names: impl Iterator<Item = &'a str>, path: &Path) -> Result<Option<String>> {
-    let known = "a graph are features, edges, labels, weight, relations, directed, train, valid and test";
+    let known =
+        "a graph are features, edges, labels, classes, weight, relations, directed, train, valid and test";
     leftovers(names, path, &GRAPH, known)
 }
 

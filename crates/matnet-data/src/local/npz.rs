@@ -94,17 +94,19 @@ fn target(
             }
         };
     };
-    let mut texts = |key: &str| -> Result<Option<Vec<String>>> {
-        let Some((raw, name)) = optional(npz, path, key)? else { return Ok(None) };
-        match (raw.shape(), raw.texts()) {
-            ([_], Some(texts)) => Ok(Some(texts)),
-            (shape, _) => Err(Error::format(name, format!("shape {shape:?}; a list of strings expected"))),
-        }
-    };
-    let (class_names, names) = (texts("classes")?, texts("target_names")?);
+    let (class_names, names) = (texts(npz, path, "classes")?, texts(npz, path, "target_names")?);
     let context =
         TargetContext { name: &name, inputs: shape, lengths, kind: options.target, class_names, names };
     context.read(raw)
+}
+
+/// A list of strings, if it is there.
+pub(super) fn texts(npz: &mut Npz, path: &Path, key: &str) -> Result<Option<Vec<String>>> {
+    let Some((raw, name)) = optional(npz, path, key)? else { return Ok(None) };
+    match (raw.shape(), raw.texts()) {
+        ([_], Some(texts)) => Ok(Some(texts)),
+        (shape, _) => Err(Error::format(name, format!("shape {shape:?}; a list of strings expected"))),
+    }
 }
 
 /// An array and its name in errors, if it is there.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::TargetKind;
-use super::labels::{label_indices_where, require_finite, require_known};
+use super::labels::{label_indices_where, renumber, require_finite, require_known};
 use crate::format::raw::RawArray;
 use crate::{Array, Error, Result, Target};
 
@@ -92,9 +92,7 @@ impl TargetContext<'_> {
             |at: usize| single || self.lengths.get(at / time).is_none_or(|&length| at % time < length);
         let (mut labels, mut names) = label_indices_where(raw, self.name, counts)?;
         if let Some(given) = &self.class_names {
-            let place = names.iter().map(|name| class_index(name, raw, given)).collect::<Result<Vec<_>, _>>();
-            let place = place.map_err(|what| self.error(what))?;
-            labels.iter_mut().flatten().for_each(|label| *label = place[*label as usize]);
+            renumber(&mut labels, &names, raw, given).map_err(|what| self.error(what))?;
             names = given.clone();
         }
         for (at, label) in labels.iter_mut().enumerate() {
@@ -177,17 +175,6 @@ fn plural(kind: TargetKind) -> &'static str {
         TargetKind::Labels => "labels",
         TargetKind::Matrix => "matrices",
     }
-}
-
-/// The place of a class among the given ones: integers count from 0, strings are looked up.
-fn class_index(name: &str, raw: &RawArray, given: &[String]) -> Result<u32, String> {
-    let at = match raw.texts().is_some() {
-        true => given.iter().position(|known| known == name),
-        false if raw.is_boolean() => Some(usize::from(name == "True")).filter(|&at| at < given.len()),
-        false => name.parse().ok().filter(|&at: &usize| at < given.len()),
-    };
-    at.map(|at| at as u32)
-        .ok_or_else(|| format!("class {name} is not one of the {} in `classes`", given.len()))
 }
 
 /// Sets everything after the last step of each sequence `[n, time, …]` to zero.

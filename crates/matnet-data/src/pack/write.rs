@@ -263,6 +263,10 @@ impl Packer<'_> {
                     let what = "a packed graph has no weights of nodes; leave it out";
                     return Err(Error::format(path.join("weight"), what));
                 }
+                "classes" => {
+                    let what = "a packed graph has the names of its classes in labels; leave it out";
+                    return Err(Error::format(path.join("classes"), what));
+                }
                 other => unused.push(other.to_owned()),
             }
             Ok(())

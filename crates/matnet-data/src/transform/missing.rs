@@ -1,5 +1,6 @@
 //! Missing values, which are NaN: filled in, with the places as further channels if asked.
 
+use crate::transform::scale::weight_of;
 use crate::transform::{Channels, matrix_sides};
 use crate::{Array, Error, Result, memory};
 
@@ -35,6 +36,17 @@ impl Fill {
 
     /// Fits to the samples `train` of `data`. For sequences with `lengths`, what follows them is padding and does not count.
     pub fn fit(method: FillMethod, data: &Array, lengths: &[usize], train: &[usize]) -> Result<Self> {
+        Self::fit_weighted(method, data, lengths, train, &[])
+    }
+
+    /// As [`Fill::fit`], with the weights of all samples of `data`; without weights each counts once.
+    pub fn fit_weighted(
+        method: FillMethod,
+        data: &Array,
+        lengths: &[usize],
+        train: &[usize],
+        weights: &[f32],
+    ) -> Result<Self> {
         let channels = Channels::of(data)?;
         let used = channels.used_steps(data, lengths)?;
         let (mut sums, mut counts) = (vec![0.0; channels.count], vec![0.0; channels.count]);
@@ -43,13 +55,13 @@ impl Fill {
                 let what = format!("sample {position} to fit on, the data have {}", data.len());
                 return Err(Error::Invalid(what));
             }
-            let sample = data.sample(position);
+            let (sample, weight) = (data.sample(position), weight_of(weights, position));
             for channel in 0..channels.count {
                 for step in 0..used[position] {
                     let value = sample[channels.place(channel, step)];
                     if !value.is_nan() {
-                        sums[channel] += f64::from(value);
-                        counts[channel] += 1.0;
+                        sums[channel] += f64::from(value) * weight;
+                        counts[channel] += weight;
                     }
                 }
             }

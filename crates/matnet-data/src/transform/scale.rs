@@ -52,6 +52,19 @@ impl Scaler {
         lengths: &[usize],
         train: &[usize],
     ) -> Result<Self> {
+        Self::fit_weighted(method, per, data, lengths, train, &[])
+    }
+
+    /// As [`Scaler::fit_padded`], with the weights of all samples of `data`: one of weight 2 counts as two, one of weight 0 does not.
+    /// Without weights each counts once.
+    pub fn fit_weighted(
+        method: ScaleMethod,
+        per: ScalePer,
+        data: &Array,
+        lengths: &[usize],
+        train: &[usize],
+        weights: &[f32],
+    ) -> Result<Self> {
         let (rows, cols) = matrix_sides(data)?;
         let padding = Padding::of(data, lengths)?;
         let mut fit = ScalerFit::new(method, per, rows, cols);
@@ -59,7 +72,7 @@ impl Scaler {
             return Err(Error::Invalid(format!("sample {position} to fit on, the data have {}", data.len())));
         }
         for &position in train {
-            fit.add_sample(data.sample(position), padding.of_sample(position));
+            fit.add_sample(data.sample(position), weight_of(weights, position), padding.of_sample(position));
         }
         fit.finish()
     }
@@ -135,19 +148,27 @@ impl ScalerFit {
 
     /// Adds samples; `lengths` as in [`Scaler::fit_padded`].
     pub fn add(&mut self, data: &Array, lengths: &[usize]) -> Result<()> {
+        self.add_weighted(data, lengths, 1.0)
+    }
+
+    /// Adds samples of this weight.
+    pub fn add_weighted(&mut self, data: &Array, lengths: &[usize], weight: f64) -> Result<()> {
         let sides = matrix_sides(data)?;
         if sides != (self.rows, self.cols) {
             let what = format!("a scale for {}×{} matrices, these are {sides:?}", self.rows, self.cols);
             return Err(Error::Invalid(what));
         }
         let padding = Padding::of(data, lengths)?;
-        (0..data.len()).for_each(|at| self.add_sample(data.sample(at), padding.of_sample(at)));
+        (0..data.len()).for_each(|at| self.add_sample(data.sample(at), weight, padding.of_sample(at)));
         Ok(())
     }
 
-    fn add_sample(&mut self, sample: &[f32], outside: impl Fn(usize) -> bool) {
+    fn add_sample(&mut self, sample: &[f32], weight: f64, outside: impl Fn(usize) -> bool) {
+        if weight == 0.0 {
+            return;
+        }
         for (place, &x) in sample.iter().enumerate().filter(|(place, _)| !outside(*place)) {
-            self.stats[self.per.slot(place, self.rows, self.cols)].add(x.into());
+            self.stats[self.per.slot(place, self.rows, self.cols)].add(x.into(), weight);
         }
     }
 
@@ -160,6 +181,11 @@ impl ScalerFit {
         let (shift, scale) = stats.iter().map(|stats| stats.shift_and_scale(method)).unzip();
         Ok(Scaler { per, rows, cols, shift, scale })
     }
+}
+
+/// The weight of a sample; 1 where there are no weights.
+pub fn weight_of(weights: &[f32], sample: usize) -> f64 {
+    weights.get(sample).map_or(1.0, |&weight| weight.into())
 }
 
 /// Which values of a sample are padding.
@@ -217,11 +243,11 @@ impl Default for Stats {
 }
 
 impl Stats {
-    fn add(&mut self, x: f64) {
-        self.count += 1.0;
+    fn add(&mut self, x: f64, weight: f64) {
+        self.count += weight;
         let before = x - self.mean;
-        self.mean += before / self.count;
-        self.spread += before * (x - self.mean);
+        self.mean += before * weight / self.count;
+        self.spread += before * weight * (x - self.mean);
         self.low = self.low.min(x);
         self.high = self.high.max(x);
     }
@@ -279,6 +305,25 @@ mod tests {
         let mut data = numbers([2, 2, 3], |i| (i % 3 * 100) as f32 + (i / 3) as f32);
         Scaler::fit(ScaleMethod::MinMax, ScalePer::Column, &data, &[0, 1]).unwrap().apply(&mut data).unwrap();
         assert_eq!(data.sample(0), [0.0, 0.0, 0.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0]);
+    }
+
+    #[test]
+    fn a_weight_stands_for_copies_of_a_sample() {
+        let data = numbers([4, 2, 2], |i| (i * i % 7) as f32);
+        for method in [ScaleMethod::Standardize, ScaleMethod::MinMax] {
+            let fit = |train: &[usize], weights: &[f32]| {
+                Scaler::fit_weighted(method, ScalePer::Row, &data, &[], train, weights).unwrap()
+            };
+            let (weighted, copied) =
+                (fit(&[0, 1, 2, 3], &[2.0, 0.0, 1.0, 3.0]), fit(&[0, 0, 2, 3, 3, 3], &[]));
+            for ((a, b), (c, d)) in
+                (weighted.shift.iter().zip(&copied.shift)).zip(weighted.scale.iter().zip(&copied.scale))
+            {
+                assert!((a - b).abs() < 1e-6 && (c - d).abs() < 1e-6, "{weighted:?} {copied:?}");
+            }
+            assert_ne!(weighted, fit(&[0, 1, 2, 3], &[]));
+            assert_eq!(fit(&[0, 1, 2, 3], &[1.0; 4]), fit(&[0, 1, 2, 3], &[]));
+        }
     }
 
     #[test]

@@ -198,6 +198,21 @@ fn graphs_as_arrays_and_as_text() {
     assert!(error.ends_with("weight: shape [2]; one weight for each of 3 nodes expected"), "{error}");
     let error = weighed("(3,)", &[1., -1., 1.]).unwrap_err();
     assert!(error.ends_with("weight: node 1 has weight -1; finite numbers from 0 expected"), "{error}");
+    // Classes with names, of which some do not occur.
+    let named = |labels: &[i64]| {
+        let edges = ("edges", "<i8", "(1, 2)", i8s(&[0, 1]));
+        let classes = ("classes", "|S3", "(3,)", b"antbeecat".to_vec());
+        write_npz(&path, &[features(), edges, ("labels", "<i8", "(3,)", i8s(labels)), classes]);
+        load(&path).map(drop).map_err(|error| error.to_string())
+    };
+    named(&[2, -1, 0]).unwrap();
+    let found = graph(&path);
+    assert_eq!(
+        (found.labels, found.class_names.join(" ")),
+        (vec![Some(2), None, Some(0)], "ant bee cat".into())
+    );
+    let error = named(&[2, -1, 3]).unwrap_err();
+    assert!(error.ends_with("labels: class 3 is not one of the 3 in `classes`"), "{error}");
     write_npz(&path, &[features(), ("edges", "<i8", "(1, 2)", i8s(&[0, 3]))]);
     assert!(load(&path).unwrap_err().to_string().ends_with("edges: node 3; 0 to 2 expected"));
 

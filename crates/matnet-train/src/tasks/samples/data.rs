@@ -65,7 +65,7 @@ impl SampleData {
         raw.notes.extend(notes(&raw, &indices, &config));
         check_weights(&raw.weights, &indices, "sample")?;
         let (mut preprocess, inputs, lengths) =
-            Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train)?;
+            Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train, &raw.weights)?;
         let raw = Raw { inputs, lengths, ..raw };
         let values = matches!(raw.target, Target::Values { .. });
         if let Some(scale) =
@@ -81,7 +81,7 @@ impl SampleData {
             config.scale_target.get_or_insert(true);
         }
         if config.scale_target == Some(true) {
-            preprocess.target_scaler = target::fit_scaler(&raw.target, &indices.train)?;
+            preprocess.target_scaler = target::fit_scaler(&raw.target, &indices.train, &raw.weights)?;
         }
         Self { checksum, ..Self::assemble(raw, indices, config, preprocess)? }.with_scaled_target()
     }

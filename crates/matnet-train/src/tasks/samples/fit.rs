@@ -3,31 +3,33 @@
 use matnet::random::SeededRng;
 use matnet_data::transform::missing::Fill;
 use matnet_data::transform::permute::Permutation;
-use matnet_data::transform::scale::{ScalePer, Scaler, ScalerFit};
+use matnet_data::transform::scale::{ScalePer, Scaler, ScalerFit, weight_of};
 
 use super::preprocess::{Preprocess, sides, with_mask};
 use super::{Inputs, SampleDataConfig, StoredInputs};
 use crate::Result;
 
 impl Preprocess {
-    /// Fits the transforms of a config to the training samples, and applies them; gives the new lengths, too.
+    /// Fits the transforms of a config to the training samples, of which each counts by its weight, and applies them; gives the new
+    /// lengths, too.
     pub(super) fn fit(
         config: &SampleDataConfig,
         inputs: Inputs,
         mut lengths: Vec<usize>,
         train: &[usize],
+        weights: &[f32],
     ) -> Result<(Self, Inputs, Vec<usize>)> {
         let mut fitted = Self::default();
         if config.is_plain() {
             return Ok((fitted, inputs, lengths));
         }
         if let Inputs::Stored(stored) = inputs {
-            let (fitted, stored) = Self::fit_stored(config, stored, train)?;
+            let (fitted, stored) = Self::fit_stored(config, stored, train, weights)?;
             return Ok((fitted, Inputs::Stored(stored), lengths));
         }
         let mut array = inputs.into_array()?;
         if let Some(method) = config.missing.method() {
-            fitted.fill = Some(Fill::fit(method, &array, &lengths, train)?);
+            fitted.fill = Some(Fill::fit_weighted(method, &array, &lengths, train, weights)?);
         }
         fitted.missing_mask = config.missing_mask;
         let mask = fitted.filled(&mut array, &lengths)?;
@@ -41,7 +43,7 @@ impl Preprocess {
         }
         if let Some(method) = config.scale.method() {
             let per = config.scale_per.unwrap_or(ScalePer::Whole);
-            let scaler = Scaler::fit_padded(method, per, &array, &lengths, train)?;
+            let scaler = Scaler::fit_weighted(method, per, &array, &lengths, train, weights)?;
             scaler.apply_padded(&mut array, &lengths)?;
             fitted.scaler = Some(scaler);
         }
@@ -55,6 +57,7 @@ impl Preprocess {
         config: &SampleDataConfig,
         stored: StoredInputs,
         train: &[usize],
+        weights: &[f32],
     ) -> Result<(Self, StoredInputs)> {
         let (spectrogram, log_mel, log) = (config.spectrogram, config.log_mel, config.log);
         let mut fitted = Self { spectrogram, log_mel, log, ..Self::default() };
@@ -67,7 +70,8 @@ impl Preprocess {
             let per = config.scale_per.unwrap_or(ScalePer::Whole);
             let mut fit = ScalerFit::new(method, per, rows, cols);
             for &at in train {
-                fit.add(&stored.transformed(at, &fitted)?, stored.length(at))?;
+                let sample = stored.transformed(at, &fitted)?;
+                fit.add_weighted(&sample, stored.length(at), weight_of(weights, at))?;
             }
             fitted.scaler = Some(fit.finish()?);
         }

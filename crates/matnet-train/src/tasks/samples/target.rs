@@ -114,9 +114,9 @@ fn scalable(target: &Target) -> Result<Option<(Array, ScalePer)>> {
 }
 
 /// A scaler for the targets, fitted on the training split: each value on its own, or all entries of matrices together.
-pub(super) fn fit_scaler(target: &Target, train: &[usize]) -> Result<Option<Scaler>> {
+pub(super) fn fit_scaler(target: &Target, train: &[usize], weights: &[f32]) -> Result<Option<Scaler>> {
     let Some((array, per)) = scalable(target)? else { return Ok(None) };
-    Ok(Some(Scaler::fit(ScaleMethod::Standardize, per, &array, train)?))
+    Ok(Some(Scaler::fit_weighted(ScaleMethod::Standardize, per, &array, &[], train, weights)?))
 }
 
 /// The targets as the net learns them; `None` if they are not scaled.
@@ -234,7 +234,7 @@ mod tests {
     fn targets_are_scaled_on_the_training_split_and_back() {
         let values = Array::new([4, 2], vec![1.0, 10.0, 3.0, 10.0, 5.0, 10.0, 99.0, 7.0]).unwrap();
         let target = Target::Values { values: values.clone(), names: names(&["a", "b"]) };
-        let scaler = fit_scaler(&target, &[0, 1, 2]).unwrap();
+        let scaler = fit_scaler(&target, &[0, 1, 2], &[]).unwrap();
         let found = scaled(&target, scaler.as_ref()).unwrap().unwrap();
         // Mean 3 and deviation √(8/3); a constant is shifted only.
         let unit = (8.0_f32 / 3.0).sqrt();
