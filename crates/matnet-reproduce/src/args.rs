@@ -53,6 +53,9 @@ pub struct ReproduceArgs {
     /// Train only the runs in this folder of the experiment: random, or random/cora/gcn (may be repeated)
     #[arg(long, value_name = "TABLE[/COLUMN[/NET]]")]
     pub only: Vec<PathBuf>,
+    /// Take the numbers of runs that are not here from the seeds.csv of an earlier report, and do not train them
+    #[arg(long, value_name = "CSV")]
+    pub earlier: Option<PathBuf>,
     /// Several processes on the same runs.
     #[command(flatten)]
     pub parts: PartArgs,

@@ -204,6 +204,13 @@ mod tests {
         [Size::Quick, Size::Paper].map(|size| files.experiment(size).unwrap())
     }
 
+    /// The experiments that are not part of the program.
+    fn others() -> Vec<ExperimentFiles> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+        let names = ["time-series", "graphs", "learning-curves", "eeg-subjects", "deep-nets"];
+        names.map(|name| ExperimentFiles::read(&folder.join(name)).unwrap()).into()
+    }
+
     /// An experiment of one table with one config, `c.toml`.
     fn small(table: &str, config: &'static str) -> (ExperimentFiles, Experiment) {
         let table = toml::from_str::<TableFile>(table).unwrap().of_size(Size::Paper);
@@ -263,12 +270,7 @@ row = [{ variant = 'net', label = 'net' }]
 
     #[test]
     fn every_description_is_valid_and_trains_all_its_cells() {
-        let read = |name: &str| {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(name);
-            ExperimentFiles::read(&folder).unwrap()
-        };
-        let others = ["time-series", "graphs", "learning-curves"].map(read);
-        for files in EXPERIMENTS.iter().chain(&others) {
+        for files in EXPERIMENTS.iter().chain(&others()) {
             for (experiment, quick) in both_sizes(files).into_iter().zip([true, false]) {
                 assert_eq!(experiment.quick_note.is_some(), quick);
                 let runs = files.runs(&experiment, Some(2), &[], Path::new("x")).unwrap();
@@ -352,7 +354,7 @@ row = [{ variant = 'slow', label = 'slow' }, { variant = 'net', label = 'net' }]
     /// A claim or figure that names a missing row or column would never be judged or drawn.
     #[test]
     fn claims_and_figures_name_existing_rows_and_columns() {
-        for files in EXPERIMENTS {
+        for files in EXPERIMENTS.iter().chain(&others()) {
             let sizes = both_sizes(files);
             let all = || sizes.iter().flat_map(|experiment| &experiment.tables);
             for table in all() {

@@ -3,7 +3,7 @@
 //! - [`ReproduceArgs`]: the command line.
 //! - `files`, `experiment` and `figure_spec`: the descriptions (`experiment.toml`), and the runs that they describe; `only` selects some.
 //! - `reproduction`: trains the runs, `part` a share of them; `context`, `run_state`, `progress` and `time_left` are used by both.
-//! - `results`, `metric`, `claim`, `scored_net`, `scores` and `verdict`: the numbers, and whether the claims held.
+//! - `results`, `earlier_numbers`, `metric`, `claim`, `scored_net`, `scores` and `verdict`: the numbers, and whether the claims held.
 //! - `section`, `figure`, `earlier_figure`, `report`, `index` and `folder`: what is written.
 
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@ mod args;
 mod claim;
 mod context;
 mod earlier_figure;
+mod earlier_numbers;
 mod experiment;
 mod figure;
 mod figure_spec;
@@ -65,6 +66,11 @@ pub fn run(args: &ReproduceArgs) -> Outcome {
         }
         own = ExperimentFiles::read(folder)?;
         files.push(&own);
+    }
+    if args.all() && args.earlier.is_some() {
+        return Err(Failure::Usage(
+            "--earlier: the numbers of one experiment, which must be named".to_owned(),
+        ));
     }
     let index_folder = args.index_folder();
     if args.all() {

@@ -124,9 +124,22 @@ impl Metric {
         }
     }
 
+    /// The name of its value in an earlier report, among the metrics of a result.
+    fn earlier_name(self) -> String {
+        format!("earlier {}", self.name())
+    }
+
+    /// Adds its value in an earlier report, which is all that is known of a run.
+    pub fn set_earlier(self, result: &mut RunResult, value: f64) {
+        result.metrics.insert(self.earlier_name(), value);
+    }
+
     /// Its value for a run.
     pub fn of(self, result: &RunResult) -> Option<f64> {
         let extra = |name: &str| result.metrics.get(name).copied();
+        if let Some(earlier) = extra(&self.earlier_name()) {
+            return Some(earlier);
+        }
         match self {
             Self::Accuracy => Some(100.0 * (1.0 - result.test?.error?)),
             Self::Auc => Some(100.0 * result.test?.metric(metrics::Metric::Auc)?),

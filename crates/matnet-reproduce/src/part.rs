@@ -45,10 +45,13 @@ fn attempt(
         Ok(_) => {}
         Err(error) => return Attempt::failed(error),
     }
+    let Some(cell_run) = of.wanted_runs().nth(at) else { return Ok(Attempt::Finished) };
+    if of.earlier_end(cell_run).is_some() {
+        return Ok(Attempt::Finished);
+    }
     if let Err(error) = run.lock() {
         return Attempt::failed(error);
     }
-    let Some(cell_run) = of.wanted_runs().nth(at) else { return Ok(Attempt::Finished) };
     let plan = context.planner.plan(&cell_run.spec.document, context.cache)?;
     match RunState::of(&run, &*plan, false) {
         RunState::Unfinished => {}

@@ -12,6 +12,7 @@ use matnet_train::{Error, Run, write_file};
 use crate::args::ReproduceArgs;
 use crate::context::Context;
 use crate::earlier_figure::EarlierFigure;
+use crate::earlier_numbers::EarlierNumbers;
 use crate::experiment::Experiment;
 use crate::figure::{self, Cost};
 use crate::files::{CellRun, ExperimentFiles};
@@ -36,6 +37,8 @@ pub struct Reproduction<'a> {
     collected: Vec<bool>,
     /// How many were trained by this process.
     pub trained: usize,
+    /// The numbers of runs that are not here.
+    earlier: Option<EarlierNumbers>,
     args: &'a ReproduceArgs,
 }
 
@@ -102,8 +105,10 @@ impl<'a> Reproduction<'a> {
         for run in &runs {
             context.time.expect(&run.spec.folder, operations.get(cell_folder(run)).copied().unwrap_or(0.0));
         }
+        let earlier = args.earlier.as_deref().map(EarlierNumbers::read).transpose()?;
+        earlier.iter().try_for_each(|earlier| earlier.check(&experiment.tables))?;
         let collected = vec![false; runs.len()];
-        Ok(Self { experiment, folder, runs, results, collected, trained: 0, args })
+        Ok(Self { experiment, folder, runs, results, collected, trained: 0, earlier, args })
     }
 
     /// The runs that are to be trained now.
@@ -113,6 +118,12 @@ impl<'a> Reproduction<'a> {
 
     fn is_wanted(&self, run: &CellRun) -> bool {
         is_wanted(self.args, &self.folder, run)
+    }
+
+    /// How a run ended, if an earlier report is to stand in for it.
+    pub fn earlier_end(&self, run: &CellRun) -> Option<&RunEnd> {
+        let seed = run.spec.document.train().ok()?.seed;
+        self.earlier.as_ref()?.end(&self.experiment.tables, run.cell, seed)
     }
 
     /// Trains what is not trained yet; `later` are the folders of runs that follow this experiment.
@@ -140,6 +151,10 @@ impl<'a> Reproduction<'a> {
             let cell_run = &self.runs[at];
             let run = Run::at(&cell_run.spec.folder);
             if matches!(end(&run), Ok(None)) {
+                if let (Some(end), Some(path)) = (self.earlier_end(cell_run).cloned(), &self.args.earlier) {
+                    self.results.add_earlier(cell_run.cell, run, end, path);
+                    self.collected[at] = true;
+                }
                 continue;
             }
             let again = self.args.fresh && self.is_wanted(cell_run);

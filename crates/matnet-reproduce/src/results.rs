@@ -1,6 +1,7 @@
 //! The results of the runs, by cell of their table.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use matnet_train::run::RunResult;
 use matnet_train::{Run, csv};
@@ -8,6 +9,14 @@ use matnet_train::{Run, csv};
 use crate::experiment::TableSpec;
 use crate::files::CellIndex;
 use crate::metric::{Metric, SeedSummary};
+use crate::run_state::RunEnd;
+
+/// The columns of `seeds.csv` before those of the metrics.
+pub const FIXED_COLUMNS: [&str; 8] =
+    ["table", "column", "row", "net", "seed", "parameters", "epochs", "best_epoch"];
+/// How a run ended, in its last column.
+pub const FINISHED_END: &str = "finished";
+pub const DIVERGED_END: &str = "diverged";
 
 /// Every finished run, in the order of the seeds, and those that diverged.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +28,8 @@ pub struct Results {
     pub left_out: Vec<String>,
     /// What is missing because a file of a run is damaged.
     pub damaged: Vec<String>,
+    /// The file of an earlier report, and how many runs are known from it alone.
+    pub earlier: Option<(PathBuf, usize)>,
 }
 
 /// The seed of a run, by its folder.
@@ -40,10 +51,25 @@ impl Results {
         self.diverged.insert(place, (cell, run, what));
     }
 
+    /// Adds what an earlier report says of a run.
+    pub fn add_earlier(&mut self, cell: CellIndex, run: Run, end: RunEnd, path: &Path) {
+        match end {
+            Ok(result) => self.add(cell, run, result),
+            Err(what) => self.add_diverged(cell, run, what),
+        }
+        self.earlier.get_or_insert((path.to_owned(), 0)).1 += 1;
+    }
+
     /// Notes before the tables: what is left out, missing, diverged or damaged. `missing` says how to get the rest of
     /// `total` runs.
     pub fn notes(&self, total: usize, missing: &str) -> Vec<String> {
         let mut notes = self.left_out.clone();
+        if let Some((path, count)) = &self.earlier {
+            notes.push(format!(
+                "{count} of {total} runs are known by their numbers in {} alone; their settings cannot be compared with those of today.",
+                path.display()
+            ));
+        }
         let done = self.done.len() + self.diverged.len();
         if done < total {
             notes.push(format!("{done} of {total} runs are finished; {missing}."));
@@ -56,7 +82,6 @@ impl Results {
 
     /// A line per run with all metrics of its table, for the record.
     pub fn csv(&self, tables: &[TableSpec]) -> String {
-        let fixed = ["table", "column", "row", "net", "seed", "parameters", "epochs", "best_epoch"];
         let mut metrics: Vec<Metric> = Vec::new();
         for metric in tables.iter().flat_map(|table| &table.metrics) {
             // The parameters have a column of their own.
@@ -65,10 +90,10 @@ impl Results {
             }
         }
         let names = metrics.iter().map(|metric| metric.name().replace('-', "_"));
-        let header = fixed.map(str::to_owned).into_iter().chain(names).chain(["end".to_owned()]);
+        let header = FIXED_COLUMNS.map(str::to_owned).into_iter().chain(names).chain(["end".to_owned()]);
         let mut text = csv::line(header);
         for ((table, column, row), _, result) in &self.done {
-            let (table, end) = (&tables[*table], "finished".to_owned());
+            let (table, end) = (&tables[*table], FINISHED_END.to_owned());
             let mut cells = vec![
                 table.name.clone(),
                 table.columns[*column].name.clone(),
@@ -92,8 +117,8 @@ impl Results {
                 table.rows[*row].label.clone(),
                 seed,
             ];
-            cells.resize(fixed.len() + metrics.len(), String::new());
-            text += &csv::line(cells.into_iter().chain(["diverged".to_owned()]));
+            cells.resize(FIXED_COLUMNS.len() + metrics.len(), String::new());
+            text += &csv::line(cells.into_iter().chain([DIVERGED_END.to_owned()]));
         }
         text
     }
@@ -101,6 +126,11 @@ impl Results {
     /// The finished runs of a cell.
     pub fn runs(&self, cell: CellIndex) -> impl Iterator<Item = (&Run, &RunResult)> {
         self.done.iter().filter(move |(of, ..)| *of == cell).map(|(_, run, result)| (run, result))
+    }
+
+    /// The same, without those that are known from an earlier report alone.
+    pub fn runs_here(&self, cell: CellIndex) -> impl Iterator<Item = (&Run, &RunResult)> {
+        self.runs(cell).filter(|(run, _)| !matches!(run.result(), Ok(None)))
     }
 
     /// How many runs of a cell diverged.

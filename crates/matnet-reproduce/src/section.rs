@@ -179,22 +179,26 @@ impl<'a> Shown<'a> {
         columns
     }
 
-    /// Whether the best row of a column is better than every other by the confidence interval of the difference.
+    /// Whether the best row of a column is better than every other by the confidence interval of the difference. A row with a
+    /// seed that diverged is not: its mean is that of its lucky seeds.
     fn is_settled(&self, column: usize) -> bool {
+        let cell = |row: usize| (self.number, column, row);
         let seeds = |row: usize| -> BTreeMap<u64, f64> {
-            let runs = self.results.runs((self.number, column, row));
+            let runs = self.results.runs(cell(row));
             runs.filter_map(|(_, result)| Some((result.seed, self.metric.of(result)?))).collect()
         };
-        let rows: Vec<BTreeMap<u64, f64>> =
-            (0..self.spec.rows.len()).map(seeds).filter(|seeds| !seeds.is_empty()).collect();
-        let mean = |row: &BTreeMap<u64, f64>| row.values().sum::<f64>() / row.len() as f64;
-        let better =
-            |a: usize, b: usize| if self.metric.is_better(mean(&rows[b]), mean(&rows[a])) { b } else { a };
-        let Some(best) = (0..rows.len()).reduce(better).filter(|_| rows.len() > 1) else { return false };
-        let beats = |other: usize| {
-            Difference::of(&rows[best], &rows[other]).is_some_and(|difference| difference.is_settled())
+        let rows: BTreeMap<usize, BTreeMap<u64, f64>> = (0..self.spec.rows.len())
+            .map(|row| (row, seeds(row)))
+            .filter(|(_, seeds)| !seeds.is_empty())
+            .collect();
+        let mean = |row: usize| rows[&row].values().sum::<f64>() / rows[&row].len() as f64;
+        let better = |a: usize, b: usize| if self.metric.is_better(mean(b), mean(a)) { b } else { a };
+        let Some(best) = rows.keys().copied().reduce(better).filter(|_| rows.len() > 1) else { return false };
+        let beats = |other: &BTreeMap<u64, f64>| {
+            Difference::of(&rows[&best], other).is_some_and(|difference| difference.is_settled())
         };
-        (0..rows.len()).filter(|&row| row != best).all(beats)
+        self.results.diverged(cell(best)) == 0
+            && rows.iter().filter(|(row, _)| **row != best).all(|(_, other)| beats(other))
     }
 
     /// What is measured, which direction is better, from how many seeds.
@@ -307,8 +311,16 @@ published_row = [{ label = 'other', numbers = { a = 0.5 } }]
 
     /// The tables, where the two nets have these error rates in percent.
     fn markdown(keys: &str, errors: [&[f64]; 2]) -> String {
+        with_diverged(keys, errors, [0, 0])
+    }
+
+    /// The same where so many more seeds of each net diverged.
+    fn with_diverged(keys: &str, errors: [&[f64]; 2], diverged: [usize; 2]) -> String {
         let table = toml::from_str::<TableFile>(&format!("{TABLE}{keys}")).unwrap().of_size(Size::Quick);
         let mut results = Results::default();
+        for (row, count) in diverged.into_iter().enumerate() {
+            (0..count).for_each(|_| results.add_diverged((0, 0, row), Run::at("x"), "epoch 1".to_owned()));
+        }
         for (row, errors) in errors.into_iter().enumerate() {
             for (error, seed) in errors.iter().zip(1..) {
                 results.add((0, 0, row), Run::at("x"), result(seed, None, 0.0, Some(error / 100.0)));
@@ -344,6 +356,16 @@ published_row = [{ label = 'other', numbers = { a = 0.5 } }]
         // The differences of both seeds are equal, so that their interval has no width.
         let two = markdown("", [&[1.0, 2.0], &[51.0, 52.0]]);
         assert!(!two.contains("**"), "{two}");
+    }
+
+    #[test]
+    fn a_net_with_a_seed_that_diverged_is_never_bold() {
+        let errors: [&[f64]; 2] = [&[1.0, 1.2, 1.1], &[6.0, 6.1, 6.3]];
+        let lucky = with_diverged("", errors, [1, 0]);
+        assert!(!lucky.contains("**"), "{lucky}");
+        // The other net diverged: that speaks for the first.
+        let settled = with_diverged("", errors, [0, 1]);
+        assert!(settled.contains("| **1.10 ± 0.10** |"), "{settled}");
     }
 
     #[test]

@@ -286,6 +286,47 @@ fn a_damaged_run_is_named_and_fresh_trains_it_again() {
 }
 
 #[test]
+fn the_numbers_of_an_earlier_report_stand_in_for_its_runs() {
+    let folder = TempDir::new().unwrap();
+    assert_eq!(run(folder.path(), &FEW).0, 0);
+    let (csv, first) = (text(folder.path(), "x/seeds.csv"), text(folder.path(), "x/results.md"));
+    let earlier = |csv: &'static str| [&FACES[..6], &["y", "--earlier", csv]].concat();
+    // What is in the file is not trained again, also by a process among several.
+    let one = [&earlier("x/seeds.csv")[..], &["--only", "layers-20/none"]].concat();
+    let (code, out, err) = run(folder.path(), &[&one[..], &["--part", "1/2"]].concat());
+    assert!(code == 0 && out.starts_with("part 1/2: ") && !folder.path().join("y").exists(), "{out} {err}");
+    let (code, out, err) = run(folder.path(), &one);
+    assert!(code == 0 && !err.contains("trained in"), "{err}");
+    assert_eq!(text(folder.path(), "y/seeds.csv"), csv);
+    let note =
+        "4 of 24 runs are known by their numbers in x/seeds.csv alone; their settings cannot be compared";
+    assert!(out.contains(note) && !first.contains(note), "{out}");
+    let tables =
+        |text: &str| text.lines().filter(|line| line.starts_with(['|', '-'])).collect::<Vec<_>>().join("\n");
+    assert_eq!(tables(&text(folder.path(), "y/results.md")), tables(&first));
+    // A figure of numbers is drawn, one that needs a net is not.
+    assert!(out.contains("layers-20-bars-loss.png") && !out.contains("reconstructions.png"), "{out}");
+    // The others are trained; then the report has both.
+    let two = [&earlier("x/seeds.csv")[..], &["--only", "layers-20/l1/vector-50"]].concat();
+    let (code, out, err) = run(folder.path(), &two);
+    assert!(code == 0 && err.contains("1 run trained in") && out.contains(note), "{out} {err}");
+    assert_eq!(text(folder.path(), "y/seeds.csv").lines().count(), csv.lines().count() + 1);
+    std::fs::write(folder.path().join("other.csv"), "epoch,split\n").unwrap();
+    for (args, code, said) in [
+        (
+            earlier("other.csv"),
+            1,
+            "other.csv: a seeds.csv expected, whose first line is table,column,row,net,seed",
+        ),
+        (earlier("missing.csv"), 1, "missing.csv: "),
+        (vec!["all", "--earlier", "x/seeds.csv"], 2, "--earlier: the numbers of one experiment"),
+    ] {
+        let (found, out, err) = run(folder.path(), &args);
+        assert!(found == code && out.is_empty() && err.contains(said), "{found} {out} {err}");
+    }
+}
+
+#[test]
 fn a_folder_with_something_else_is_left_alone() {
     let folder = TempDir::new().unwrap();
     let place = folder.path().join("x");

@@ -13,7 +13,7 @@ use super::{Canvas, Content, Drawn, FigureSpec, Groups};
 pub fn draw(canvas: &Canvas, figure: &FigureSpec) -> Result<Groups, Failure> {
     let mut groups = Vec::new();
     for (column, data) in canvas.columns(figure) {
-        let has_run = |row: usize| canvas.results.has_run((canvas.number, column, row));
+        let has_run = |row: usize| canvas.results.runs_here((canvas.number, column, row)).next().is_some();
         if !canvas.rows(figure).into_iter().any(|(row, _)| has_run(row)) {
             continue;
         }
@@ -22,7 +22,7 @@ pub fn draw(canvas: &Canvas, figure: &FigureSpec) -> Result<Groups, Failure> {
             let (mut chart, mut errors) = (LineChart::new(format!("{title}: {}", data.label)), false);
             for (row, net) in canvas.rows(figure) {
                 let mut by_epoch = BTreeMap::<usize, Vec<f64>>::new();
-                for (run, _) in canvas.results.runs((canvas.number, column, row)) {
+                for (run, _) in canvas.results.runs_here((canvas.number, column, row)) {
                     for point in run.metrics()?.into_iter().filter(|point| point.split == split) {
                         errors |= point.error.is_some();
                         let value = point.error.map_or(point.loss, |error| 100.0 * error);

@@ -166,7 +166,8 @@ impl<'a> Canvas<'a> {
 
     /// The trained net of the first finished run of a cell; `None` if there is none or its file is damaged.
     fn predictor(&mut self, column: usize, row: usize) -> Result<Option<Box<dyn Predictor>>, Failure> {
-        let Some((run, _)) = self.results.runs((self.number, column, row)).next() else { return Ok(None) };
+        let cell = (self.number, column, row);
+        let Some((run, _)) = self.results.runs_here(cell).next() else { return Ok(None) };
         match run.load(BEST, self.context.device) {
             Ok(predictor) => Ok(Some(predictor)),
             Err(error @ Error::Damaged { .. }) => {
