@@ -281,6 +281,18 @@ STORIES = """1 Eve went to the garden.
 """
 
 
+def first_questions(count):
+    """Stories with so many questions: those above, over and over."""
+    lines, asked = [], 0
+    while asked < count:
+        for line in STORIES.splitlines():
+            asked += "\t" in line
+            lines.append(line)
+            if asked == count:
+                break
+    return "\n".join(lines) + "\n"
+
+
 def of_words(text, vocabulary):
     """The same stories in words of a vocabulary, which may lack some of theirs."""
     known = lambda word: word if word.lower() in vocabulary else vocabulary[len(word) % len(vocabulary)]
