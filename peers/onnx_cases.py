@@ -25,7 +25,8 @@ class Case:
 
 
 COUNT = 40
-REFERENCE = Path(__file__).resolve().parent.parent / "crates/matnet-train/tests/reference"
+TRAIN = Path(__file__).resolve().parent.parent / "crates/matnet-train"
+REFERENCE = TRAIN / "tests/reference"
 
 
 def noise(*shape, seed=0):
@@ -179,6 +180,11 @@ def templates():
     yield Case("template-seq2seq", "", template="seq2seq", inputs=noise(7, 100, 2, 3))
     yield Case("template-sequence-labeller", "", {**steps, "y": classes(3, 9)}, template="sequence-labeller")
     yield Case("template-sequence-regressor", "", {**steps, "y": noise(COUNT, 2)}, template="sequence-regressor")
+
+
+def template_names():
+    """The kinds of nets that `matnet new` knows; other files of the folder are parts of templates."""
+    return {path.stem for path in (TRAIN / "templates").glob("*.toml") if f'kind = "{path.stem}"' in path.read_text()}
 
 
 TURING_SETTINGS = ["data.sequences_per_epoch=64", "data.valid_sequences=4", "data.test_sequences=4"]
