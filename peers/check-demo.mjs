@@ -10,7 +10,7 @@
 // MATNET_BUSY=1 prints the time to the first prediction without judging it.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -259,6 +259,23 @@ async function checkPhone() {
   await context.close();
 }
 
+/** `tools/demo` serves the same bytes: compressed, and the module as what it is. */
+async function checkServer() {
+  const child = spawn(join(root, "tools/serve-static"), [demo, "0"]);
+  try {
+    const line = await new Promise((done) => child.stdout.once("data", (data) => done(String(data))));
+    const place = line.match(/^http:\S+/)[0];
+    for (const [path, type] of [["", "text/html"], ["pkg/simd/matnet_bg.wasm", "application/wasm"], ["main.js", "text/javascript"]]) {
+      const reply = await fetch(place + path);
+      assert.deepEqual([reply.status, reply.headers.get("content-type"), reply.headers.get("content-encoding")], [200, type, "gzip"]);
+      assert.ok(Buffer.from(await reply.arrayBuffer()).equals(readFileSync(join(demo, path || "index.html"))), path);
+    }
+    assert.equal((await fetch(`${place}none`)).status, 404);
+  } finally {
+    child.kill();
+  }
+}
+
 /** What goes wrong is said in words. */
 async function checkErrors() {
   const problem = async (expected, where, prepare) => {
@@ -302,6 +319,7 @@ try {
   await context.close();
   await checkPhone();
   await checkErrors();
+  await checkServer();
   if (existsSync(join(demo, "pkg/plain/matnet_bg.wasm"))) {
     const { context, page } = await open({}, "?simd=off");
     await ready(page);

@@ -25,7 +25,8 @@ class Case:
 
 
 COUNT = 40
-REFERENCE = Path(__file__).resolve().parent.parent / "crates/matnet-train/tests/reference"
+TRAIN = Path(__file__).resolve().parent.parent / "crates/matnet-train"
+REFERENCE = TRAIN / "tests/reference"
 
 
 def noise(*shape, seed=0):
@@ -181,6 +182,11 @@ def templates():
     yield Case("template-sequence-regressor", "", {**steps, "y": noise(COUNT, 2)}, template="sequence-regressor")
 
 
+def template_names():
+    """The kinds of nets that `matnet new` knows; other files of the folder are parts of templates."""
+    return {path.stem for path in (TRAIN / "templates").glob("*.toml") if f'kind = "{path.stem}"' in path.read_text()}
+
+
 TURING_SETTINGS = ["data.sequences_per_epoch=64", "data.valid_sequences=4", "data.test_sequences=4"]
 
 
@@ -279,6 +285,18 @@ STORIES = """1 Eve went to the garden.
 1 Ben went to the office.
 2 Where is Ben?\toffice\t1
 """
+
+
+def first_questions(count):
+    """Stories with so many questions: those above, over and over."""
+    lines, asked = [], 0
+    while asked < count:
+        for line in STORIES.splitlines():
+            asked += "\t" in line
+            lines.append(line)
+            if asked == count:
+                break
+    return "\n".join(lines) + "\n"
 
 
 def of_words(text, vocabulary):

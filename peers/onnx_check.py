@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy
@@ -23,6 +24,8 @@ class Checker:
         checks += [(name, lambda name=name: self.check_turing(name)) for name in onnx_cases.turing_machines()]
         checks += [(name, lambda name=name, model=model: self.check_stories(name, model)) for name, model in onnx_cases.story_nets().items()]
         checks.append(("refusals", lambda: self.check_refusals(refused)))
+        if forgotten := onnx_cases.template_names() - {name.removeprefix("template-") for name, _ in checks}:
+            sys.exit(f"no case for the template of {', '.join(sorted(forgotten))}")
         failed, count = [], 0
         for name, check in checks:
             if names and not any(wanted in name for wanted in names):

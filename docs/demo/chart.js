@@ -14,7 +14,7 @@ function ticks(most) {
 /** Draws series `[{ name, className, points: [[epoch, value], …] }]` over so many epochs into an element. */
 export function drawChart(holder, series, epochs, label) {
   const values = series.flatMap(({ points }) => points.map(([, value]) => value)).filter(Number.isFinite);
-  const marks = ticks(Math.max(...values, 1e-3));
+  const marks = ticks(values.length ? Math.max(...values, 1e-3) : 1);
   const top = marks.at(-1);
   const x = (epoch) => LEFT + ((WIDTH - LEFT - RIGHT) * epoch) / epochs;
   const y = (value) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * Math.min(value, top)) / top;

@@ -16,16 +16,20 @@ export class Pad {
     this.#ink = new OffscreenCanvas(SIDE, SIDE).getContext("2d", { willReadFrequently: true });
     Object.assign(this.#ink, { lineWidth: PEN, lineCap: "round", lineJoin: "round", strokeStyle: "#fff", fillStyle: "#fff" });
     canvas.addEventListener("pointerdown", (event) => {
+      // A second finger, or another button, does not draw.
+      if (!event.isPrimary || event.button !== 0) return;
       canvas.setPointerCapture(event.pointerId);
       this.#last = null;
       this.#draw(this.#place(event));
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (!event.buttons) return;
+      if (!event.isPrimary || !event.buttons || !this.#last) return;
       const steps = event.getCoalescedEvents?.() ?? [];
       for (const step of steps.length ? steps : [event]) this.#draw(this.#place(step));
     });
-    canvas.addEventListener("pointerup", () => { this.#last = null; });
+    for (const name of ["pointerup", "pointercancel"]) {
+      canvas.addEventListener(name, (event) => { if (event.isPrimary) this.#last = null; });
+    }
     canvas.addEventListener("keydown", (event) => this.#key(event));
     for (const name of ["focus", "blur"]) canvas.addEventListener(name, () => this.#show());
     this.#show();

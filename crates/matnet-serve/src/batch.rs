@@ -9,6 +9,7 @@ use matnet_train::task::Predictions;
 use matnet_train::{Error, Predictor};
 
 use crate::current::Current;
+use crate::passes::Passes;
 use crate::queue::Job;
 use crate::refusal::{Allowed, Refusal};
 
@@ -16,12 +17,31 @@ use crate::refusal::{Allowed, Refusal};
 ///
 /// What a net predicts for a sample does not depend on the others in its batch. If one request makes the batch fail, each is tried
 /// alone, so that the others do not suffer.
-pub fn run(net: &dyn Predictor, current: &Arc<Current>, mut jobs: Vec<Job>, max_samples: usize) {
-    if let [job] = &mut jobs[..] {
-        let (inputs, lengths) =
-            (std::mem::replace(&mut job.inputs, empty()), std::mem::take(&mut job.lengths));
-        let result = in_parts(net, inputs, &lengths, max_samples);
-        answer(jobs.pop(), current, result);
+pub fn run(passes: &Passes, current: &Arc<Current>, jobs: Vec<Job>) {
+    let Some(first) = jobs.first() else { return };
+    let most = match passes.samples(&first.inputs.shape()[1..]) {
+        Ok(most) => most,
+        Err(refusal) => {
+            jobs.into_iter().for_each(|job| answer(job, current, Err(refusal.clone())));
+            return;
+        }
+    };
+    let (mut together, mut samples) = (Vec::with_capacity(jobs.len()), 0);
+    for job in jobs {
+        if samples > 0 && samples + job.inputs.len() > most {
+            share(passes.net, current, std::mem::take(&mut together), most);
+            samples = 0;
+        }
+        samples += job.inputs.len();
+        together.push(job);
+    }
+    share(passes.net, current, together, most);
+}
+
+/// Requests that share a pass, or one that needs several.
+fn share(net: &dyn Predictor, current: &Arc<Current>, jobs: Vec<Job>, most: usize) {
+    if jobs.len() == 1 {
+        jobs.into_iter().for_each(|job| alone(net, current, job, most));
         return;
     }
     let Some(first) = jobs.first() else { return };
@@ -30,16 +50,26 @@ pub fn run(net: &dyn Predictor, current: &Arc<Current>, mut jobs: Vec<Job>, max_
     let mut values = Vec::with_capacity(shape.iter().product());
     jobs.iter().for_each(|job| values.extend_from_slice(job.inputs.data()));
     let lengths: Vec<usize> = jobs.iter().flat_map(|job| &job.lengths).copied().collect();
-    let together = Array::new(shape, values).map_err(|error| wrong(error.into()));
-    match together.and_then(|inputs| predict(net, inputs, &lengths)) {
+    let inputs = Array::new(shape, values).map_err(|error| wrong(error.into()));
+    match inputs.and_then(|inputs| predict(net, inputs, &lengths)) {
         Ok(all) => {
             let mut rest = Rest { all: &all, row: 0, class: 0 };
             for job in jobs {
                 let part = rest.next(job.inputs.len());
-                answer(Some(job), current, Ok(part));
+                answer(job, current, Ok(part));
             }
         }
-        Err(_) => jobs.into_iter().for_each(|job| run(net, current, vec![job], max_samples)),
+        Err(_) => jobs.into_iter().for_each(|job| alone(net, current, job, most)),
+    }
+}
+
+/// One request by itself.
+fn alone(net: &dyn Predictor, current: &Arc<Current>, mut job: Job, most: usize) {
+    let (inputs, lengths) = (std::mem::replace(&mut job.inputs, empty()), std::mem::take(&mut job.lengths));
+    // Whoever asked for much may be gone before it is done.
+    let wanted = || !job.reply.is_closed();
+    if let Some(result) = in_parts(net, inputs, &lengths, most, wanted) {
+        answer(job, current, result);
     }
 }
 
@@ -48,44 +78,57 @@ fn empty() -> Array {
 }
 
 /// Whoever asked may be gone.
-fn answer(job: Option<Job>, current: &Arc<Current>, result: Allowed<Predictions>) {
+fn answer(job: Job, current: &Arc<Current>, result: Allowed<Predictions>) {
     let result = result.and_then(finite).map(|predictions| (predictions, current.clone()));
-    let _ = job.map(|job| job.reply.send(result));
+    let _ = job.reply.send(result);
 }
 
-/// One request, in as many forward passes as its size needs.
+/// One request, in as many forward passes as its size needs; `None` if it is no longer wanted.
 fn in_parts(
     net: &dyn Predictor,
     inputs: Array,
     lengths: &[usize],
     max_samples: usize,
-) -> Allowed<Predictions> {
+    wanted: impl Fn() -> bool,
+) -> Option<Allowed<Predictions>> {
     let count = inputs.len();
     if count <= max_samples {
-        return predict(net, inputs, lengths);
+        return Some(predict(net, inputs, lengths));
     }
-    let mut whole: Option<(Vec<usize>, Vec<f32>, Predictions)> = None;
+    let mut parts = Vec::new();
     for start in (0..count).step_by(max_samples) {
+        if !wanted() {
+            return None;
+        }
         let end = count.min(start + max_samples);
         let mut shape = inputs.shape().to_vec();
         shape[0] = end - start;
         let size = inputs.data().len() / count;
         let part = Array::new(shape, inputs.data()[start * size..end * size].to_vec());
-        let part = part.map_err(|error| wrong(error.into()))?;
-        let part = predict(net, part, lengths.get(start..end).unwrap_or_default())?;
-        match &mut whole {
-            None => whole = Some((part.values.shape().to_vec(), part.values.data().to_vec(), part)),
-            Some((shape, values, first)) => {
-                shape[0] += end - start;
-                values.extend_from_slice(part.values.data());
-                first.classes.extend(part.classes);
-                first.lengths.extend(part.lengths);
-            }
+        let part = part.map_err(|error| wrong(error.into()));
+        let lengths = lengths.get(start..end).unwrap_or_default();
+        match part.and_then(|part| predict(net, part, lengths)) {
+            Ok(part) => parts.push(part),
+            Err(refusal) => return Some(Err(refusal)),
         }
     }
-    let (shape, values, first) = whole.ok_or_else(|| Refusal::bad("there is no sample"))?;
+    Some(joined(parts))
+}
+
+/// Predictions for parts of the samples as those for all of them.
+fn joined(parts: Vec<Predictions>) -> Allowed<Predictions> {
+    let Some(first) = parts.first() else { return Err(Refusal::bad("there is no sample")) };
+    let mut shape = first.values.shape().to_vec();
+    shape[0] = parts.iter().map(|part| part.values.len()).sum();
+    let (mut values, mut classes, mut lengths) =
+        (Vec::with_capacity(shape.iter().product()), Vec::new(), Vec::new());
+    for part in parts {
+        values.extend(part.values.into_data());
+        classes.extend(part.classes);
+        lengths.extend(part.lengths);
+    }
     let values = Array::new(shape, values).map_err(|error| wrong(error.into()))?;
-    Ok(Predictions { values, ..first })
+    Ok(Predictions { values, classes, lengths })
 }
 
 /// A bug in a net must not end the server.

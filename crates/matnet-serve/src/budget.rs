@@ -1,4 +1,4 @@
-//! What the bodies of all requests may take together.
+//! What the bodies of all requests, and of the answers to them, may take together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ impl Budget {
 
     fn full(&self) -> Refusal {
         let what = format!(
-            "the bodies of all requests would have more than {} bytes together, which is the limit (--max-bodies); try again later",
+            "the bodies of all requests and answers would have more than {} bytes together, which is the limit (--max-bodies); try again later",
             self.limit
         );
         Refusal::new(StatusCode::SERVICE_UNAVAILABLE, what)
@@ -55,6 +55,18 @@ impl Held {
             }
             Err(_) => Err(self.budget.full()),
         }
+    }
+
+    /// Holds so many bytes for the answer, if they are there, or ever can be.
+    pub fn grow_for_answer(&mut self, bytes: usize) -> Allowed<()> {
+        let limit = self.budget.limit;
+        if bytes > limit {
+            let what = format!(
+                "the answer would take {bytes} bytes; at most {limit} expected (--max-bodies): ask for fewer samples at once"
+            );
+            return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, what));
+        }
+        self.grow(bytes)
     }
 
     /// Whether so many bytes more are there now.

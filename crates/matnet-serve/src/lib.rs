@@ -14,6 +14,7 @@ mod metrics;
 mod model;
 mod options;
 mod page;
+mod passes;
 mod protocol;
 mod queue;
 mod refusal;

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::current::Current;
 use crate::metrics::{ModelMetrics, ModelRow};
+use crate::passes::Passes;
 use crate::queue::{Answered, BatchRule, Job, Queue, Work};
 use crate::refusal::{Allowed, Refusal};
 use crate::{ModelSpec, Options, ServeError, batch, protocol};
@@ -117,14 +118,15 @@ impl Model {
 
     /// Does the work of the queue until another thread owns it, or it is closed and empty.
     fn work(&self, me: u64, net: &dyn Predictor, current: &Arc<Current>) {
+        let passes = Passes::new(net, self.options.max_batch.max(1), self.options.max_pass);
         while let Some(work) = self.queue.take(me) {
             match work {
-                Work::Aside(aside) => aside(net),
+                Work::Aside(aside) => aside(&passes),
                 Work::Batch(jobs) => {
                     let began = Instant::now();
                     let samples = jobs.iter().map(|job| job.inputs.len()).sum();
                     jobs.iter().for_each(|job| self.metrics.queue_seconds.add(began - job.queued));
-                    batch::run(net, current, jobs, self.options.max_batch.max(1));
+                    batch::run(&passes, current, jobs);
                     self.metrics.batch(samples, began.elapsed());
                 }
             }
@@ -146,12 +148,12 @@ impl Model {
     /// What a function makes of the net, when its turn comes.
     pub async fn ask<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&dyn Predictor) -> T + Send + 'static,
+        ask: impl FnOnce(&Passes) -> T + Send + 'static,
     ) -> Allowed<T> {
         let (reply, answer) = oneshot::channel();
-        self.queue.push_aside(Box::new(move |net| {
+        self.queue.push_aside(Box::new(move |passes| {
             if !reply.is_closed() {
-                let _ = reply.send(ask(net));
+                let _ = reply.send(ask(passes));
             }
         }))?;
         self.wait(answer).await

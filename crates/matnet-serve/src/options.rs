@@ -26,6 +26,9 @@ pub struct Options {
     /// Bytes that the bodies of all requests have together, from their arrival until the answer is written; beyond it requests are
     /// answered with 503. At least `max_body`.
     pub max_bodies: usize,
+    /// Bytes that a forward pass may take, as [`Predictor::pass_bytes`](matnet_train::Predictor::pass_bytes) estimates them. A batch has as many samples as that
+    /// allows; a request one of whose samples takes more is answered with 413.
+    pub max_pass: u64,
     /// Open connections, at most; further ones are answered with 503.
     pub max_connections: usize,
     /// How long a body, a prediction and the writing of an answer may take, each.
@@ -55,6 +58,7 @@ impl Default for Options {
             max_queue: 1024,
             max_body: 16 << 20,
             max_bodies: 256 << 20,
+            max_pass: 1 << 30,
             max_connections: 16 << 10,
             timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(75),

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use hyper::StatusCode;
 use matnet_data::Array;
-use matnet_train::Predictor;
 use matnet_train::task::Predictions;
 use tokio::sync::oneshot;
 
 use crate::current::Current;
+use crate::passes::Passes;
 use crate::refusal::{Allowed, Refusal};
 
 /// Predictions, and the net that they are of.
@@ -33,7 +33,7 @@ impl Job {
 }
 
 /// Other work that needs the net.
-pub type Aside = Box<dyn FnOnce(&dyn Predictor) + Send>;
+pub type Aside = Box<dyn FnOnce(&Passes) + Send>;
 
 /// What the thread of a net does next.
 pub enum Work {

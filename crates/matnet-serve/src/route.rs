@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap};
+use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 use serde_json::json;
 
 use crate::budget::Budget;
-use crate::http::{Answer, BodyLimits, RequestBody, answer, json, read_body};
+use crate::http::{Answer, BodyLimits, RequestBody, Whole, answer, json};
 use crate::metrics::Metrics;
 use crate::model::Model;
 use crate::protocol::{InferRequest, JSON_LENGTH, encode};
@@ -47,13 +48,20 @@ impl Router {
 
     /// The answer to a request, whatever it is.
     pub async fn answer(&self, request: Request<Incoming>) -> Answer {
-        let answer = self.route(request).await.unwrap_or_else(Answer::from);
+        let (head, body) = request.into_parts();
+        let mut body = RequestBody::new(body, &head.headers, &self.bodies);
+        let answer = match self.route(&head, &mut body).await {
+            Ok(answer) => answer,
+            Err(refusal) => {
+                body.drain().await;
+                refusal.into()
+            }
+        };
         self.metrics.answered(answer.status());
         answer
     }
 
-    async fn route(&self, request: Request<Incoming>) -> Allowed<Answer> {
-        let (head, body) = request.into_parts();
+    async fn route(&self, head: &Parts, body: &mut RequestBody<'_>) -> Allowed<Answer> {
         let path = head.uri.path();
         let parts: Vec<&str> =
             path.strip_prefix('/').unwrap_or(path).trim_end_matches('/').split('/').collect();
@@ -98,7 +106,7 @@ impl Router {
             ["page", name, "predict"] => {
                 post(&head.method)?;
                 let model = self.model(name, None)?;
-                let RequestBody { bytes, held: _held } = read_body(body, &self.bodies).await?;
+                let Whole { bytes, held: _held } = body.read().await?;
                 page::predict(model, head.uri.query().unwrap_or_default(), bytes).await
             }
             _ => Err(Refusal::new(StatusCode::NOT_FOUND, format!("{path}: nothing is here; /v2 and / are"))),
@@ -159,7 +167,7 @@ impl Router {
         headers: &HeaderMap,
         model: &Model,
         version: Option<&str>,
-        body: Incoming,
+        body: &mut RequestBody<'_>,
     ) -> Allowed<Answer> {
         post(method)?;
         let began = Instant::now();
@@ -177,7 +185,7 @@ impl Router {
         headers: &HeaderMap,
         model: &Model,
         version: Option<&str>,
-        body: Incoming,
+        body: &mut RequestBody<'_>,
     ) -> Allowed<Answer> {
         if let Some(encoding) =
             headers.get(header::CONTENT_ENCODING).filter(|encoding| *encoding != "identity")
@@ -195,9 +203,11 @@ impl Router {
                 })?)
             }
         };
-        let RequestBody { bytes, held } = read_body(body, &self.bodies).await?;
-        let request = InferRequest::parse(&bytes, json_length, model.current().tensors()?)?;
+        let Whole { bytes, mut held } = body.read().await?;
+        let current = model.current();
+        let request = InferRequest::parse(&bytes, json_length, current.tensors()?)?;
         drop(bytes);
+        held.grow_for_answer(request.answer_bytes(current.tensors()?))?;
         let (predictions, current) = model.predict(request.inputs, request.lengths).await?;
         // The run may have been loaded again meanwhile.
         check_version(&model.name, version, &current.version)?;
@@ -221,19 +231,10 @@ fn server_metadata() -> serde_json::Value {
 }
 
 fn get(method: &Method) -> Allowed<()> {
-    allow(method, &[Method::GET, Method::HEAD])
+    let fits = [Method::GET, Method::HEAD].contains(method);
+    if fits { Ok(()) } else { Err(Refusal::method(method, "GET, HEAD")) }
 }
 
 fn post(method: &Method) -> Allowed<()> {
-    allow(method, &[Method::POST])
-}
-
-fn allow(method: &Method, allowed: &[Method]) -> Allowed<()> {
-    match allowed.contains(method) {
-        true => Ok(()),
-        false => {
-            let what = format!("{method} is not possible here; {} expected", allowed[0]);
-            Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, what))
-        }
-    }
+    if method == Method::POST { Ok(()) } else { Err(Refusal::method(method, "POST")) }
 }

@@ -82,6 +82,115 @@ fn bodies_that_are_too_long_are_refused_while_they_arrive() {
 }
 
 #[test]
+fn a_refusal_is_seen_by_clients_that_are_still_sending() {
+    let server = serve_one(NAME);
+    // More than the buffers of the system take.
+    let body = vec![b' '; 8 << 20];
+    assert_eq!(server.post("/v2/models/none/infer", "", &body).error().0, 404);
+    assert_eq!(server.post("/v2", "", &body).error().0, 405);
+    assert_eq!(server.post(INFER, "content-encoding: gzip\r\n", &body).error().0, 415);
+    // A client that asks first is told at once, and need not send anything.
+    for (path, length, status) in [(INFER, 1_u64 << 40, 413), ("/v2/models/none/infer", 10, 404)] {
+        let mut client = server.connect();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n"
+        );
+        client.send(head.as_bytes());
+        assert_eq!(client.reply().unwrap().error().0, status);
+    }
+    goes_on(&server);
+}
+
+#[test]
+fn methods_that_are_possible_are_told() {
+    let server = serve_one(NAME);
+    for (method, path, allowed) in
+        [("OPTIONS", "/", "get, head"), ("PUT", "/v2", "get, head"), ("GET", INFER, "post")]
+    {
+        let reply = server.connect().ask(method, path, "", b"");
+        assert_eq!(reply.status, 405);
+        assert!(reply.head.contains(&format!("allow: {allowed}\r\n")), "{}", reply.head);
+    }
+}
+
+#[test]
+fn a_forward_pass_has_a_limit() {
+    for name in [
+        "feedforward-plain-matrix",
+        "sequence-labeller-steps-vector",
+        "sequence-classifier-spectrogram-matrix",
+    ] {
+        let (all, net) = (inputs(name), common::net(&reference(name)));
+        let (expected, each) = (net.predict(all.clone()).unwrap(), net.pass_bytes(&all.shape()[1..]));
+        let with = |max_pass| serve(&[(name, &reference(name))], Options { max_pass, ..options() });
+        // Two samples at once, of one request or of several.
+        let server = with(2 * each);
+        assert_eq!(
+            server.infer(name, &all, &[]).output("probabilities"),
+            common::bits(&expected.values),
+            "{name}"
+        );
+        let path = format!("/v2/models/{name}/infer");
+        let size = common::bits(&expected.values).1.len() / all.len();
+        std::thread::scope(|scope| {
+            for at in 0..all.len() {
+                let (server, path, all, expected) = (&server, &path, &all, &expected);
+                scope.spawn(move || {
+                    let reply = server.post(path, "", &json_request(&common::sample(all, at), &[]));
+                    let wanted = &common::bits(&expected.values).1[at * size..(at + 1) * size];
+                    assert_eq!(reply.output("probabilities").1, wanted, "{name}, sample {at}");
+                });
+            }
+        });
+        let (status, message) = with(each - 1).infer(name, &all, &[]).error();
+        assert_eq!(status, 413, "{message}");
+        assert!(
+            message.starts_with("a prediction for one sample [") && message.ends_with("(--max-pass)"),
+            "{message}"
+        );
+    }
+    // A sequence takes memory for each of its steps.
+    let net = common::net(&reference("sequence-labeller-steps-matrix"));
+    let shape = inputs("sequence-labeller-steps-matrix").shape()[1..].to_vec();
+    let longer = [&[1000 * shape[0]], &shape[1..]].concat();
+    assert!(net.pass_bytes(&longer) >= 900 * net.pass_bytes(&shape));
+}
+
+#[test]
+fn answers_have_a_limit() {
+    let name = "autoencoder-plain-matrix";
+    let sides = inputs(name).shape()[1..].to_vec();
+    let (count, each) = (100, sides.iter().product::<usize>());
+    let zeros = vec!["0"; count * each].join(",");
+    let body = format!(
+        r#"{{"inputs":[{{"name":"x","shape":[{count},{},{}],"datatype":"FP32","data":[{zeros}]}}]}}"#,
+        sides[0], sides[1]
+    );
+    // Each number of the answer takes four bytes, and thirteen as text.
+    let answer = 17 * count * each;
+    let ask = |max_bodies: usize| {
+        let options = Options { max_body: body.len(), max_bodies, ..options() };
+        let server = serve(&[(name, &reference(name))], options);
+        let reply = server.post(&format!("/v2/models/{name}/infer"), "", body.as_bytes());
+        while server.metric("matnet_body_bytes ") != 0.0 {}
+        reply
+    };
+    assert_eq!(ask(body.len() + answer).status, 200);
+    let expected = format!(
+        "the bodies of all requests and answers would have more than {} bytes together, which is the limit (--max-bodies); try again later",
+        body.len() + answer - 1
+    );
+    assert_eq!(ask(body.len() + answer - 1).error(), (503, expected));
+    let (status, message) = ask(answer - 1).error();
+    assert_eq!(status, 413);
+    assert!(
+        message
+            .starts_with(&format!("the answer would take {answer} bytes; at most {} expected", answer - 1)),
+        "{message}"
+    );
+}
+
+#[test]
 fn bodies_together_have_a_limit() {
     let (one, together) = (100_000, 250_000);
     let limits = Options { max_body: one, max_bodies: together, ..options() };
@@ -110,7 +219,7 @@ fn bodies_together_have_a_limit() {
     held(2 * (one - 10));
     let body = vec![b' '; 60_000];
     let full = format!(
-        "the bodies of all requests would have more than {together} bytes together, which is the limit (--max-bodies); try again later"
+        "the bodies of all requests and answers would have more than {together} bytes together, which is the limit (--max-bodies); try again later"
     );
     let refused = server.post(INFER, "", &body);
     assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use common::{bits, inputs, net, options, reference, sample, serve};
 use matnet_data::format::npy;
+use matnet_serve::Options;
 use serde_json::Value;
 
 const NAME: &str = "feedforward-plain-matrix";
@@ -56,6 +57,13 @@ fn a_dropped_file_is_predicted_for() {
     let (status, message) = wrong("x.csv", b"1,2\n3,4");
     assert!(status == 400 && message.contains("the net takes"), "{message}");
     assert_eq!(wrong("x.png", &[0x89, b'P', b'N', b'G']).0, 400);
+    // The memory of a forward pass has a limit here, too.
+    let each = net(&reference(NAME)).pass_bytes(&all.shape()[1..]);
+    let with = |max_pass| serve(&[("m", &reference(NAME))], Options { max_pass, ..options() });
+    let server = with(2 * each);
+    let few = server.post("/page/m/predict?name=x.npy", "", &file).json();
+    assert_eq!(few["samples"].as_array().unwrap()[..], samples[..2]);
+    assert_eq!(with(each - 1).post("/page/m/predict?name=x.npy", "", &file).error().0, 413);
 }
 
 /// What the page shows for a file.

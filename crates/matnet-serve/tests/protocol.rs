@@ -173,7 +173,7 @@ fn the_server_and_its_models_say_what_they_are() {
         wrong("GET", "/v2/models/one/infer"),
         (405, "GET is not possible here; POST expected".to_owned())
     );
-    assert_eq!(wrong("DELETE", "/v2"), (405, "DELETE is not possible here; GET expected".to_owned()));
+    assert_eq!(wrong("DELETE", "/v2"), (405, "DELETE is not possible here; GET, HEAD expected".to_owned()));
     // A connection goes on after errors.
     let mut client = server.connect();
     assert_eq!(client.ask("GET", "/v3", "", b"").status, 404);

@@ -19,6 +19,11 @@ use crate::task::{
 use crate::task::{ExampleMatrices, FigureKind, TaskFigure};
 use crate::{Result, Split};
 
+/// How often a forward pass holds its input: as it came, transformed, and gathered.
+const INPUT_COPIES: u64 = 3;
+/// How often it holds the output of a layer: the four gates of an LSTM, and the output itself.
+const OUTPUT_COPIES: u64 = 5;
+
 /// A trained net, ready to predict.
 pub trait Predictor: Send + Sync {
     /// The epoch of its weights, from 1.
@@ -39,6 +44,9 @@ pub trait Predictor: Send + Sync {
     fn batch_size(&self, numbers_per_input: usize) -> usize {
         batch_of(numbers_per_input)
     }
+    /// Bytes that the forward pass over one raw input of this shape takes, about: as much as any kind of net may need, which can be a few
+    /// times what this one does.
+    fn pass_bytes(&self, shape: &[usize]) -> u64;
     /// What the net takes and gives; `None` for nets on graphs and stories, whose inputs are not arrays of samples.
     fn interface(&self) -> Option<Interface>;
     /// Predictions for a file, a folder or a dataset, a batch at a time.
@@ -120,6 +128,15 @@ impl<T: Task> Predictor for Loaded<T> {
     fn metadata(&self) -> serde_json::Value {
         // It was read from JSON.
         serde_json::to_value(&self.metadata).unwrap_or_default()
+    }
+
+    fn pass_bytes(&self, shape: &[usize]) -> u64 {
+        let input = shape.iter().fold(1_u64, |count, &side| count.saturating_mul(side as u64));
+        let layers = self.net.summary(T::steps(self, shape));
+        let outputs = layers.iter().map(LayerSummary::output_numbers).fold(0_u64, u64::saturating_add);
+        let numbers =
+            input.saturating_mul(INPUT_COPIES).saturating_add(outputs.saturating_mul(OUTPUT_COPIES));
+        numbers.saturating_mul(4)
     }
 
     fn interface(&self) -> Option<Interface> {

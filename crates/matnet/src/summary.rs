@@ -97,6 +97,12 @@ impl LayerSummary {
         self
     }
 
+    /// How many numbers it gives for one sample, over all uses; 0 for layers without shapes.
+    pub fn output_numbers(&self) -> u64 {
+        let [rows, cols] = self.shapes.map_or([0, 0], |(_, output)| output);
+        (rows as u64).saturating_mul(cols as u64).saturating_mul(self.uses as u64)
+    }
+
     /// Whether two layers differ only in their names.
     pub fn alike(&self, other: &Self) -> bool {
         let nameless = |layer: &Self| Self { name: String::new(), regularized: Vec::new(), ..layer.clone() };

@@ -64,9 +64,12 @@ pub struct Serve {
     /// MiB of a request, at most
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_body: u32,
-    /// MiB of all requests that are being answered; further ones are answered with 503
+    /// MiB of all requests that are being answered, and of the answers; further ones are answered with 503
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_bodies: u32,
+    /// MiB that the forward pass of a batch may take; what needs more for one sample is answered with 413
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_pass: u32,
     /// Open connections, at most; further ones are answered with 503
     #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_connections: u32,

@@ -49,6 +49,7 @@ pub fn run(args: Serve) -> Outcome {
         max_queue: args.max_queue as usize,
         max_body: (args.max_body as usize) << 20,
         max_bodies: (args.max_bodies as usize) << 20,
+        max_pass: u64::from(args.max_pass) << 20,
         max_connections: args.max_connections as usize,
         timeout: seconds(args.timeout),
         idle_timeout: seconds(args.idle_timeout),

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderValue};
+use matnet_data::Array;
 use matnet_data::catalog::Cache;
 use matnet_data::local::SampleReader;
 use matnet_report::picture::{Colormap, Grid, Tile, png};
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::http::{Answer, answer, json};
 use crate::model::Model;
+use crate::passes::Passes;
 use crate::refusal::{Allowed, Refusal};
 
 /// Samples of a file that the page shows.
@@ -47,7 +49,7 @@ pub fn index() -> Answer {
 
 /// Pictures of U and V.
 pub async fn pictures(model: &Model) -> Allowed<Answer> {
-    let pictures = model.ask(|net| maps(net)).await?;
+    let pictures = model.ask(|passes| maps(passes.net)).await?;
     Ok(json(&json!({ "pictures": pictures.map_err(failed)? })))
 }
 
@@ -86,39 +88,52 @@ pub async fn predict(model: &Model, query: &str, file: Bytes) -> Allowed<Answer>
         let endings = ENDINGS.join(", .");
         return Err(Refusal::bad(format!("{name}: a file that ends in .{endings} expected")));
     };
-    let result = model.ask(move |net| in_file(net, &ending, &file)).await?;
-    let shown = result.map_err(|error| match error {
-        Error::Io { .. } | Error::Report(_) => failed(error),
-        error => Refusal::bad(error.to_string()),
-    })?;
+    let shown = model.ask(move |passes| in_file(passes, &ending, &file)).await??;
     Ok(json(&json!({ "samples": shown })))
 }
 
 /// The first samples of a file, with pictures and predictions.
-fn in_file(net: &dyn Predictor, ending: &str, bytes: &[u8]) -> Result<Vec<Value>, Error> {
-    let io = |source| Error::Io { path: std::env::temp_dir(), source };
+fn in_file(passes: &Passes, ending: &str, bytes: &[u8]) -> Allowed<Vec<Value>> {
+    let io = |source| failed(Error::Io { path: std::env::temp_dir(), source });
     let folder = tempfile::tempdir().map_err(io)?;
     let path = folder.path().join(format!("file.{ending}"));
     std::fs::File::create_new(&path).and_then(|mut file| file.write_all(bytes)).map_err(io)?;
+    // Graphs and stories are read as a whole, and are no matrices that could be drawn.
+    let first = passes.net.interface().and_then(|_| first_samples(&path));
+    let count = first.as_ref().map_or(Ok(SAMPLES), |first| passes.samples(&first.shape()[1..]))?.min(SAMPLES);
+    let pictures = first.map_or(Vec::new(), |first| {
+        (0..first.len().min(count)).map(|at| tiles(first.shape(), first.sample(at))).collect()
+    });
+    shown(passes.net, &path, count, &pictures).map_err(|error| match error {
+        Error::Io { .. } | Error::Report(_) => failed(error),
+        error => Refusal::bad(error.to_string()),
+    })
+}
+
+/// Predictions for the first samples of a file, with pictures of the inputs as far as there are any.
+fn shown(
+    net: &dyn Predictor,
+    path: &Path,
+    count: usize,
+    pictures: &[Vec<Tile>],
+) -> Result<Vec<Value>, Error> {
     let plain =
         |error: Error| Error::Mismatch(error.to_string().replace(&path.display().to_string(), "the file"));
-    let cache = Cache::new(folder.path());
-    // Graphs and stories are read as a whole, and are no matrices that could be drawn.
+    let cache = Cache::new(path.parent().unwrap_or(path));
     let samples = net.interface().is_some();
     let request = PredictRequest {
-        input: &path,
+        input: path,
         edges: None,
-        batch_size: samples.then_some(SAMPLES),
+        batch_size: samples.then_some(count),
         wanted: Wanted::Predictions,
         cache: &cache,
     };
     let mut stream = net.predict_file(&request).map_err(plain)?;
     let Some(batch) = stream.batches.next().transpose().map_err(plain)? else { return Ok(Vec::new()) };
-    let inputs = if samples { inputs(&path) } else { Vec::new() };
-    let attention = net.attention(&request, SAMPLES).map_err(plain)?;
-    (0..batch.predictions.values.len().min(SAMPLES))
+    let attention = net.attention(&request, count).map_err(plain)?;
+    (0..batch.predictions.values.len().min(count))
         .map(|at| {
-            let picture = inputs.get(at).map(|steps| encoded(&grid(steps))).transpose()?;
+            let picture = pictures.get(at).map(|steps| encoded(&grid(steps))).transpose()?;
             let mut shown = sample(&batch.predictions, at, &stream.classes, &stream.columns, picture)?;
             // The name of a picture is that of the file here.
             let names = batch.names.as_ref().filter(|_| !samples);
@@ -146,11 +161,10 @@ fn drawn(figure: &TaskFigure) -> Result<Option<Value>, Error> {
     })
 }
 
-/// The matrices of the first samples, as far as the file can be read without knowing the run.
-fn inputs(path: &Path) -> Vec<Vec<Tile>> {
+/// The first samples, if the file can be read without knowing the run.
+fn first_samples(path: &Path) -> Option<Array> {
     let chunk = SampleReader::open(path).and_then(|reader| reader.keep_missing().next_chunk(SAMPLES));
-    let Ok(Some(chunk)) = chunk else { return Vec::new() };
-    (0..chunk.inputs.len()).map(|at| tiles(chunk.inputs.shape(), chunk.inputs.sample(at))).collect()
+    chunk.ok().flatten().map(|chunk| chunk.inputs)
 }
 
 /// The matrices of one sample of an array of this shape.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
 /// Arrays of more axes than a tensor can have are refused.
-const MAX_DEPTH: usize = 8;
+pub const MAX_DEPTH: usize = 8;
 
 /// Numbers and truth values from arrays within arrays, in order.
 #[derive(Debug, Default)]

@@ -8,9 +8,16 @@ use serde::Deserialize;
 
 use super::datatype::DataType;
 use super::metadata::{LENGTHS, MAIN_INPUT};
-use super::numbers::Numbers;
-use super::{inputs, outputs};
+use super::numbers::{MAX_DEPTH, Numbers};
+use super::{LABEL, inputs, outputs};
 use crate::refusal::{Allowed, Refusal};
+
+/// Letters of a name that a message repeats.
+const MAX_NAME: usize = 80;
+/// Bytes of a number in JSON, about.
+const TEXT_BYTES: usize = 13;
+/// Bytes beside those of a name: its length, or quotation marks and a comma.
+const NAME_BYTES: usize = 4;
 
 /// The JSON of a request. Unknown keys are left alone, as the protocol asks.
 #[derive(Deserialize)]
@@ -108,7 +115,8 @@ impl InferRequest {
                 name => {
                     let known = known.join(" and ");
                     return Err(Refusal::bad(format!(
-                        "input {name}: no such input; the model takes {known}"
+                        "input {}: no such input; the model takes {known}",
+                        shortened(name)
                     )));
                 }
             };
@@ -132,12 +140,35 @@ impl InferRequest {
         let asked = asked(&wanted, parameters.binary_data_output, interface)?;
         Ok(Self { id: id.map(Cow::into_owned), inputs, lengths, asked })
     }
+
+    /// Bytes that the answer takes, about: the predictions, and what is sent of them.
+    pub fn answer_bytes(&self, interface: &Interface) -> usize {
+        let shape = self.inputs.shape();
+        // Where the input decides, every step has an output.
+        let steps = if shape.len() == 4 { shape[1] } else { shape[shape.len() - 1] };
+        let product = |sides: &[Option<usize>]| {
+            let sides = sides.iter().map(|side| side.unwrap_or(steps));
+            sides.fold(shape[0], usize::saturating_mul)
+        };
+        let numbers = product(&interface.output);
+        let name = interface.names.iter().map(String::len).max().unwrap_or(0) + NAME_BYTES;
+        let sent = self.asked.iter().map(|asked| match (asked.name, asked.format) {
+            (LABEL, _) => product(&interface.output[..interface.output.len() - 1]).saturating_mul(name),
+            (_, OutputFormat::Binary) => numbers.saturating_mul(4),
+            (_, OutputFormat::Json) => numbers.saturating_mul(TEXT_BYTES),
+        });
+        sent.fold(numbers.saturating_mul(4), usize::saturating_add)
+    }
 }
 
 impl InputTensor<'_> {
     /// The shape and the values, from JSON or from the front of `binary`.
     fn read(self, binary: &mut &[u8]) -> Allowed<(Vec<usize>, Vec<f32>)> {
         let Self { name, shape, datatype, parameters, data } = self;
+        if shape.len() > MAX_DEPTH {
+            let sides = shape.len();
+            return Err(Refusal::bad(format!("input {name}: the shape has {sides} sides; 3 or 4 expected")));
+        }
         let wrong = |what: String| Err(Refusal::bad(format!("input {name}: {what}")));
         let datatype = DataType::parse(&name, &datatype)?;
         let sides: Option<Vec<usize>> = shape.iter().map(|&side| usize::try_from(side).ok()).collect();
@@ -168,6 +199,14 @@ impl InputTensor<'_> {
             },
             _ => wrong("either data or binary_data_size expected".to_owned()),
         }
+    }
+}
+
+/// A name that a client made up, for a message: an answer is not as long as a request may be.
+fn shortened(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(MAX_NAME) {
+        Some((end, _)) => format!("{}…", &name[..end]).into(),
+        None => name.into(),
     }
 }
 
@@ -223,7 +262,8 @@ fn asked(wanted: &[OutputTensor], binary: bool, interface: &Interface) -> Allowe
     let find = |output: &OutputTensor| {
         let spec = known.iter().find(|spec| spec.name == output.name).ok_or_else(|| {
             let known = known.iter().map(|spec| spec.name).collect::<Vec<_>>().join(" and ");
-            Refusal::bad(format!("output {}: no such output; the model gives {known}", output.name))
+            let name = shortened(&output.name);
+            Refusal::bad(format!("output {name}: no such output; the model gives {known}"))
         })?;
         let format = format(output.parameters.binary_data.unwrap_or(binary));
         Ok(Asked { name: spec.name, datatype: spec.datatype, format })
@@ -291,6 +331,26 @@ mod tests {
     }
 
     #[test]
+    fn the_size_of_an_answer_is_known_before_it_is_computed() {
+        let body = |outputs: &str| {
+            format!(
+                r#"{{"inputs":[{{"name":"x","shape":[2,2,3],"datatype":"FP32","data":[1,2,3,4,5,6,1,2,3,4,5,6]}}],"outputs":[{outputs}]}}"#
+            )
+        };
+        let bytes = |outputs: &str| parse(&body(outputs)).unwrap().answer_bytes(&interface(false));
+        let (numbers, labels) = (2 * 2, 2 * (3 + NAME_BYTES));
+        assert_eq!(bytes(""), numbers * (4 + TEXT_BYTES) + labels);
+        assert_eq!(bytes(r#"{"name":"label"}"#), numbers * 4 + labels);
+        assert_eq!(bytes(r#"{"name":"probabilities","parameters":{"binary_data":true}}"#), numbers * 8);
+        // Where every step has an output, the input decides.
+        let steps = Interface { output: vec![None, Some(2)], ..interface(true) };
+        let body = r#"{"inputs":[{"name":"x","shape":[1,2,2,3],"datatype":"FP32","data":[1,2,3,4,5,6,1,2,3,4,5,6]}],
+            "parameters":{"binary_data_output":true}}"#;
+        let request = InferRequest::parse(body.as_bytes(), None, &steps).unwrap();
+        assert_eq!(request.answer_bytes(&steps), numbers * 8 + labels);
+    }
+
+    #[test]
     fn every_wrong_request_is_told_what_would_be_right() {
         let input = |rest: &str| format!(r#"{{"inputs":[{{"name":"x","datatype":"FP32",{rest}}}]}}"#);
         let deep = "[".repeat(100_000);
@@ -338,6 +398,17 @@ mod tests {
             (
                 &input(&format!(r#""shape":[1,2,3],"data":{deep}"#)),
                 "the request is not valid: more than 8 arrays within each other",
+            ),
+            (
+                &input(r#""shape":[1,1,1,1,1,1,1,2,3],"data":[1]"#),
+                "input x: the shape has 9 sides; 3 or 4 expected",
+            ),
+            (
+                &format!(
+                    r#"{{"inputs":[{{"name":"{}","shape":[1],"datatype":"FP32","data":[1]}}]}}"#,
+                    "ä".repeat(100)
+                ),
+                &format!("input {}…: no such input", "ä".repeat(80)),
             ),
             (
                 r#"{"inputs":[{"name":"x","shape":[1,2,3],"datatype":"BYTES","data":[1,2,3,4,5,6]}]}"#,

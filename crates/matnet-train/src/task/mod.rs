@@ -350,6 +350,11 @@ pub trait Task: TaskReport + Sized + 'static {
         None
     }
 
+    /// How many time steps a net on sequences makes of one raw input of this shape, at most.
+    fn steps(_loaded: &Loaded<Self>, shape: &[usize]) -> usize {
+        shape.first().copied().unwrap_or(1)
+    }
+
     /// Evaluates a split; `options` may ask for more.
     fn evaluate(
         &self,

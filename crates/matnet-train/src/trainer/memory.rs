@@ -24,10 +24,7 @@ impl MemoryNeed {
             OptimizerKind::Sgd => u64::from(train.momentum.is_some_and(|momentum| momentum > 0.0)),
         };
         let averages = moments + u64::from(train.ema_decay.is_some());
-        let outputs = layers.iter().filter_map(|layer| {
-            let (_, [rows, cols]) = layer.shapes?;
-            Some((rows as u64).saturating_mul(cols as u64).saturating_mul(layer.uses as u64))
-        });
+        let outputs = layers.iter().map(LayerSummary::output_numbers);
         // Of what is computed again, one layer at a time is there.
         let outputs = match train.checkpointing {
             true => outputs.max().unwrap_or(0),

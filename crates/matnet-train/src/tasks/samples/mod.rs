@@ -451,6 +451,10 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         predict::predict_file(loaded, request)
     }
 
+    fn steps(loaded: &Loaded<Self>, shape: &[usize]) -> usize {
+        predict::steps(&loaded.metadata.preprocess, shape)
+    }
+
     fn interface(loaded: &Loaded<Self>) -> Option<Interface> {
         Some(predict::interface(loaded))
     }

@@ -9,7 +9,7 @@ use matnet_data::local::ReadOptions;
 use matnet_data::transform::scale::Scaler;
 use matnet_data::transform::windows::{WindowLevels, Windows};
 
-use super::{SampleConfig, SampleOutput, SampleTask, TargetType, batch, gather, net, target};
+use super::{Preprocess, SampleConfig, SampleOutput, SampleTask, TargetType, batch, gather, net, target};
 use crate::config::Loss;
 use crate::task::{
     Interface, Loaded, OutputKind, PredictRequest, PredictionStream, Predictions, Reading, Wanted,
@@ -279,6 +279,17 @@ pub(super) fn decode<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>, codes: Arr
 fn code_layer<C: SampleConfig>(loaded: &Loaded<SampleTask<C>>) -> usize {
     let layers = loaded.net.summary(1);
     layers.iter().filter(|layer| layer.name.starts_with("encoder.")).count().saturating_sub(1)
+}
+
+/// How many time steps a net on sequences makes of one raw input of this shape, at most.
+pub(super) fn steps(preprocess: &Preprocess, shape: &[usize]) -> usize {
+    let hop = match (&preprocess.spectrogram, &preprocess.log_mel) {
+        (Some(stft), _) => stft.window.saturating_sub(stft.overlap),
+        (_, Some(mel)) => mel.hop,
+        _ => return shape.first().copied().unwrap_or(1),
+    };
+    // Signals are `[channels, samples]` or `[samples, channels, 1]`.
+    shape.iter().copied().max().unwrap_or(1) / hop.max(1) + 1
 }
 
 /// What the net takes and gives.
