@@ -2,8 +2,8 @@
 //! name, lists them.
 
 use matnet_kernels::{
-    Activation, AdamStep, Cell, Chain, Csr, Level, Link, Map, MapSize, MatrixView, Reads, Recurrent, Term,
-    product, sparse_product,
+    Activation, AdamStep, Cell, Chain, Csr, Keep, Level, Link, Map, MapSize, MatrixView, Reads, Recurrent,
+    Term, product, sparse_product,
 };
 
 const KERNELS: [&str; 10] = [
@@ -55,7 +55,7 @@ fn run(name: &str) {
             let size = MapSize { rows: 50, cols: 50, rows_out: 50, cols_out: 50 };
             let terms = [Term { size, input: &input, row_map: &map, col_map: &map }];
             let map = Map { terms: &terms, bias: None, activation: Activation::Relu };
-            twice(|| drop(map.forward(level, false)));
+            twice(|| drop(map.forward(level, Keep::Nothing)));
         }
         "chain-train-one" => chain(level, 20, 1),
         "chain-train-few" => chain(level, 20, 4),
@@ -98,7 +98,7 @@ fn chain(level: Level, side: usize, batch: usize) {
     let (links, input) = ([link; 5], numbers(batch * side * side, 1.0));
     let chain = Chain { input: &input, links: &links };
     twice(|| {
-        let (output, kept) = chain.forward(level, true);
+        let (output, kept) = chain.forward(level, Keep::Full);
         drop(chain.backward(level, &kept, &output, true));
     });
 }
@@ -127,7 +127,7 @@ fn recurrent(level: Level, cell: Cell, batch: usize, train: bool) {
         all: false,
     };
     twice(|| {
-        let (output, kept) = recurrent.forward(level, train);
+        let (output, kept) = recurrent.forward(level, if train { Keep::Full } else { Keep::Nothing });
         if train {
             drop(recurrent.backward(level, &kept, &output, true));
         }

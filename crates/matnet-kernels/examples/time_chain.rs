@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use matnet_kernels::{Activation, Chain, Level, Link, MapSize};
+use matnet_kernels::{Activation, Chain, Keep, Level, Link, MapSize};
 
 fn main() {
     let given: Vec<usize> = std::env::args().skip(1).filter_map(|side| side.parse().ok()).collect();
@@ -30,12 +30,12 @@ fn main() {
         };
         let flops = (30 * 128 * 4 * side * side * side) as f64 / 1e9;
         let level = Level::best();
-        let pass = time(&mut || drop(chain.forward(level, false)));
-        let keep = time(&mut || drop(chain.forward(level, true)));
-        let (_, kept) = chain.forward(level, true);
+        let pass = time(&mut || drop(chain.forward(level, Keep::Nothing)));
+        let keep = time(&mut || drop(chain.forward(level, Keep::Full)));
+        let (_, kept) = chain.forward(level, Keep::Full);
         let back = time(&mut || drop(chain.backward(level, &kept, &gradient, true)));
         let single = Chain { input: &input[..side * side], links: &links };
-        let alone = time(&mut || drop(single.forward(level, false)));
+        let alone = time(&mut || drop(single.forward(level, Keep::Nothing)));
         let show =
             |seconds: f64, flops: f64| format!("{:8.3} ms {:4.0} GFLOP/s", seconds * 1e3, flops / seconds);
         println!("30 × {side}×{side}, batch 128: forward {}", show(pass, flops));

@@ -5,7 +5,8 @@
 //! instructions; with `ALL_WAYS=1` samples in lanes and columns in 8 and 16 lanes are shown beside what is chosen.
 
 use matnet_kernels::{
-    Activation, Cell, Chain, InLanes, Level, Link, Map, MapSize, MatrixView, Reads, Recurrent, Term, product,
+    Activation, Cell, Chain, InLanes, Keep, Level, Link, Map, MapSize, MatrixView, Reads, Recurrent, Term,
+    product,
 };
 
 /// CPU time of this thread in seconds.
@@ -70,10 +71,10 @@ fn time(level: Level, what: &str, side: usize, batch: usize) -> (Vec<f64>, f64) 
             let links = vec![link; 10];
             let (input, gradient) = (numbers(batch * state, 1.0), numbers(batch * state, 1.0));
             let chain = Chain { input: &input, links: &links };
-            let (_, kept) = chain.forward(level, true);
+            let (_, kept) = chain.forward(level, Keep::Full);
             let times = least(&mut [
-                &mut || drop(chain.forward(level, false)),
-                &mut || drop(chain.forward(level, true)),
+                &mut || drop(chain.forward(level, Keep::Nothing)),
+                &mut || drop(chain.forward(level, Keep::Full)),
                 &mut || drop(chain.backward(level, &kept, &gradient, true)),
             ]);
             (times, 10.0 * one)
@@ -82,10 +83,10 @@ fn time(level: Level, what: &str, side: usize, batch: usize) -> (Vec<f64>, f64) 
             let (input, gradient) = (numbers(batch * state, 1.0), numbers(batch * state, 1.0));
             let terms = [Term { size, input: &input, row_map: &map[..state], col_map: &map[..state] }];
             let map = Map { terms: &terms, bias: Some(&bias[..state]), activation: Activation::Relu };
-            let (output, kept) = map.forward(level, true);
+            let (output, kept) = map.forward(level, Keep::Full);
             let times = least(&mut [
-                &mut || drop(map.forward(level, false)),
-                &mut || drop(map.forward(level, true)),
+                &mut || drop(map.forward(level, Keep::Nothing)),
+                &mut || drop(map.forward(level, Keep::Full)),
                 &mut || drop(map.backward(level, &output, &kept, &gradient, &[true])),
             ]);
             (times, one)
@@ -114,10 +115,10 @@ fn time(level: Level, what: &str, side: usize, batch: usize) -> (Vec<f64>, f64) 
                 all: false,
             };
             let gradient = numbers(batch * recurrent.outputs() * state, 1.0);
-            let (_, kept) = recurrent.forward(level, true);
+            let (_, kept) = recurrent.forward(level, Keep::Full);
             let times = least(&mut [
-                &mut || drop(recurrent.forward(level, false)),
-                &mut || drop(recurrent.forward(level, true)),
+                &mut || drop(recurrent.forward(level, Keep::Nothing)),
+                &mut || drop(recurrent.forward(level, Keep::Full)),
                 &mut || drop(recurrent.backward(level, &kept, &gradient, true)),
             ]);
             (times, (2 * gates * steps) as f64 * one)

@@ -7,6 +7,7 @@ mod chain;
 mod gemm;
 mod graph;
 mod in_order;
+mod kept;
 mod lanes;
 mod map;
 mod math;
@@ -27,12 +28,13 @@ pub use graph::{
     HighwayGradients, SlotMap, SlotMapGradients, SparseHighway, SparseHighwayGradients, SparseHighwayKept,
     Weighted, sparse_product,
 };
+pub use kept::{Bf16, Keep, Kept};
 pub use map::{Map, MapGradients, Term, TermGradients};
 pub use memory::{MemoryGradients, MemorySize, MemoryStep};
 pub use pair::MapSize;
 pub use pool::Buffer;
 pub use product::{BatchedProduct, Linear, LinearGradients, MatrixView, product};
-pub use recurrent::{Cell, Kept, Reads, Recurrent, RecurrentGradients};
+pub use recurrent::{Cell, Reads, Recurrent, RecurrentGradients};
 #[doc(hidden)]
 pub use simd::InLanes;
 pub use simd::{Element, Level};

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
+use crate::kept::{Keep, Kept, PartMut, round};
 use crate::pair::{Lay, MapSize, Pair};
 use crate::parallel::{at_least, in_pool, parts, sum_parts, with_scratch};
-use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 use crate::{Activation, lanes};
 
@@ -105,8 +105,8 @@ impl<'a, E: Element> Map<'a, E> {
         }
     }
 
-    /// Y for every sample; with `keep`, also what [`backward`](Self::backward) wants to be given.
-    pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Buffer<E>) {
+    /// Y for every sample, and what [`backward`](Self::backward) wants to be given.
+    pub fn forward(&self, level: Level, keep: Keep) -> (Vec<E>, Kept<E>) {
         let plan = self.plan(level, true);
         let Plan { level, batch, per_block, y_size, middles, .. } = plan;
         let one = |block: usize, y: &mut [E], mut middles: &mut [E]| {
@@ -131,15 +131,22 @@ impl<'a, E: Element> Map<'a, E> {
             });
         };
         let mut output = vec![E::ZERO; batch * y_size];
-        let mut kept = Buffer::take(if keep { batch.div_ceil(per_block) * middles } else { 0 });
+        let mut kept = Kept::take(keep, batch.div_ceil(per_block) * middles);
         let blocks = output.par_chunks_mut(per_block * y_size).enumerate().with_min_len(at_least());
-        in_pool(plan.is_shared(), || {
-            if keep {
-                let blocks = blocks.zip(kept.par_chunks_mut(middles));
-                blocks.for_each(|((block, y), middles)| one(block, y, middles));
-            } else {
+        in_pool(plan.is_shared(), || match kept.part_mut() {
+            PartMut::Nothing => {
                 blocks.for_each(|(block, y)| with_scratch([middles], |[middles]| one(block, y, middles)));
             }
+            PartMut::Full(kept) => {
+                let blocks = blocks.zip(kept.par_chunks_mut(middles));
+                blocks.for_each(|((block, y), middles)| one(block, y, middles));
+            }
+            PartMut::Bf16(kept) => blocks.zip(kept.par_chunks_mut(middles)).for_each(|((block, y), kept)| {
+                with_scratch([middles], |[middles]| {
+                    one(block, y, middles);
+                    round(level, middles, kept);
+                });
+            }),
         });
         (output, kept)
     }
@@ -150,13 +157,14 @@ impl<'a, E: Element> Map<'a, E> {
         &self,
         level: Level,
         output: &[E],
-        kept: &[E],
+        kept: &Kept<E>,
         gradient: &[E],
         need_inputs: &[bool],
     ) -> MapGradients<E> {
         let plan = self.plan(level, false);
         let Plan { level, batch, per_block, y_size, .. } = plan;
         assert_eq!(output.len(), batch * y_size, "outputs of another batch");
+        let kept = kept.part();
         let parts = parts(batch.div_ceil(per_block));
         let per_part = parts[0].len() * per_block;
         let mut d_inputs: Vec<Vec<E>> = self
@@ -177,8 +185,9 @@ impl<'a, E: Element> Map<'a, E> {
         let sums = parts.into_par_iter().zip(pieces).with_min_len(at_least()).map(|(part, mut pieces)| {
             let mut sums = vec![E::ZERO; weights + y_size];
             let middle = plan.pairs.iter().map(|pair| pair.middle.len()).max().unwrap_or(0);
-            let lengths = [plan.x_block, plan.y_block, middle, plan.x_block, plan.y_block];
-            with_scratch(lengths, |[x, g, s, dx, g_sum]| {
+            let near = kept.room(plan.middles);
+            let lengths = [plan.x_block, plan.y_block, middle, plan.x_block, plan.y_block, near];
+            with_scratch(lengths, |[x, g, s, dx, g_sum, near]| {
                 g_sum.fill(E::ZERO);
                 for block in part {
                     let samples = block * per_block..((block + 1) * per_block).min(batch);
@@ -187,7 +196,7 @@ impl<'a, E: Element> Map<'a, E> {
                     let g = &mut g[..plan.pairs[0].output.filled(samples.len())];
                     plan.pairs[0].output.gather_gradient(level, gs, ys, self.activation, g);
                     lanes::add_to(level, &mut g_sum[..g.len()], g);
-                    let mut middles = &kept[block * plan.middles..(block + 1) * plan.middles];
+                    let mut middles = kept.piece(block, plan.middles).near(level, near);
                     let mut sums = sums.as_mut_slice();
                     for ((term, pair), d_input) in self.terms.iter().zip(&plan.pairs).zip(&mut pieces) {
                         let size = term.size.input();

@@ -5,10 +5,9 @@
 //! of it.
 
 use std::any::Any;
+use std::fmt::Debug;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
-
-use crate::simd::Element;
 
 /// At most so many bytes lie idle.
 const MOST_IDLE: usize = 1 << 30;
@@ -20,54 +19,59 @@ trait Idle: Any + Send {
     fn bytes(&self) -> usize;
 }
 
-impl<E: Element> Idle for Vec<E> {
+impl<T: Send + 'static> Idle for Vec<T> {
     fn bytes(&self) -> usize {
-        self.capacity() * size_of::<E>()
+        self.capacity() * size_of::<T>()
     }
 }
 
+/// What a buffer may hold: plain numbers.
+pub trait Pooled: Copy + Default + Debug + Send + 'static {}
+
+impl<T: Copy + Default + Debug + Send + 'static> Pooled for T {}
+
 /// A buffer that goes back to the pool when it is dropped.
 #[derive(Debug, Default)]
-pub struct Buffer<E: Element> {
+pub struct Buffer<T: Pooled> {
     /// At least `len` numbers.
-    memory: Vec<E>,
+    memory: Vec<T>,
     len: usize,
 }
 
-impl<E: Element> Buffer<E> {
+impl<T: Pooled> Buffer<T> {
     /// A buffer of `len` numbers; what they are is left open.
     pub fn take(len: usize) -> Self {
         if len == 0 {
             return Self::default();
         }
         let found = IDLE.lock().ok().and_then(|mut idle| {
-            let size = |buffer: &dyn Any| buffer.downcast_ref::<Vec<E>>().map(Vec::len);
+            let size = |buffer: &dyn Any| buffer.downcast_ref::<Vec<T>>().map(Vec::len);
             // The smallest that is large enough, but not one that something larger will ask for.
             let sizes = idle.iter().enumerate().rev().filter_map(|(at, buffer)| Some((at, size(&**buffer)?)));
             let fitting = sizes.filter(|(_, size)| (len..=len.saturating_mul(2)).contains(size));
             let (at, _) = fitting.min_by_key(|(_, size)| *size)?;
             let any: Box<dyn Any> = idle.remove(at);
-            any.downcast::<Vec<E>>().ok()
+            any.downcast::<Vec<T>>().ok()
         });
-        Self { memory: found.map_or_else(|| vec![E::ZERO; len], |buffer| *buffer), len }
+        Self { memory: found.map_or_else(|| vec![T::default(); len], |buffer| *buffer), len }
     }
 }
 
-impl<E: Element> Deref for Buffer<E> {
-    type Target = [E];
+impl<T: Pooled> Deref for Buffer<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[E] {
+    fn deref(&self) -> &[T] {
         &self.memory[..self.len]
     }
 }
 
-impl<E: Element> DerefMut for Buffer<E> {
-    fn deref_mut(&mut self) -> &mut [E] {
+impl<T: Pooled> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         &mut self.memory[..self.len]
     }
 }
 
-impl<E: Element> Drop for Buffer<E> {
+impl<T: Pooled> Drop for Buffer<T> {
     fn drop(&mut self) {
         let buffer = std::mem::take(&mut self.memory);
         if buffer.is_empty() || buffer.bytes() > MOST_IDLE {

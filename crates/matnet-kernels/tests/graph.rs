@@ -1,7 +1,7 @@
 //! Graph kernels: against sums written out, every level against `f64`, any number of threads against one.
 
 use matnet_kernels::{
-    Activation, Attention, AttentionMap, Csr, CsrError, Element, Highway, Level, MatrixView, SlotMap,
+    Activation, Attention, AttentionMap, Csr, CsrError, Element, Highway, Keep, Level, MatrixView, SlotMap,
     SparseHighway, Weighted, product, sparse_product,
 };
 
@@ -366,12 +366,27 @@ fn highways_agree_on_every_level() {
 
 /// Output and all gradients of a highway with its maps.
 fn sparse_highway<E: Element>(highway: &SparseHighway<E>, level: Level, gradient: &[E]) -> Vec<Vec<E>> {
-    let (output, kept) = highway.forward(level, true);
-    assert!(output == highway.forward(level, false).0, "keeping changes nothing");
-    let gradients = highway.backward(level, &kept, gradient);
-    let mut all = vec![output, gradients.input, gradients.own_map, gradients.neighbor_map, gradients.bias];
-    all.extend(gradients.state);
-    all
+    let (output, kept) = highway.forward(level, Keep::Full);
+    assert!(output == highway.forward(level, Keep::Nothing).0, "keeping changes nothing");
+    let of = |kept| {
+        let gradients = highway.backward(level, &kept, gradient);
+        let mut all = vec![gradients.input, gradients.own_map, gradients.neighbor_map, gradients.bias];
+        all.extend(gradients.state);
+        all
+    };
+    let bytes = kept.bytes();
+    let gradients = of(kept);
+    let (same, kept) = highway.forward(level, Keep::Bf16);
+    assert!(output == same, "keeping in bf16 changes nothing");
+    assert_eq!(kept.bytes() * size_of::<E>(), 2 * bytes);
+    for (at, (rounded, exact)) in of(kept).iter().zip(&gradients).enumerate() {
+        let sum = |numbers: &mut dyn Iterator<Item = E>| numbers.fold(E::ZERO, |sum, x| sum + x * x).sqrt();
+        let size = sum(&mut exact.iter().copied());
+        let apart = sum(&mut rounded.iter().zip(exact).map(|(&a, &b)| a - b));
+        let most = size * E::from_single(0.02) + E::from_single(1e-6);
+        assert!(apart <= most, "{level:?} tensor {at}: {apart:?} apart, where the norm is {size:?}");
+    }
+    [vec![output], gradients].concat()
 }
 
 /// The same from a sparse product, two dense ones and a highway, in `f64`.

@@ -1,7 +1,7 @@
 //! Every level against the same kernels in `f64`, and any number of threads against one.
 
 use matnet_kernels::{
-    Activation, Cell, Chain, InLanes, Kept, Level, Link, Map, MapSize, Reads, Recurrent, Term,
+    Activation, Cell, Chain, InLanes, Keep, Kept, Level, Link, Map, MapSize, Reads, Recurrent, Term,
 };
 
 /// A small generator, so that the tests need no crate for it.
@@ -45,6 +45,26 @@ impl SameForward {
     }
 }
 
+/// bfloat16 takes half the bytes.
+fn check_bytes<E: matnet_kernels::Element>(keep: Keep, kept: &Kept<E>, full: &Kept<E>) {
+    let bytes = if keep == Keep::Bf16 { full.bytes() / size_of::<E>() * 2 } else { full.bytes() };
+    assert_eq!(kept.bytes(), bytes, "{keep:?}");
+    assert!(bytes > 0);
+}
+
+/// That the output has the same bits, and gradients from rounded numbers are near exact ones. Returns whether they differ.
+fn nearly(what: &str, rounded: &[Vec<f32>], exact: &[Vec<f32>]) -> bool {
+    assert!(rounded[0] == exact[0], "{what}: the output");
+    let norm = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>().sqrt();
+    for (at, (rounded, exact)) in rounded.iter().zip(exact).enumerate() {
+        assert_eq!(rounded.len(), exact.len(), "{what}, tensor {at}");
+        let of = norm(&mut exact.iter().map(|&x| f64::from(x)));
+        let apart = norm(&mut rounded.iter().zip(exact).map(|(&a, &b)| f64::from(a) - f64::from(b)));
+        assert!(apart <= 0.02 * of + 1e-6, "{what}, tensor {at}: {apart} apart, where the norm is {of}");
+    }
+    rounded != exact
+}
+
 fn close(what: &str, got: &[f32], want: &[f64]) {
     assert_eq!(got.len(), want.len(), "{what}");
     let scale = want.iter().fold(1.0f64, |most, v| most.max(v.abs()));
@@ -55,9 +75,15 @@ fn close(what: &str, got: &[f32], want: &[f64]) {
 }
 
 /// The gradients of a map in one list each.
-fn map_all<E: matnet_kernels::Element>(map: &Map<E>, level: Level, gradient: &[E]) -> Vec<Vec<E>> {
-    let (output, kept) = map.forward(level, true);
-    assert_eq!(output, map.forward(level, false).0, "keeping changes nothing");
+fn map_all<E: matnet_kernels::Element>(
+    map: &Map<E>,
+    level: Level,
+    gradient: &[E],
+    keep: Keep,
+) -> Vec<Vec<E>> {
+    let (output, kept) = map.forward(level, keep);
+    check_bytes(keep, &kept, &map.forward(level, Keep::Full).1);
+    assert_eq!(output, map.forward(level, Keep::Nothing).0, "keeping changes nothing");
     let need = vec![true; map.terms.len()];
     let gradients = map.backward(level, &output, &kept, gradient, &need);
     let mut all = vec![output, gradients.bias];
@@ -101,8 +127,8 @@ fn maps_agree_on_every_level() {
             .map(|(&size, (x, u, v))| Term { size, input: &x[..], row_map: u, col_map: v })
             .collect();
         let map = Map { terms: &terms, bias: Some(&bias), activation };
-        let want = map_all(&map, Level::PORTABLE, &gradient);
-        let columns = map_all(&map, Level::PORTABLE.with(InLanes::Columns), &gradient);
+        let want = map_all(&map, Level::PORTABLE, &gradient, Keep::Full);
+        let columns = map_all(&map, Level::PORTABLE.with(InLanes::Columns), &gradient, Keep::Full);
         for (at, (got, want)) in columns.iter().zip(&want).enumerate() {
             let off = got.iter().zip(want).fold(0.0f64, |most, (got, want)| most.max((got - want).abs()));
             assert!(
@@ -121,7 +147,7 @@ fn maps_agree_on_every_level() {
         let map = Map { terms: &terms, bias: Some(&bias), activation };
         let mut same = SameForward::default();
         for level in levels() {
-            let got = map_all(&map, level, &gradient);
+            let got = map_all(&map, level, &gradient, Keep::Full);
             for (at, (got, want)) in got.iter().zip(&want).enumerate() {
                 if at == 0 {
                     same.check(level, got);
@@ -133,16 +159,18 @@ fn maps_agree_on_every_level() {
 }
 
 /// Output, gradient of the input, then those of U, V and B of each map.
-fn chain_all(chain: &Chain<f32>, level: Level, gradient: &[f32]) -> Vec<Vec<f32>> {
-    let (output, kept) = chain.forward(level, true);
-    assert_eq!(output, chain.forward(level, false).0, "keeping changes nothing");
-    let backward = |kept: &[f32]| {
+fn chain_all(chain: &Chain<f32>, level: Level, gradient: &[f32], keep: Keep) -> Vec<Vec<f32>> {
+    let (output, kept) = chain.forward(level, keep);
+    check_bytes(keep, &kept, &chain.forward(level, Keep::Full).1);
+    assert_eq!(output, chain.forward(level, Keep::Nothing).0, "keeping changes nothing");
+    let backward = |kept: &Kept<f32>| {
         let gradients = chain.backward(level, kept, gradient, true);
         let weights = gradients.links.into_iter().flat_map(|link| [link.row_map, link.col_map, link.bias]);
         [gradients.input.expect("asked for")].into_iter().chain(weights).collect::<Vec<_>>()
     };
     let gradients = backward(&kept);
-    assert!(gradients == backward(&[]), "what was not kept is computed again");
+    let again = keep != Keep::Full || gradients == backward(&Kept::Nothing);
+    assert!(again, "what was not kept is computed again");
     [vec![output], gradients].concat()
 }
 
@@ -150,13 +178,13 @@ fn chain_all(chain: &Chain<f32>, level: Level, gradient: &[f32]) -> Vec<Vec<f32>
 fn maps_all(chain: &Chain<f32>, level: Level, gradient: &[f32]) -> Vec<Vec<f32>> {
     let mut states = vec![chain.input.to_vec()];
     for link in chain.links {
-        let (output, _) = with_map(link, &states[states.len() - 1], |map| map.forward(level, true));
+        let (output, _) = with_map(link, &states[states.len() - 1], |map| map.forward(level, Keep::Full));
         states.push(output);
     }
     let (mut gradient, mut weights) = (gradient.to_vec(), Vec::new());
     for (link, state) in chain.links.iter().zip(&states).rev() {
         let mut gradients = with_map(link, state, |map| {
-            let (output, kept) = map.forward(level, true);
+            let (output, kept) = map.forward(level, Keep::Full);
             map.backward(level, &output, &kept, &gradient, &[true])
         });
         let term = gradients.terms.remove(0);
@@ -213,12 +241,13 @@ fn chains_give_the_bits_of_their_maps() {
         let (maps, batch) = (1 + numbers.below(7), 1 + numbers.below([4, 40, 250][case % 3]));
         with_chain(&mut numbers, maps, batch, [5, 20, 12][case / 3 % 3], |chain, gradient| {
             for level in levels() {
-                let (got, want) = (chain_all(chain, level, gradient), maps_all(chain, level, gradient));
+                let (got, want) =
+                    (chain_all(chain, level, gradient, Keep::Full), maps_all(chain, level, gradient));
                 for (at, (got, want)) in got.iter().zip(&want).enumerate() {
                     assert!(got == want, "{level:?} batch {batch}, {maps} maps, tensor {at}");
                 }
                 let alone = Chain { input: &chain.input[..chain.input.len() / batch], ..*chain };
-                let alone = alone.forward(level, false).0;
+                let alone = alone.forward(level, Keep::Nothing).0;
                 assert!(alone == got[0][..alone.len()], "{level:?} batch {batch}, {maps} maps, one sample");
             }
         });
@@ -259,17 +288,19 @@ impl<E: matnet_kernels::Element> Tensors<E> {
         }
     }
 
-    fn everything(&self, level: Level) -> Vec<Vec<E>> {
+    fn everything(&self, level: Level, keep: Keep) -> Vec<Vec<E>> {
         let view = self.view();
-        let (output, kept) = view.forward(level, true);
-        assert_eq!(output, view.forward(level, false).0, "keeping changes nothing");
+        let (output, kept) = view.forward(level, keep);
+        check_bytes(keep, &kept, &view.forward(level, Keep::Full).1);
+        assert_eq!(output, view.forward(level, Keep::Nothing).0, "keeping changes nothing");
         let backward = |kept: &Kept<E>| {
             let g = view.backward(level, kept, &self.list[8], true);
             let weights = [g.input_row_map, g.input_col_map, g.state_row_map, g.state_col_map, g.bias];
             [vec![g.input.expect("asked for"), g.hidden, g.cell_state], weights.to_vec()].concat()
         };
         let gradients = backward(&kept);
-        assert!(gradients == backward(&view.forward(level, false).1), "what was not kept is computed again");
+        let again = keep != Keep::Full || gradients == backward(&view.forward(level, Keep::Nothing).1);
+        assert!(again, "what was not kept is computed again");
         [vec![output], gradients].concat()
     }
 }
@@ -312,13 +343,13 @@ fn recurrences_agree_on_every_level() {
     for case in 0..45 {
         let (batch, most) = (1 + numbers.below([4, 30, 100][case / 3 % 3]), [4, 20, 9][case / 3 % 3]);
         let double = random_recurrence(&mut numbers, case, batch, most);
-        let want = double.everything(Level::PORTABLE);
+        let want = double.everything(Level::PORTABLE, Keep::Full);
         let list = double.list.iter().map(|values| single(values)).collect();
         let Tensors { cell, input_size, state_size, steps, reads, all, lengths, .. } = double;
         let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
         let mut same = SameForward::default();
         for level in levels() {
-            let got = tensors.everything(level);
+            let got = tensors.everything(level, Keep::Full);
             for (at, (got, want)) in got.iter().zip(&want).enumerate() {
                 if at == 0 {
                     same.check(level, got);
@@ -327,6 +358,35 @@ fn recurrences_agree_on_every_level() {
             }
         }
     }
+}
+
+#[test]
+fn gradients_from_states_in_bf16_are_near_those_in_f32() {
+    let mut numbers = Numbers(7);
+    let mut differ = 0;
+    for case in 0..45 {
+        let (batch, most) = (1 + numbers.below([4, 30, 100][case / 3 % 3]), [4, 20, 9][case / 3 % 3]);
+        let double = random_recurrence(&mut numbers, case, batch, most);
+        let list = double.list.iter().map(|values| single(values)).collect();
+        let Tensors { cell, input_size, state_size, steps, reads, all, lengths, .. } = double;
+        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
+        let maps = 1 + numbers.below(6);
+        with_chain(&mut numbers, maps, batch, most, |chain, gradient| {
+            for level in levels() {
+                let both = [Keep::Bf16, Keep::Full].map(|keep| tensors.everything(level, keep));
+                let what = format!("{level:?} {cell:?} {reads:?} batch {batch} case {case}");
+                differ += usize::from(nearly(&what, &both[0], &both[1]));
+                let both = [Keep::Bf16, Keep::Full].map(|keep| chain_all(chain, level, gradient, keep));
+                differ += usize::from(nearly(&format!("{level:?} {maps} maps"), &both[0], &both[1]));
+                let link = &chain.links[0];
+                let gradient = single(&Numbers(8).list(batch * link.size.output(), 1.0));
+                let both = [Keep::Bf16, Keep::Full]
+                    .map(|keep| with_map(link, chain.input, |map| map_all(map, level, &gradient, keep)));
+                differ += usize::from(nearly(&format!("{level:?} a map"), &both[0], &both[1]));
+            }
+        });
+    }
+    assert!(differ > 100 * levels().len(), "states are kept as they are: {differ} differ");
 }
 
 #[test]
@@ -348,7 +408,10 @@ fn results_do_not_depend_on_the_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let level = Level::best();
         pool.install(|| {
-            (map_all(&map, level, &gradient), chain_all(chain, level, given), tensors.everything(level))
+            [Keep::Full, Keep::Bf16].map(|keep| {
+                let map = map_all(&map, level, &gradient, keep);
+                (map, chain_all(chain, level, given, keep), tensors.everything(level, keep))
+            })
         })
     };
     with_chain(&mut numbers, 6, batch, 15, |chain, given| {
@@ -370,7 +433,7 @@ fn gates_shared_among_threads_give_the_same_bits() {
         let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-            pool.install(|| tensors.everything(Level::best()))
+            pool.install(|| [Keep::Full, Keep::Bf16].map(|keep| tensors.everything(Level::best(), keep)))
         };
         assert!(with(3) == with(1), "{cell:?} {state_size:?}");
         // So large that a gate is worth a thread even for one sample.
@@ -389,7 +452,9 @@ fn products_shared_among_threads_give_the_same_bits() {
             let with = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
                 let level = Level::best();
-                pool.install(|| (chain_all(chain, level, gradient), maps_all(chain, level, gradient)))
+                pool.install(|| {
+                    (chain_all(chain, level, gradient, Keep::Full), maps_all(chain, level, gradient))
+                })
             };
             let one = with(1);
             assert!(one.0 == one.1, "the bits of the maps");

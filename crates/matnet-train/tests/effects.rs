@@ -155,6 +155,7 @@ const VALUES: &[(&str, &[&str])] = &[
     ("train.shards", &["2"]),
     ("train.precision", &["'16-mixed'", "'bf16-mixed'"]),
     ("train.checkpointing", &["true"]),
+    ("train.saved_activations", &["'bf16'"]),
     ("train.bucket_by_length", &["true", "false"]),
     ("train.seed", &["5"]),
     ("train.loss", &["'mae'", "'huber'"]),

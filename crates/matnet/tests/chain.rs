@@ -4,7 +4,7 @@ mod common;
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use common::{between, check_function, random, values, weigh};
-use matnet::ops::{Activation, Mat1Maps, composed, mat1, mat1_chain};
+use matnet::ops::{Activation, Mat1Maps, composed, mat1, mat1_chain, save_as_bf16};
 use matnet::prelude::*;
 
 const ACTIVATIONS: [Activation; 4] =
@@ -101,6 +101,30 @@ fn a_chain_gives_the_bits_of_its_maps() {
             assert!(!far && chained.len() == composed.len(), "{maps} maps, batch {batch}: tensor {at}");
         }
     }
+}
+
+#[test]
+fn activations_saved_as_bf16_change_gradients_a_little_and_nothing_else() {
+    let mut rng = SeededRng::new(3, "chain bf16");
+    let states = states(&mut rng, 5, 12);
+    let inputs = flat(&mut rng, 40, &states);
+    let exactly = |t: &[Tensor<1>]| {
+        let (input, maps) = unflatten(t, 40, &states);
+        mat1_chain(input, maps)
+    };
+    let exact = everything(&inputs, exactly);
+    let rounded = everything(&inputs, |t| save_as_bf16(|| exactly(t)));
+    assert_eq!(rounded[0], exact[0], "the output");
+    assert_ne!(rounded, exact, "activations are saved as they are");
+    for (at, (rounded, exact)) in rounded.iter().zip(&exact).enumerate() {
+        let norm = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>().sqrt();
+        let apart = norm(&mut rounded.iter().zip(exact).map(|(a, b)| a - b));
+        assert!(apart <= 0.02 * norm(&mut exact.iter().copied()), "tensor {at}: {apart} apart");
+    }
+    // It ends with the work, however that ends.
+    assert_eq!(everything(&inputs, exactly), exact);
+    assert!(std::panic::catch_unwind(|| save_as_bf16(|| panic!("as it should"))).is_err());
+    assert_eq!(everything(&inputs, exactly), exact);
 }
 
 #[test]

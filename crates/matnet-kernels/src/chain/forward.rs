@@ -3,19 +3,19 @@
 use rayon::prelude::*;
 
 use super::{Chain, Plan};
+use crate::kept::{Bf16, Keep, Kept, PartMut, round};
 use crate::parallel::{at_least, in_pool, with_scratch};
-use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 
 impl<E: Element> Chain<'_, E> {
-    /// The output of every sample; with `keep`, also what [`backward`](Self::backward) wants to be given.
-    pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Buffer<E>) {
+    /// The output of every sample, and what [`backward`](Self::backward) wants to be given.
+    pub fn forward(&self, level: Level, keep: Keep) -> (Vec<E>, Kept<E>) {
         let plans = self.plans(level, true);
-        let mut kept = Buffer::take(if keep { plans.iter().map(Plan::kept).sum() } else { 0 });
-        let mut rest = &mut kept[..];
+        let mut kept = Kept::take(keep, plans.iter().map(Plan::kept).sum());
+        let mut rest = kept.part_mut();
         let mut output: Option<Vec<E>> = None;
         for plan in &plans {
-            let kept = if keep { rest.split_off_mut(..plan.kept()) } else { None };
+            let kept = rest.split_off(plan.kept());
             let input = output.as_deref().unwrap_or(self.input);
             output = Some(in_pool(plan.is_shared(), || plan.forward(input, kept)));
         }
@@ -24,14 +24,19 @@ impl<E: Element> Chain<'_, E> {
 }
 
 impl<E: Element> Plan<'_, E> {
-    pub(super) fn forward(&self, input: &[E], kept: Option<&mut [E]>) -> Vec<E> {
+    pub(super) fn forward(&self, input: &[E], kept: PartMut<E>) -> Vec<E> {
         let mut output = vec![E::ZERO; self.batch * self.y_size];
         let blocks = output.par_chunks_mut(self.per_block * self.y_size).enumerate().with_min_len(at_least());
-        if let Some(kept) = kept {
-            let blocks = blocks.zip(kept.par_chunks_mut(self.share()));
-            blocks.for_each(|((block, out), share)| self.keep_block(input, block, share, Some(out)));
-        } else {
-            blocks.for_each(|(block, out)| self.pass_block(input, block, out));
+        match kept {
+            PartMut::Nothing => blocks.for_each(|(block, out)| self.pass_block(input, block, &mut [], out)),
+            PartMut::Full(kept) => {
+                let blocks = blocks.zip(kept.par_chunks_mut(self.share()));
+                blocks.for_each(|((block, out), share)| self.keep_block(input, block, share, Some(out)));
+            }
+            PartMut::Bf16(kept) => {
+                let blocks = blocks.zip(kept.par_chunks_mut(self.share()));
+                blocks.for_each(|((block, out), share)| self.pass_block(input, block, share, out));
+            }
         }
         output
     }
@@ -54,15 +59,23 @@ impl<E: Element> Plan<'_, E> {
         }
     }
 
-    /// Two states take turns.
-    fn pass_block(&self, input: &[E], block: usize, out: &mut [E]) {
+    /// Two states take turns; if there is a share, each is rounded into it.
+    fn pass_block(&self, input: &[E], block: usize, mut share: &mut [Bf16], out: &mut [E]) {
         let count = self.samples(block).len();
         let [state, middle] = self.longest();
+        let mut save = |numbers: &[E]| {
+            if let Some(to) = share.split_off_mut(..numbers.len()) {
+                round(self.level, numbers, to);
+            }
+        };
         with_scratch([state, state, middle], |[mut x, mut y, middle]| {
             self.enter(input, block, x);
+            save(&x[..self.pairs[0].input.len()]);
             for (link, pair) in self.links.iter().zip(&self.pairs) {
                 let from = &x[..pair.input.filled(count)];
                 pair.forward(from, middle, y, false, Some(link.bias), link.activation, &[]);
+                save(&middle[..pair.middle.len()]);
+                save(&y[..pair.output.len()]);
                 std::mem::swap(&mut x, &mut y);
             }
             self.leave(x, out);

@@ -9,6 +9,7 @@ use super::Csr;
 use super::highway::{mixed, unmixed};
 use super::product::RowSums;
 use crate::Activation;
+use crate::kept::{Keep, Kept, PartMut, round};
 use crate::parallel::{at_least, parts, sum_parts, with_scratch};
 use crate::pool::Buffer;
 use crate::product::{Finish, MatrixView, product_to};
@@ -47,9 +48,16 @@ pub struct SparseHighway<'a, E> {
 #[derive(Debug)]
 pub struct SparseHighwayKept<E: Element> {
     /// Aᵣ X of all relations, side by side.
-    aggregated: Buffer<E>,
+    aggregated: Kept<E>,
     /// Z and C side by side.
-    gates: Buffer<E>,
+    gates: Kept<E>,
+}
+
+impl<E: Element> SparseHighwayKept<E> {
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        self.aggregated.bytes() + self.gates.bytes()
+    }
 }
 
 /// What the backward pass gives.
@@ -133,12 +141,12 @@ impl<'a, E: Element> SparseHighway<'a, E> {
         RowSums::new(graph, weights, self.input, [self.width; 2])
     }
 
-    /// H′ of every target node; with `keep`, also what [`backward`](Self::backward) wants to be given.
+    /// H′ of every target node, and what [`backward`](Self::backward) wants to be given.
     ///
     /// # Panics
     ///
     /// If lengths do not fit.
-    pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, SparseHighwayKept<E>) {
+    pub fn forward(&self, level: Level, keep: Keep) -> (Vec<E>, SparseHighwayKept<E>) {
         let [nodes, _] = self.nodes();
         let (width, aggregated, entering, at_once) =
             (self.width, self.aggregated(), self.entering(), self.at_once());
@@ -160,18 +168,26 @@ impl<'a, E: Element> SparseHighway<'a, E> {
             });
         };
         let blocks = next.par_chunks_mut(at_once * width).enumerate().with_min_len(at_least());
-        let numbers = |per_node| if keep { nodes * per_node } else { 0 };
         let mut kept = SparseHighwayKept {
-            aggregated: Buffer::take(numbers(aggregated)),
-            gates: Buffer::take(numbers(2 * width)),
+            aggregated: Kept::take(keep, nodes * aggregated),
+            gates: Kept::take(keep, nodes * 2 * width),
         };
-        if keep {
-            blocks
-                .zip(kept.aggregated.par_chunks_mut(at_once * aggregated))
-                .zip(kept.gates.par_chunks_mut(at_once * 2 * width))
-                .for_each(|(((at, next), kept), gates)| block(at * at_once, next, Some((kept, gates))));
-        } else {
-            blocks.for_each(|(at, next)| block(at * at_once, next, None));
+        match (kept.aggregated.part_mut(), kept.gates.part_mut()) {
+            (PartMut::Full(kept), PartMut::Full(gates)) => blocks
+                .zip(kept.par_chunks_mut(at_once * aggregated))
+                .zip(gates.par_chunks_mut(at_once * 2 * width))
+                .for_each(|(((at, next), kept), gates)| block(at * at_once, next, Some((kept, gates)))),
+            (PartMut::Bf16(kept), PartMut::Bf16(gates)) => blocks
+                .zip(kept.par_chunks_mut(at_once * aggregated))
+                .zip(gates.par_chunks_mut(at_once * 2 * width))
+                .for_each(|(((at, next), kept), gates)| {
+                    with_scratch([kept.len(), gates.len()], |[near, near_gates]| {
+                        block(at * at_once, next, Some((&mut *near, &mut *near_gates)));
+                        round(level, near, kept);
+                        round(level, near_gates, gates);
+                    });
+                }),
+            _ => blocks.for_each(|(at, next)| block(at * at_once, next, None)),
         }
         (next, kept)
     }
@@ -217,9 +233,16 @@ impl<'a, E: Element> SparseHighway<'a, E> {
                 let (first, count) = (first + block * at_once, input.len() / width);
                 let state =
                     state.as_mut().map(|state| &mut state[block * at_once * width..][..count * width]);
-                with_scratch([count * entering, count * 2 * width], |[x, g]| {
+                let [sums, gates] =
+                    [(&kept.aggregated, aggregated), (&kept.gates, 2 * width)].map(|(kept, per_node)| {
+                        kept.part().split_at(first * per_node).1.split_at(count * per_node).0
+                    });
+                let near = [&sums, &gates].map(|part| part.room(part.len()));
+                let lengths = [count * entering, count * 2 * width, near[0], near[1]];
+                with_scratch(lengths, |[x, g, near, near_gates]| {
                     let carried = state.unwrap_or(&mut *input);
-                    rows.run(Unmix { highway: *self, kept, gradient, first, x, g, carried, d_bias });
+                    let (sums, gates) = (sums.near(level, near), gates.near(level, near_gates));
+                    rows.run(Unmix { highway: *self, sums, gates, gradient, first, x, g, carried, d_bias });
                     let g = MatrixView::new(g, count, 2 * width);
                     let seen = MatrixView::new(x, count, entering).transposed();
                     product_to(level, seen, g, d_map, Finish::ADD, 1);
@@ -365,7 +388,9 @@ impl<E: Element> Kernel<E> for Mix<'_, E> {
 /// Some nodes backwards: the gradient of what the maps gave, of H where it is carried, and of b; and once more what entered.
 struct Unmix<'a, E: Element> {
     highway: SparseHighway<'a, E>,
-    kept: &'a SparseHighwayKept<E>,
+    /// What these nodes kept.
+    sums: &'a [E],
+    gates: &'a [E],
     gradient: &'a [E],
     first: usize,
     x: &'a mut [E],
@@ -379,15 +404,15 @@ impl<E: Element> Kernel<E> for Unmix<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { highway, kept, gradient, first, x, g, carried, d_bias } = self;
+        let Self { highway, sums, gates, gradient, first, x, g, carried, d_bias } = self;
         let (width, aggregated, activation) = (highway.width, highway.aggregated(), highway.activation);
         assert!(d_bias.len() == 2 * width, "a gradient per bias");
         let of = |numbers: &'_ [E], width: usize, node: usize| numbers[node * width..][..width].as_ptr();
         let nodes = x.chunks_exact_mut(width + aggregated).zip(g.chunks_exact_mut(2 * width));
         for (node, ((x, g), carried)) in (first..).zip(nodes.zip(carried.chunks_exact_mut(width))) {
             copy(s, &highway.input[node * width..][..width], &mut x[..width]);
-            copy(s, &kept.aggregated[node * aggregated..][..aggregated], &mut x[width..]);
-            let gates = of(&kept.gates, 2 * width, node);
+            copy(s, &sums[(node - first) * aggregated..][..aggregated], &mut x[width..]);
+            let gates = of(gates, 2 * width, node - first);
             let (state, gradient) = (of(highway.state(), width, node), of(gradient, width, node));
             for at in (0..width).step_by(S::LANES) {
                 let count = S::LANES.min(width - at);

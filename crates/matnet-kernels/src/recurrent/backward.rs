@@ -6,9 +6,10 @@ use rayon::prelude::*;
 
 use super::cell::{GruBackward, GruReset, LstmBackward, RnnBackward};
 use super::forward::{slot, split};
-use super::keep::{Kept, Share, Shelf};
+use super::keep::{Places, Share, Shelf};
 use super::{Cell, Members, Plan, Reads, Recurrent};
 use crate::block::Layout;
+use crate::kept::{Bf16, Kept, Part};
 use crate::lanes;
 use crate::pair::Pair;
 use crate::parallel::{at_least, in_pool, parts, sum_parts, with_scratch};
@@ -53,6 +54,30 @@ struct Sums<'a, E> {
     bias: &'a mut [E],
 }
 
+/// What a block kept: read where it stands, or widened step by step into a smaller room.
+enum Read<'a, E> {
+    Kept(&'a Shelf, &'a [E]),
+    Widened { all: &'a Shelf, kept: &'a [Bf16], one: &'a Shelf, room: &'a mut [E] },
+}
+
+impl<E: Element> Read<'_, E> {
+    /// What step `t` reads, and where it stands; `last` for the step that a backward pass begins with.
+    fn step(&mut self, level: Level, t: usize, last: bool) -> (&Shelf, &[E]) {
+        if let Self::Widened { all, kept, one, room } = self {
+            all.widen_step(level, kept, (one, room), t, last);
+        }
+        self.share()
+    }
+
+    /// What is there now.
+    fn share(&self) -> (&Shelf, &[E]) {
+        match self {
+            Self::Kept(all, share) => (all, share),
+            Self::Widened { one, room, .. } => (one, room),
+        }
+    }
+}
+
 impl<E: Element> Recurrent<'_, E> {
     /// All gradients from that of the output. `kept` is what [`forward`](Self::forward) left. If it kept nothing, every block
     /// goes through its steps once more, to the same bits.
@@ -64,8 +89,9 @@ impl<E: Element> Recurrent<'_, E> {
         need_input: bool,
     ) -> RecurrentGradients<E> {
         let plan = self.plan(level, false);
-        let shelf = Shelf::new(self, &plan, true);
-        let again = kept.0.is_empty().then(|| self.plan(level, true));
+        let all = Shelf::new(self, &plan, Places::AllSteps);
+        let one = Shelf::new(self, &plan, Places::OneStepBackward);
+        let again = matches!(kept, Kept::Nothing).then(|| self.plan(level, true));
         assert_eq!(gradient.len(), plan.batch * plan.out_size, "the gradient is of another size");
         let lstm = self.cell == Cell::Lstm;
         let mut d_input = vec![E::ZERO; if need_input { self.input.len() } else { 0 }];
@@ -80,25 +106,24 @@ impl<E: Element> Recurrent<'_, E> {
         let sums = parts.into_par_iter().with_min_len(at_least()).map(|part| {
             let mut sums = vec![E::ZERO; self.weights(&plan).iter().sum()];
             for block in part {
-                let members = plan.members(block);
                 let fresh = again.as_ref().map(|again| {
-                    let mut fresh = Buffer::take(shelf.len());
-                    self.forward_block(again, &shelf, again.members(block), None, &mut fresh, usize::MAX);
+                    let mut fresh = Buffer::take(all.len());
+                    let members = again.members(block);
+                    self.forward_block(again, &all, members, None, &mut fresh, None, usize::MAX);
                     fresh
                 });
                 let share = match &fresh {
-                    Some(fresh) => &fresh[..],
-                    None => &kept.0[block * shelf.len()..(block + 1) * shelf.len()],
+                    Some(fresh) => Part::Full(&fresh[..]),
+                    None => kept.part().piece(block, all.len()),
                 };
-                self.backward_block(
-                    &plan,
-                    &shelf,
-                    members,
-                    share,
-                    gradient,
-                    &given,
-                    self.cut(&plan, &mut sums),
-                );
+                let (members, sums) = (plan.members(block), self.cut(&plan, &mut sums));
+                with_scratch([share.room(one.len())], |[room]| {
+                    let read = match share {
+                        Part::Full(share) => Read::Kept(&all, share),
+                        Part::Bf16(kept) => Read::Widened { all: &all, kept, one: &one, room },
+                    };
+                    self.backward_block(&plan, members, read, gradient, &given, sums);
+                });
             }
             sums
         });
@@ -137,16 +162,14 @@ impl<E: Element> Recurrent<'_, E> {
     fn backward_block(
         &self,
         plan: &Plan<E>,
-        shelf: &Shelf,
         members: Members,
-        share: &[E],
+        mut read: Read<E>,
         gradient: &[E],
         given: &Given<E>,
         sums: Sums<E>,
     ) {
         let Plan { level, x_size, h_size, out_size, .. } = *plan;
         let (steps, all) = (members.steps(), 0..members.samples.len());
-        let Share { x, hidden, cell_state, gates, reset, x_middle, h_middle } = shelf.read(share);
         let (h, gate_count) = (plan.h.len(), self.cell.gates());
         let (x_len, x_mid) = plan.input_lengths();
         let h_mid = plan.state[0].middle.len();
@@ -189,22 +212,29 @@ impl<E: Element> Recurrent<'_, E> {
                     plan.h.gather_lanes(level, gradient, lanes.start, &starts, d_before);
                     lanes::add_to(level, d_hidden, d_before);
                 }
-                let before = &hidden[t * h..(t + 1) * h];
-                let after = &hidden[(t + 1) * h..(t + 2) * h];
-                let gates = &gates[t * shelf.step_gates()..(t + 1) * shelf.step_gates()];
+                let (shelf, share) = read.step(level, t, t + 1 == steps);
+                let Share { x, hidden, cell_state, gates, reset, x_middle, h_middle } = shelf.read(share);
+                let [now, next] = [t, t + 1].map(|t| {
+                    let at = shelf.state_slot(t);
+                    at * h..(at + 1) * h
+                });
+                let (before, after, step) = (&hidden[now.clone()], &hidden[next.clone()], shelf.step_slot(t));
+                let gates = &gates[step * shelf.step_gates()..(step + 1) * shelf.step_gates()];
                 let d_gates = slot(d_steps, t % kept_steps, gate_count * h);
                 // What is kept lies far away: each map asks for the middle product that the next one will read.
                 let h_middle_at = |at: usize| h_middle.get(at * h_mid..(at + 1) * h_mid).unwrap_or_default();
                 let x_middle_at = |at: usize| x_middle.get(at * x_mid..(at + 1) * x_mid).unwrap_or_default();
-                let step_before = t.checked_sub(1).map_or(&[][..], |t| h_middle_at(t * gate_count));
+                let middle_of = |t: usize| shelf.middle_slot(t) * gate_count;
+                let step_before = t.checked_sub(1).map_or(&[][..], |t| h_middle_at(middle_of(t)));
+                let input = shelf.input_slot(t);
                 // Through the state's half of one gate: weights, and the gradient of what it read.
                 let mut through_state =
                     |gate: usize, read: &[E], d_gate: &[E], s: &mut [E], d_read: &mut [E], add: bool| {
-                        let at = t * gate_count + gate;
+                        let at = middle_of(t) + gate;
                         let last = gate + 1 == gate_count;
                         let next = match self.reads {
                             _ if !last => h_middle_at(at + 1),
-                            Reads::Steps => x_middle_at(t * gate_count),
+                            Reads::Steps => x_middle_at(input * gate_count),
                             _ => step_before,
                         };
                         plan.state[gate].backward(
@@ -232,8 +262,8 @@ impl<E: Element> Recurrent<'_, E> {
                             forget,
                             out,
                             candidate,
-                            before: &cell_state[t * h..(t + 1) * h],
-                            cell_state: &cell_state[(t + 1) * h..(t + 2) * h],
+                            before: &cell_state[now],
+                            cell_state: &cell_state[next],
                             d_hidden,
                             d_cell_state,
                             d_into,
@@ -251,7 +281,7 @@ impl<E: Element> Recurrent<'_, E> {
                         let [d_update, d_reset, d_candidate] = split_mut(d_gates, h);
                         GruBackward { update, candidate, before, d_hidden, d_update, d_candidate, f }
                             .on(level);
-                        let product = &reset[t * h..(t + 1) * h];
+                        let product = &reset[step * h..(step + 1) * h];
                         through_state(2, product, d_candidate, s, d_before, false);
                         GruReset { reset: reset_gate, before, d_product: d_before, d_hidden, d_reset }
                             .on(level);
@@ -281,10 +311,10 @@ impl<E: Element> Recurrent<'_, E> {
                         _ => (self.steps, t, 0..alive),
                     };
                     for (gate, d_gate) in from.chunks(h).enumerate() {
-                        let middle = at * gate_count + gate;
+                        let middle = input * gate_count + gate;
                         let last = gate + 1 == gate_count;
                         plan.input[gate].backward(
-                            &x[at * x_len..(at + 1) * x_len],
+                            &x[input * x_len..(input + 1) * x_len],
                             x_middle_at(middle),
                             d_gate,
                             s,
@@ -302,6 +332,8 @@ impl<E: Element> Recurrent<'_, E> {
                 }
             }
             if columns {
+                let (shelf, share) = read.share();
+                let Share { h_middle, .. } = shelf.read(share);
                 for (gate, d_row_map) in state_row_map.chunks_mut(uh).enumerate() {
                     let middle = (&h_middle[gate * h_mid..], gate_count * h_mid);
                     let d_gate = (&d_steps[gate * h..], gate_count * h);

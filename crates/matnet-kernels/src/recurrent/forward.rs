@@ -5,42 +5,51 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::cell::{GruForward, LstmForward, Product};
-use super::keep::{Kept, Share, Shelf};
+use super::keep::{Places, Share, Shelf};
 use super::{Cell, Members, Plan, Reads, Recurrent};
 use crate::Activation;
+use crate::kept::{Bf16, Keep, Kept, PartMut};
 use crate::lanes;
 use crate::parallel::{at_least, in_pool, with_scratch};
-use crate::pool::Buffer;
 use crate::simd::{Element, Level};
 use crate::spread::Shared;
 
 impl<E: Element> Recurrent<'_, E> {
-    /// The output of every sample, `batch ×` [`outputs`](Self::outputs) `× rows × cols`; with `keep`, also
+    /// The output of every sample, `batch ×` [`outputs`](Self::outputs) `× rows × cols`, and
     /// what [`backward`](Self::backward) wants to be given.
-    pub fn forward(&self, level: Level, keep: bool) -> (Vec<E>, Kept<E>) {
+    pub fn forward(&self, level: Level, keep: Keep) -> (Vec<E>, Kept<E>) {
         let plan = self.plan(level, true);
-        let shelf = Shelf::new(self, &plan, keep);
+        let all = Shelf::new(self, &plan, Places::AllSteps);
+        let one = Shelf::new(self, &plan, Places::OneStep);
         let blocks = plan.batch.div_ceil(plan.per_block);
         let mut output = vec![E::ZERO; plan.batch * plan.out_size];
-        let mut kept = Buffer::take(if keep { blocks * shelf.len() } else { 0 });
+        let mut kept = Kept::take(keep, blocks * all.len());
         let least = self.gates_at_least(&plan, blocks);
         let out = Shared::new(&mut output);
         let run = || {
             let blocks = (0..blocks).into_par_iter().with_min_len(at_least());
-            if keep {
-                blocks.zip(kept.par_chunks_mut(shelf.len())).for_each(|(block, share)| {
-                    self.forward_block(&plan, &shelf, plan.members(block), Some(&out), share, least);
+            let passing = |block: usize, save: Option<(&Shelf, &mut [Bf16])>| {
+                with_scratch([one.len()], |[share]| {
+                    let members = plan.members(block);
+                    self.forward_block(&plan, &one, members, Some(&out), share, save, least);
                 });
-            } else {
-                blocks.for_each(|block| {
-                    with_scratch([shelf.len()], |[share]| {
-                        self.forward_block(&plan, &shelf, plan.members(block), Some(&out), share, least);
+            };
+            match kept.part_mut() {
+                PartMut::Nothing => blocks.for_each(|block| passing(block, None)),
+                PartMut::Full(kept) => {
+                    blocks.zip(kept.par_chunks_mut(all.len())).for_each(|(block, share)| {
+                        let members = plan.members(block);
+                        self.forward_block(&plan, &all, members, Some(&out), share, None, least);
                     });
-                });
+                }
+                PartMut::Bf16(kept) => {
+                    let blocks = blocks.zip(kept.par_chunks_mut(all.len()));
+                    blocks.for_each(|(block, share)| passing(block, Some((&all, share))));
+                }
             }
         };
         in_pool(least == 1 || plan.is_shared(), run);
-        (output, Kept(kept))
+        (output, kept)
     }
 
     /// How many gates a thread takes at least: where there are fewer blocks than threads, a gate of some size is worth a thread of
@@ -53,7 +62,8 @@ impl<E: Element> Recurrent<'_, E> {
         if self.cell.gates() > 1 && blocks < threads && products >= WORTH { 1 } else { usize::MAX }
     }
 
-    /// One block through all steps; its outputs go to `out`.
+    /// One block through all steps; its outputs go to `out`, and what `share` has no places for is rounded to `save`.
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn forward_block(
         &self,
         plan: &Plan<E>,
@@ -61,16 +71,17 @@ impl<E: Element> Recurrent<'_, E> {
         members: Members,
         out: Option<&Shared<E>>,
         share: &mut [E],
+        mut save: Option<(&Shelf, &mut [Bf16])>,
         gates_at_least: usize,
     ) {
         let Plan { level, x_size, h_size, out_size, .. } = *plan;
         let all = 0..members.samples.len();
-        let Share { x, hidden, cell_state, gates, reset, x_middle, h_middle } = shelf.cut(share);
         let (h, gate_count) = (plan.h.len(), self.cell.gates());
         let (x_block, x_mid) = plan.input_lengths();
         let h_mid = plan.state[0].middle.len();
 
         let starts = members.starts(all.clone(), |sample| sample * h_size);
+        let Share { hidden, cell_state, .. } = shelf.cut(share);
         plan.h.gather_lanes(level, self.hidden, 0, &starts, slot(hidden, 0, h));
         if let Some(initial) = self.cell_state {
             plan.h.gather_lanes(level, initial, 0, &starts, slot(cell_state, 0, h));
@@ -91,6 +102,7 @@ impl<E: Element> Recurrent<'_, E> {
                 plan.input[gate].forward(x, middle, to, false, None, Activation::Identity, next);
             };
             if self.reads == Reads::Constant {
+                let Share { x, x_middle, .. } = shelf.cut(share);
                 let starts = members.starts(all.clone(), |sample| sample * x_size);
                 plan.input[0].input.gather_lanes(level, self.input, 0, &starts, slot(x, 0, x_block));
                 for gate in 0..gate_count {
@@ -98,6 +110,7 @@ impl<E: Element> Recurrent<'_, E> {
                 }
             }
             for t in 0..members.steps() {
+                let Share { x, hidden, cell_state, gates, reset, x_middle, h_middle } = shelf.cut(share);
                 let alive = members.alive(t);
                 if self.reads == Reads::Steps {
                     let starts = members.starts(0..alive, |sample| (sample * self.steps + t) * x_size);
@@ -109,7 +122,7 @@ impl<E: Element> Recurrent<'_, E> {
                 let step = shelf.step_slot(t);
                 let gates = slot(gates, step, shelf.step_gates());
                 let x_middle = slot(x_middle, shelf.input_slot(t), gate_count * x_mid);
-                let h_middle = slot(h_middle, step, gate_count * h_mid);
+                let h_middle = slot(h_middle, shelf.middle_slot(t), gate_count * h_mid);
                 let run = |gate: usize, [x_middle, h_middle]: [&mut [E]; 2], state: &[E], to: &mut [E]| {
                     match self.reads {
                         // What is kept goes to memory far away; otherwise it was there a step ago.
@@ -182,6 +195,9 @@ impl<E: Element> Recurrent<'_, E> {
                             lanes::keep_first(level, slot(reset, step, h), alive);
                         }
                     }
+                }
+                if let Some((all, kept)) = &mut save {
+                    all.round_step(level, kept, (shelf, share), t);
                 }
             }
         });

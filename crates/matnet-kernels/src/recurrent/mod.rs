@@ -22,7 +22,6 @@ use crate::simd::{Element, Level};
 use crate::spread::Starts;
 
 pub use backward::RecurrentGradients;
-pub use keep::Kept;
 
 /// Which recurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -49,6 +49,10 @@ pub trait Element:
     #[doc(hidden)]
     fn from_single(x: f32) -> Self;
 
+    /// The nearest `f32`.
+    #[doc(hidden)]
+    fn to_single(self) -> f32;
+
     /// √x
     #[doc(hidden)]
     fn sqrt(self) -> Self;
@@ -359,6 +363,11 @@ impl Element for f32 {
     }
 
     #[inline(always)]
+    fn to_single(self) -> f32 {
+        self
+    }
+
+    #[inline(always)]
     fn sqrt(self) -> Self {
         self.sqrt()
     }
@@ -419,6 +428,11 @@ impl Element for f64 {
     #[inline(always)]
     fn from_single(x: f32) -> Self {
         x.into()
+    }
+
+    #[inline(always)]
+    fn to_single(self) -> f32 {
+        self as f32
     }
 
     #[inline(always)]

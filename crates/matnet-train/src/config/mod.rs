@@ -41,7 +41,7 @@ mod value;
 pub use amount::Amount;
 pub(crate) use document::is_part_name;
 pub use document::{Document, FoldCount};
-pub use precision::Precision;
+pub use precision::{Precision, SavedActivations};
 pub use schedule::{LearningRates, Schedule};
 pub use train::{ClassWeights, Loss, OptimizerKind, Reduction, TrainConfig};
 pub use tuned::Tuned;

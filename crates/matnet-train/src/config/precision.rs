@@ -1,4 +1,4 @@
-//! `train.precision`
+//! `train.precision` and `train.saved_activations`
 
 use burn::tensor::FloatDType;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,34 @@ impl Precision {
             Self::Full => FloatDType::F32,
             Self::Half => FloatDType::F16,
             Self::Brain => FloatDType::BF16,
+        }
+    }
+}
+
+/// The floats in which the layers of a training step save activations for the backward pass. They are computed in those of
+/// [`Precision`] always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SavedActivations {
+    /// As they were computed.
+    #[default]
+    #[serde(rename = "32")]
+    Full,
+    /// Rounded to bfloat16, in half the memory.
+    #[serde(rename = "bf16")]
+    Bf16,
+}
+
+impl SavedActivations {
+    /// Whether they are saved as they were computed.
+    pub fn is_full(&self) -> bool {
+        *self == Self::Full
+    }
+
+    /// The name in configs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "32",
+            Self::Bf16 => "bf16",
         }
     }
 }

@@ -6,7 +6,7 @@ use matnet::ConfigError;
 use matnet::optim::AdamConfig;
 use serde::{Deserialize, Serialize};
 
-use super::precision::Precision;
+use super::precision::{Precision, SavedActivations};
 use super::schedule::{LearningRates, Schedule};
 use crate::Result;
 use crate::error::at;
@@ -47,6 +47,9 @@ pub struct TrainConfig {
     /// more time. Default: no.
     #[serde(skip_serializing_if = "is_false")]
     pub checkpointing: bool,
+    /// The floats in which layers save activations for the backward pass: 32 or bf16. Default: 32.
+    #[serde(skip_serializing_if = "SavedActivations::is_full")]
+    pub saved_activations: SavedActivations,
     /// The optimizer. Default: Adam.
     pub optimizer: OptimizerKind,
     /// The learning rate. Default: 0.001.
@@ -145,6 +148,7 @@ impl Default for TrainConfig {
             reduction: Reduction::Mean,
             precision: Precision::Full,
             checkpointing: false,
+            saved_activations: SavedActivations::Full,
             optimizer: OptimizerKind::Adam,
             learning_rate: 1e-3,
             beta_1: None,

@@ -2,7 +2,7 @@
 
 use matnet::summary::LayerSummary;
 
-use crate::config::{OptimizerKind, TrainConfig};
+use crate::config::{OptimizerKind, SavedActivations, TrainConfig};
 
 /// The memory that a training needs at least, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,8 @@ pub struct MemoryNeed {
     pub weights: u64,
     /// Moments of the optimizer and the moving average.
     pub optimizer: u64,
-    /// The outputs of all layers for one batch, which the backward pass needs; with checkpointing, those of the largest.
+    /// The outputs of all layers for one batch, which the backward pass needs, in the floats in which they are saved; with checkpointing,
+    /// those of the largest.
     pub activations: u64,
 }
 
@@ -30,10 +31,14 @@ impl MemoryNeed {
             true => outputs.max().unwrap_or(0),
             false => outputs.fold(0_u64, u64::saturating_add),
         };
+        let bytes = match train.saved_activations {
+            SavedActivations::Full => 4,
+            SavedActivations::Bf16 => 2,
+        };
         Self {
             weights: parameters.saturating_mul(2 * 4),
             optimizer: parameters.saturating_mul(averages * 4),
-            activations: outputs.saturating_mul(batch as u64).saturating_mul(4),
+            activations: outputs.saturating_mul(batch as u64).saturating_mul(bytes),
         }
     }
 
@@ -61,6 +66,8 @@ mod tests {
         assert_eq!(need.activations, 4 * 64 * (3 * 400 + 10));
         let checkpointing = TrainConfig { checkpointing: true, ..train.clone() };
         assert_eq!(MemoryNeed::new(&net.summary(1), &checkpointing, 64).activations, 4 * 64 * 400);
+        let rounded = TrainConfig { saved_activations: SavedActivations::Bf16, ..train.clone() };
+        assert_eq!(MemoryNeed::new(&net.summary(1), &rounded, 64).activations, 2 * 64 * (3 * 400 + 10));
         let train = TrainConfig { ema_decay: Some(0.9), optimizer: OptimizerKind::Sgd, ..train };
         assert_eq!(MemoryNeed::new(&net.summary(1), &train, 64).optimizer, 4 * parameters);
     }

@@ -45,11 +45,11 @@ pub use self::start::TrialScore;
 pub(crate) use self::start::try_out;
 use self::start::{Opened, open};
 use self::together::Begun;
-use crate::config::{Precision, Reduction, TrainConfig};
+use crate::config::{Precision, Reduction, SavedActivations, TrainConfig};
 use crate::metrics::Metric;
 use crate::ranks::{Ranks, pack, unpack};
 use crate::run::{Run, RunResult, Score, Transfer, files};
-use crate::task::{Fitted, NetOf, Pretraining, Sums, Task, TaskData, no_outcomes};
+use crate::task::{BatchScore, Fitted, NetOf, Pretraining, Sums, Task, TaskData, no_outcomes};
 use crate::{Error, Result, Split};
 
 /// How a run is carried out; none of it changes the result.
@@ -407,7 +407,7 @@ impl<'a, T: Task> Trainer<'a, T> {
         let replay = mode.clone();
         let low = precision::lowered(&self.state.net, self.config.precision);
         let net = low.as_ref().unwrap_or(&self.state.net);
-        let score = self.task.forward_loss(net, batch, &mut mode, &self.device);
+        let score = self.forward_loss(net, batch, &mut mode);
         self.check_reads()?;
         let (mean, weight) = (score.loss.clone(), score.weight);
         self.take_score(score, batch, replay)?;
@@ -423,6 +423,15 @@ impl<'a, T: Task> Trainer<'a, T> {
             self.update(gradients, learning_rate);
         }
         Ok(())
+    }
+
+    /// The forward pass of a training step. Its layers save activations as the config says.
+    fn forward_loss(&self, net: &NetOf<T>, examples: &[usize], mode: &mut Mode) -> BatchScore {
+        let mut forward = || self.task.forward_loss(net, examples, mode, &self.device);
+        match self.config.saved_activations {
+            SavedActivations::Full => forward(),
+            SavedActivations::Bf16 => matnet::ops::save_as_bf16(forward),
+        }
     }
 
     /// The optimizer step: clipping, and the update rule.

@@ -64,6 +64,20 @@ impl<T: Task> Planned<T> {
             let expected = "the layers of this net keep nothing that could be computed again; leave it out";
             return Err(Error::config("train", "checkpointing", "true", expected));
         }
+        if !train.saved_activations.is_full() {
+            let expected = match (task.config().keeps_intermediates(), train.checkpointing) {
+                (false, _) => Some("32, since the layers of this net save nothing that could be rounded"),
+                (true, true) => Some("32, since train.checkpointing saves no activations"),
+                (true, false) if !train.precision.is_full() => {
+                    Some("32, since train.precision makes all activations those of 16 bits")
+                }
+                _ => None,
+            };
+            if let Some(expected) = expected {
+                let value = train.saved_activations.name();
+                return Err(Error::config("train", "saved_activations", value, expected));
+            }
+        }
         if let Some(metric) = train.monitor {
             check_monitor(&task, metric)?;
         }

@@ -11,7 +11,7 @@ use burn::tensor::{Device, FloatDType, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::optimizer::{scaled, squares_of_all};
-use crate::config::Precision;
+use crate::config::{Precision, SavedActivations};
 use crate::{Error, Result};
 
 /// Good steps after which the scale is doubled.
@@ -76,6 +76,15 @@ pub fn check(precision: Precision, device: &Device) -> Result<()> {
     let has: Vec<String> = has.map(|other| format!("{:?}", other.name())).collect();
     let expected = format!("{} has {}", matnet::device::name(device), has.join(", "));
     Err(Error::config("train", "precision", precision.name(), expected))
+}
+
+/// Fails if the operations of a device save activations in other floats than these.
+pub fn check_saved(saved: SavedActivations, device: &Device) -> Result<()> {
+    if saved.is_full() || *device == Device::flex() {
+        return Ok(());
+    }
+    let expected = format!("\"32\" on {}; only the CPU saves in other floats", matnet::device::name(device));
+    Err(Error::config("train", "saved_activations", saved.name(), expected))
 }
 
 #[cfg(test)]

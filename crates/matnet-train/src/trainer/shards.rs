@@ -94,7 +94,7 @@ impl<T: Task> Trainer<'_, T> {
     /// The score and the gradient of one shard.
     fn shard(&self, layout: &Layout, examples: &[usize], mut mode: Mode) -> Result<(ShardScore, Vec<f32>)> {
         let replay = mode.clone();
-        let score = self.task.forward_loss(&self.state.net, examples, &mut mode, &self.device);
+        let score = self.forward_loss(&self.state.net, examples, &mut mode);
         self.check_reads()?;
         let loss = f64::from(score.loss.clone().into_scalar::<f32>());
         if !loss.is_finite() {

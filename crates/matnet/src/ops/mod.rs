@@ -27,6 +27,7 @@ pub mod stepwise;
 pub use activation::Activation;
 pub use cell::{Cell, Keep, MappedSteps, MatState, RecurrentMaps, StateMaps, Steps};
 pub use edge_attention::{attention_map, edge_attention};
+pub use fused::save_as_bf16;
 pub use highway::highway;
 pub use maps::{HighwayMaps, Mat2Maps};
 pub use mat1::mat1;

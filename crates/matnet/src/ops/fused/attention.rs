@@ -1,7 +1,7 @@
 //! Edge attention on the kernels, alone and with the maps around it.
 
 use burn::backend::flex::FlexTensor;
-use matnet_kernels::{Attention, AttentionMap, Buffer, Level};
+use matnet_kernels::{Attention, AttentionMap, Buffer, Keep, Level};
 
 use super::{FusedOp, Number, dims, numbers, tensor};
 use crate::graph::Sparse;
@@ -28,7 +28,7 @@ impl AttentionOp {
 impl FusedOp<3> for AttentionOp {
     type Kept<E: Number> = Buffer<E>;
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; 3], _: bool) -> (FlexTensor, Buffer<E>) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 3], _: Keep) -> (FlexTensor, Buffer<E>) {
         let (output, kept) = self.view::<E>(inputs).forward(Level::best());
         (tensor(output, &dims::<3>(&inputs[0])), kept)
     }
@@ -79,7 +79,7 @@ impl AttentionMapOp {
 impl FusedOp<4> for AttentionMapOp {
     type Kept<E: Number> = ();
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; 4], _: bool) -> (FlexTensor, ()) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 4], _: Keep) -> (FlexTensor, ()) {
         let [_, output] = dims(&inputs[3]);
         (tensor(self.view::<E>(inputs).forward(Level::best()), &[self.0.rows(), output]), ())
     }

@@ -7,7 +7,7 @@ use burn::backend::{
     ExtensionType, Flex, backend_extension, tensor::FloatTensor,
 };
 use burn::tensor::DType;
-use matnet_kernels::{Buffer, Chain, ChainGradients, Level, Link, MapSize};
+use matnet_kernels::{Chain, ChainGradients, Keep, Kept, Level, Link, MapSize};
 
 use super::{FusedOp, Number, Tracked, differentiate, dims, numbers, tensor};
 use crate::ops::Activation;
@@ -34,8 +34,8 @@ impl FusedChainOps for Flex {
         let tensors: Vec<_> =
             [input].into_iter().chain(weights.0).map(|tensor| tensor.to_contiguous()).collect();
         match tensors[0].dtype() {
-            DType::F64 => forward::<f64>(&tensors, &activations, false).0,
-            _ => forward::<f32>(&tensors, &activations, false).0,
+            DType::F64 => forward::<f64>(&tensors, &activations, Keep::Nothing).0,
+            _ => forward::<f32>(&tensors, &activations, Keep::Nothing).0,
         }
     }
 }
@@ -66,11 +66,11 @@ struct ChainOp(Vec<Activation>);
 
 impl<const N: usize> FusedOp<N> for ChainOp {
     /// States and middle products.
-    type Kept<E: Number> = Buffer<E>;
+    type Kept<E: Number> = Kept<E>;
 
     const RECOMPUTES: bool = true;
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Buffer<E>) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: Keep) -> (FlexTensor, Kept<E>) {
         forward(inputs, &self.0, keep)
     }
 
@@ -78,7 +78,7 @@ impl<const N: usize> FusedOp<N> for ChainOp {
         &self,
         inputs: &[FlexTensor; N],
         _: &FlexTensor,
-        kept: &Buffer<E>,
+        kept: &Kept<E>,
         gradient: FlexTensor,
         need: [bool; N],
     ) -> [Option<FlexTensor>; N] {
@@ -92,12 +92,12 @@ impl<const N: usize> FusedOp<N> for ChainOp {
     }
 }
 
-/// The output of the last map, and with `keep` what the backward pass needs.
+/// The output of the last map, and what the backward pass needs.
 fn forward<E: Number>(
     inputs: &[FlexTensor],
     activations: &[Activation],
-    keep: bool,
-) -> (FlexTensor, Buffer<E>) {
+    keep: Keep,
+) -> (FlexTensor, Kept<E>) {
     let links = links(inputs, activations);
     let [batch, ..] = dims::<3>(&inputs[0]);
     let MapSize { rows_out, cols_out, .. } = links[links.len() - 1].size;

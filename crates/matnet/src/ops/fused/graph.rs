@@ -3,7 +3,7 @@
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Autodiff, Backend, Flex, tensor::FloatTensor};
-use matnet_kernels::{Csr, Highway, Level, SlotMap, SparseHighway, SparseHighwayKept, sparse_product};
+use matnet_kernels::{Csr, Highway, Keep, Level, SlotMap, SparseHighway, SparseHighwayKept, sparse_product};
 
 use super::attention::{AttentionMapOp, AttentionOp};
 use super::{FusedOp, Number, Tracked, dims, fused_ops, numbers, shaped, tensor};
@@ -51,7 +51,7 @@ struct ProductOp(Sparse);
 impl FusedOp<1> for ProductOp {
     type Kept<E: Number> = ();
 
-    fn forward<E: Number>(&self, [input]: &[FlexTensor; 1], _: bool) -> (FlexTensor, ()) {
+    fn forward<E: Number>(&self, [input]: &[FlexTensor; 1], _: Keep) -> (FlexTensor, ()) {
         (product::<E>(self.0.matrix(), input), ())
     }
 
@@ -98,7 +98,7 @@ impl SlotMapOp {
 impl FusedOp<2> for SlotMapOp {
     type Kept<E: Number> = ();
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; 2], _: bool) -> (FlexTensor, ()) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 2], _: Keep) -> (FlexTensor, ()) {
         let [_, output] = dims(&inputs[1]);
         (tensor(self.view::<E>(inputs).forward(Level::best()), &[self.matrix.rows(), output]), ())
     }
@@ -138,7 +138,7 @@ impl HighwayOp {
 impl FusedOp<4> for HighwayOp {
     type Kept<E: Number> = ();
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; 4], _: bool) -> (FlexTensor, ()) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 4], _: Keep) -> (FlexTensor, ()) {
         let output = self.view::<E>(inputs).forward(Level::best());
         (tensor(output, &dims::<2>(&inputs[3])), ())
     }
@@ -191,7 +191,7 @@ impl SparseHighwayOp {
 impl<const N: usize> FusedOp<N> for SparseHighwayOp {
     type Kept<E: Number> = SparseHighwayKept<E>;
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, SparseHighwayKept<E>) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: Keep) -> (FlexTensor, SparseHighwayKept<E>) {
         let ([_, width], nodes) = (dims(&inputs[0]), self.matrices[0].rows());
         let (output, kept) = self.view(inputs, |highway| highway.forward(Level::best(), keep));
         (tensor(output, &[nodes, width]), kept)

@@ -1,7 +1,7 @@
 //! `mat1` and `mat2` on the kernels.
 
 use burn::backend::flex::FlexTensor;
-use matnet_kernels::{Buffer, Level, Map, MapSize, Term};
+use matnet_kernels::{Keep, Kept, Level, Map, MapSize, Term};
 
 use super::{FusedOp, Number, dims, numbers, shaped, tensor};
 use crate::ops::Activation;
@@ -12,9 +12,9 @@ pub(super) struct MapOp(pub(super) Activation);
 
 impl<const N: usize> FusedOp<N> for MapOp {
     /// The middle products.
-    type Kept<E: Number> = Buffer<E>;
+    type Kept<E: Number> = Kept<E>;
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Buffer<E>) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: Keep) -> (FlexTensor, Kept<E>) {
         let [batch, ..] = dims::<3>(&inputs[0]);
         with_map::<E, _>(inputs, self.0, |map| {
             let size = map.terms[0].size;
@@ -27,7 +27,7 @@ impl<const N: usize> FusedOp<N> for MapOp {
         &self,
         inputs: &[FlexTensor; N],
         output: &FlexTensor,
-        kept: &Buffer<E>,
+        kept: &Kept<E>,
         gradient: FlexTensor,
         need: [bool; N],
     ) -> [Option<FlexTensor>; N] {

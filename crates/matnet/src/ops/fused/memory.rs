@@ -3,7 +3,7 @@
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Autodiff, Backend, Flex, tensor::FloatTensor};
-use matnet_kernels::{Buffer, Level, MemorySize, MemoryStep};
+use matnet_kernels::{Keep, Kept, Level, MemorySize, MemoryStep};
 
 use super::{FusedOp, Number, Tracked, dims, fused_ops, numbers, tensor};
 
@@ -31,23 +31,24 @@ impl MemoryOp {
 }
 
 impl FusedOp<3> for MemoryOp {
-    type Kept<E: Number> = Buffer<E>;
+    type Kept<E: Number> = Kept<E>;
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; 3], _: bool) -> (FlexTensor, Buffer<E>) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 3], keep: Keep) -> (FlexTensor, Kept<E>) {
         let (next, kept) = self.view::<E>(inputs).forward(Level::best());
-        (tensor(next, &dims::<2>(&inputs[0])), kept)
+        (tensor(next, &dims::<2>(&inputs[0])), Kept::new(Level::best(), keep, kept))
     }
 
     fn backward<E: Number>(
         &self,
         inputs: &[FlexTensor; 3],
         output: &FlexTensor,
-        kept: &Buffer<E>,
+        kept: &Kept<E>,
         gradient: FlexTensor,
         _: [bool; 3],
     ) -> [Option<FlexTensor>; 3] {
+        let (level, step) = (Level::best(), self.view::<E>(inputs));
         let gradients =
-            self.view::<E>(inputs).backward(Level::best(), numbers(output), kept, numbers(&gradient));
+            kept.with(level, |kept| step.backward(level, numbers(output), kept, numbers(&gradient)));
         let [state, addresses, changes] = inputs;
         [
             Some(tensor(gradients.state, &dims::<2>(state))),

@@ -10,6 +10,7 @@ mod map;
 mod memory;
 mod product;
 mod recurrent;
+mod saved;
 
 use std::any::TypeId;
 use std::fmt::Debug;
@@ -30,6 +31,7 @@ pub(super) use chain::{FusedChainOps, LONGEST, Tensors};
 pub(super) use graph::FusedGraphOps;
 pub(super) use memory::FusedMemoryOps;
 pub(super) use product::FusedProductOps;
+pub use saved::save_as_bf16;
 
 /// Whether the kernels can take this tensor.
 pub(super) fn available<const D: usize>(tensor: &Tensor<D>) -> bool {
@@ -127,8 +129,12 @@ trait FusedOp<const N: usize>: Clone + Debug + Send + 'static {
     /// What the forward pass keeps for the backward pass, beside inputs and output.
     type Kept<E: Number>: Debug + Send + Sync + 'static;
 
-    /// The output; with `keep`, what the backward pass needs.
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Self::Kept<E>);
+    /// The output, and what the backward pass needs, in the floats that `keep` asks for.
+    fn forward<E: Number>(
+        &self,
+        inputs: &[FlexTensor; N],
+        keep: kernels::Keep,
+    ) -> (FlexTensor, Self::Kept<E>);
 
     /// Whether [`backward`](Self::backward) can do with what a forward pass that kept nothing leaves: it then computes again
     /// what it needs, a part at a time.
@@ -147,14 +153,14 @@ trait FusedOp<const N: usize>: Clone + Debug + Send + 'static {
 
 /// Runs an operation that no gradient will be asked of.
 fn run<const N: usize>(inputs: [FlexTensor; N], op: &impl FusedOp<N>) -> FlexTensor {
-    forward(op, &contiguous(inputs), false).0
+    forward(op, &contiguous(inputs), kernels::Keep::Nothing).0
 }
 
 /// The forward pass for the kind of numbers that the tensors hold.
 fn forward<const N: usize, O: FusedOp<N>>(
     op: &O,
     inputs: &[FlexTensor; N],
-    keep: bool,
+    keep: kernels::Keep,
 ) -> (FlexTensor, Kept<N, O>) {
     if inputs[0].dtype() == DType::F64 {
         let (output, kept) = op.forward(inputs, keep);
@@ -175,12 +181,13 @@ fn differentiate<C: CheckpointStrategy, const N: usize, O: FusedOp<N>>(
     let inputs = contiguous(inputs.map(Tracked::into_primitive));
     match Wrapped::<N, O>(op.clone()).prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prep) => {
-            let keep = TypeId::of::<C>() != TypeId::of::<BalancedCheckpointing>();
+            let checkpointing = TypeId::of::<C>() == TypeId::of::<BalancedCheckpointing>();
+            let keep = if checkpointing { kernels::Keep::Nothing } else { saved::keep() };
             let (output, kept) = forward(&op, &inputs, keep);
-            let complete = keep || O::RECOMPUTES;
+            let complete = !checkpointing || O::RECOMPUTES;
             prep.finish(Arc::new(State { inputs, output: output.clone(), kept, complete }), output)
         }
-        OpsKind::UnTracked(prep) => prep.finish(forward(&op, &inputs, false).0),
+        OpsKind::UnTracked(prep) => prep.finish(forward(&op, &inputs, kernels::Keep::Nothing).0),
     }
 }
 
@@ -195,7 +202,7 @@ impl<const N: usize, O: FusedOp<N>> Backward<Flex, N> for Wrapped<N, O> {
         let gradient = grads.consume::<Flex>(&ops.node).to_contiguous();
         let need = ops.parents.each_ref().map(Option::is_some);
         let State { inputs, output, kept, complete } = &*ops.state;
-        let again = (!complete).then(|| forward(&self.0, inputs, true).1);
+        let again = (!complete).then(|| forward(&self.0, inputs, kernels::Keep::Full).1);
         let gradients = match again.as_ref().unwrap_or(kept) {
             Either::Single(kept) => self.0.backward(inputs, output, kept, gradient, need),
             Either::Double(kept) => self.0.backward(inputs, output, kept, gradient, need),

@@ -3,7 +3,7 @@
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::flex::FlexTensor;
 use burn::backend::{Autodiff, Backend, Flex, tensor::FloatTensor};
-use matnet_kernels::{self as kernels, BatchedProduct, Level, Linear, MatrixView};
+use matnet_kernels::{self as kernels, BatchedProduct, Keep, Level, Linear, MatrixView};
 
 use super::{FusedOp, Number, Tracked, dims, fused_ops, numbers, shaped, tensor};
 use crate::ops::Activation;
@@ -45,7 +45,7 @@ impl LinearOp {
 impl<const N: usize> FusedOp<N> for LinearOp {
     type Kept<E: Number> = ();
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], _: bool) -> (FlexTensor, ()) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], _: Keep) -> (FlexTensor, ()) {
         let ([batch, _], [rows, cols]) = (dims(&inputs[0]), dims(&inputs[1]));
         let width = if self.transposed { rows } else { cols };
         (tensor(self.view::<E>(inputs).forward(Level::best()), &[batch, width]), ())
@@ -87,7 +87,7 @@ impl BatchedOp {
 impl FusedOp<2> for BatchedOp {
     type Kept<E: Number> = ();
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; 2], _: bool) -> (FlexTensor, ()) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; 2], _: Keep) -> (FlexTensor, ()) {
         let ([a, ..], [b, ..]) = (dims::<3>(&inputs[0]), dims::<3>(&inputs[1]));
         let product = self.view::<E>(inputs);
         let [m, _, n] = product.sizes;

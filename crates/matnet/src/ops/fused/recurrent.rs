@@ -1,7 +1,7 @@
 //! Recurrences on the kernels.
 
 use burn::backend::flex::FlexTensor;
-use matnet_kernels::{Kept, Level, Reads, Recurrent};
+use matnet_kernels::{Keep, Kept, Level, Reads, Recurrent};
 
 use super::{FusedOp, Number, Schedule, dims, numbers, shaped, tensor};
 use crate::ops::{Cell, Lengths};
@@ -15,7 +15,7 @@ impl<const N: usize> FusedOp<N> for RecurrentOp {
 
     const RECOMPUTES: bool = true;
 
-    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: bool) -> (FlexTensor, Kept<E>) {
+    fn forward<E: Number>(&self, inputs: &[FlexTensor; N], keep: Keep) -> (FlexTensor, Kept<E>) {
         let recurrent = view::<E>(inputs, &self.0);
         let [batch, rows, cols] = dims(&inputs[1]);
         let (output, kept) = recurrent.forward(Level::best(), keep);

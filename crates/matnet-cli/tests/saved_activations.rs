@@ -1,0 +1,112 @@
+//! `train.saved_activations`: nearly the same training in less memory.
+
+mod common;
+
+use std::path::Path;
+
+use common::{
+    FRAMES, SMALL, VOWELS, folder_with, ok, run, same, same_on_any_number_of_threads, same_when_killed,
+};
+
+/// The mean column net, all nodes at once.
+const PAPERS: &str = "
+[data]
+source = 'citations'
+[model]
+kind = 'column-net'
+hidden = 5
+depth = 3
+dropout = 0.2
+[train]
+epochs = 3
+";
+
+/// A Turing machine.
+const COPY: &str = "
+[data]
+source = 'copy'
+width = 3
+length = [1, 4]
+sequences_per_epoch = 16
+valid_sequences = 4
+test_sequences = 4
+[model]
+kind = 'turing-machine'
+hidden = [4, 3]
+slots = 6
+slot_width = 3
+[train]
+epochs = 2
+batch_size = 8
+";
+
+const ON: [&str; 2] = ["--set", "train.saved_activations=\"bf16\""];
+
+/// The losses in `metrics.csv`.
+fn losses(run: &Path) -> Vec<f64> {
+    let text = std::fs::read_to_string(run.join("metrics.csv")).unwrap();
+    text.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn rounded_activations_give_nearly_the_same_losses() {
+    let deep = SMALL.replace("hidden = [3, 3]", "hidden = [3, 3]\ndepth = 40");
+    let norm = SMALL.replace("hidden = [3, 3]", "hidden = [3, 3]\ndepth = 4\nbatch_norm = true");
+    let highway = SMALL.replace("hidden = [3, 3]", "hidden = [3, 3]\ndepth = 4\nskip = 'highway'");
+    let vector = VOWELS.replace("hidden = [4, 3]", "form = 'vector'\nhidden = [6]\ncell = 'gru'");
+    let sharded = SMALL.replace("[train]", "[train]\nshards = 2");
+    for config in [SMALL, &deep, &norm, &highway, VOWELS, &vector, FRAMES, PAPERS, COPY, &sharded] {
+        let (_guard, folder) = folder_with(config);
+        ok(&folder, &["train", "digits.toml", "-q", "--out", "without"]);
+        ok(&folder, &[&["train", "digits.toml", "-q", "--out", "with"], &ON[..]].concat());
+        // It is the default, and not written down.
+        let off = ["--set", "train.saved_activations=\"32\""];
+        ok(&folder, &[&["train", "digits.toml", "-q", "--out", "off"], &off[..]].concat());
+        same(&folder.join("without"), &folder.join("off"));
+        let (with, without) = (losses(&folder.join("with")), losses(&folder.join("without")));
+        assert_ne!(with, without, "{config}");
+        assert_eq!(with.len(), without.len());
+        for (with, without) in with.iter().zip(&without) {
+            assert!((with - without).abs() < 0.02 * without, "{with}, in 32 bits {without}: {config}");
+        }
+    }
+}
+
+#[test]
+fn a_run_with_rounded_activations_goes_on_exactly_with_any_number_of_threads() {
+    for config in [SMALL, VOWELS] {
+        let (_guard, folder) = folder_with(config);
+        same_on_any_number_of_threads(&folder, &[&["digits.toml"], &ON[..]].concat());
+    }
+    let (_guard, folder) = folder_with(SMALL);
+    let train = |epochs: &str, out: &str| {
+        ok(&folder, &[&["train", "digits.toml", "-q", "--epochs", epochs, "--out", out], &ON[..]].concat());
+    };
+    train("4", "at-once");
+    train("2", "parts");
+    train("4", "parts");
+    same(&folder.join("at-once"), &folder.join("parts"));
+    same_when_killed(&folder, &[&["digits.toml"], &ON[..]].concat(), 30);
+}
+
+#[test]
+fn where_nothing_is_rounded_it_is_refused() {
+    let vector = SMALL.replace("hidden = [3, 3]", "form = 'vector'\nhidden = [9]");
+    let attention = PAPERS.replace("hidden = 5", "hidden = 5\naggregation = 'attention'");
+    let nothing = "32, since the layers of this net save nothing that could be rounded";
+    let checkpointing = SMALL.replace("[train]", "[train]\ncheckpointing = true");
+    let half = SMALL.replace("[train]", "[train]\nprecision = '16-mixed'");
+    for (config, said) in [
+        (&vector, nothing),
+        (&attention, nothing),
+        (&checkpointing, "32, since train.checkpointing saves no activations"),
+        (&half, "32, since train.precision makes all activations those of 16 bits"),
+    ] {
+        let (_guard, folder) = folder_with(config);
+        let (code, out, err) = run(&folder, &[&["train", "digits.toml"], &ON[..]].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(&format!("train.saved_activations: bf16; {said}")), "{err}");
+        assert_eq!(err.lines().count(), 1, "{err}");
+        assert!(!folder.join("runs").exists());
+    }
+}
