@@ -23,6 +23,9 @@ pub fn require_ending(option: &str, path: &Path, endings: &[&str], or: &str) -> 
     }
 }
 
+/// The environment variable that asks for a lower level of SIMD than the CPU has.
+const SIMD: &str = "MATNET_SIMD";
+
 /// Device and threads.
 #[derive(Debug, Args)]
 pub struct MachineArgs {
@@ -37,6 +40,11 @@ pub struct MachineArgs {
 impl MachineArgs {
     /// Sets the number of threads and gives the device.
     pub fn device(&self) -> Result<Device, Failure> {
+        if let Ok(level) = std::env::var(SIMD)
+            && !["portable", "avx2", "avx512", ""].contains(&level.as_str())
+        {
+            return Err(Failure::Usage(format!("{SIMD}={level}; portable, avx2 or avx512 expected")));
+        }
         if let Some(threads) = self.threads {
             // Fails only when the pool exists already, which nothing before this made.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();

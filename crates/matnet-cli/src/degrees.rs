@@ -82,6 +82,7 @@ pub fn star() -> GraphData {
         class_names: vec!["hub".into(), "leaf".into()],
         weights: Vec::new(),
         edges: vec![(0, 1), (1, 0), (0, 2), (0, 3), (3, 3)],
+        feature_names: Vec::new(),
         node_names: Vec::new(),
         relations: vec![1, 1, 0, 0, 0],
         relation_names: vec!["cites".into(), "likes".into()],

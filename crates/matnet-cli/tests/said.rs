@@ -250,3 +250,153 @@ fn outputs_do_not_take_the_place_of_something_else() {
         assert!(files() == before, "{args:?}");
     }
 }
+
+/// A table of two features, of which the first says the class, in this order of columns.
+fn table(path: &Path, columns: &str) {
+    let mut text = format!("{columns}\n");
+    for at in 0..60 {
+        let value = |name: &str| match name {
+            "a" => format!("{}", (at % 7) as f32 - 3.0),
+            "b" => format!("{}", (at * 31 % 11) as f32 * 10.0),
+            _ => (if at % 7 < 3 { "low" } else { "high" }).to_owned(),
+        };
+        text += &(columns.split(',').map(value).collect::<Vec<_>>().join(",") + "\n");
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn columns_are_found_by_their_names() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    for (name, columns) in
+        [("ab.csv", "a,b,y"), ("ba.csv", "b,y,a"), ("ac.csv", "a,c,y"), ("only.csv", "b,a")]
+    {
+        table(&path.join(name), columns);
+    }
+    let (code, said) = trained(path, "ab.csv", "target_column = 'y'");
+    assert_eq!(code, 0, "{said}");
+    let scored = |data: &str| {
+        let (code, out, said) = run(path, &["eval", "run", "--data", data, "--json"]);
+        (code, out.replace(data, "data"), said)
+    };
+    assert_eq!(scored("ab.csv"), scored("ba.csv"));
+    let (code, _, said) = scored("ac.csv");
+    assert!(code == 1 && said.contains("ac.csv: no column \"b\"; there are: a, c, y"), "{said}");
+    let predicted = |data: &str| {
+        let (code, out, said) = run(path, &["predict", "run", "--input", data, "--output", "-"]);
+        (code, out, said)
+    };
+    let (code, _, said) = predicted("ac.csv");
+    assert!(code == 1 && said.contains("ac.csv: no column \"b\"; there are: a, c, y"), "{said}");
+    let wanted = predicted("ab.csv");
+    assert!(wanted.0 == 0 && wanted.1.lines().count() == 61, "{wanted:?}");
+    for data in ["ba.csv", "only.csv"] {
+        assert_eq!(predicted(data).1, wanted.1, "{data}");
+    }
+    // Test data of their own.
+    let loss = |test: &str| {
+        let (code, said) = trained(path, "ab.csv", &format!("target_column = 'y'\ntest = '{test}'"));
+        let result = std::fs::read_to_string(path.join("run/result.json")).unwrap_or_default();
+        let test = result.split("\"test\"").nth(1).and_then(|rest| rest.lines().nth(1)).map(str::to_owned);
+        (code, said, test)
+    };
+    table(&path.join("again.csv"), "a,b,y");
+    let (again, other) = (loss("again.csv"), loss("ba.csv"));
+    assert!(again.0 == 0 && again.2.is_some() && again.2 == other.2, "{again:?} {other:?}");
+    let (code, said, _) = loss("./ab.csv");
+    assert!(code == 2 && said.contains("data.test: ./ab.csv is data.source itself"), "{said}");
+    // A long table.
+    for (name, columns) in [("s.csv", "a,b"), ("t.csv", "b,a")] {
+        table(&path.join(name), columns);
+    }
+    let (code, said) = trained(path, "s.csv", "window = 4\nhorizon = 2\nscale = 'standardize'");
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(scored("s.csv"), scored("t.csv"));
+    assert_eq!(predicted("s.csv").1, predicted("t.csv").1);
+    assert!(predicted("ac.csv").2.contains("no column \"b\""));
+}
+
+#[test]
+fn features_of_nodes_are_found_by_their_names() {
+    let folder = TempDir::new().unwrap();
+    for (name, columns) in [("ab", "id,a,b,class"), ("ba", "id,b,a,class"), ("ac", "id,a,c,class")] {
+        let path = folder.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        let mut nodes = format!("{columns}\n");
+        for at in 0..30 {
+            let value = |name: &str| match name {
+                "id" => format!("n{at}"),
+                "a" => format!("{}", at % 7),
+                "b" => format!("{}", at * 31 % 11),
+                "c" => "1".to_owned(),
+                _ => format!("c{}", at % 2),
+            };
+            nodes += &(columns.split(',').map(value).collect::<Vec<_>>().join(",") + "\n");
+        }
+        std::fs::write(path.join("nodes.csv"), nodes).unwrap();
+        let edges: String = (0..30).map(|at| format!("n{at},n{}\n", (at * 7 + 1) % 30)).collect();
+        std::fs::write(path.join("edges.csv"), edges).unwrap();
+    }
+    let config = "[data]\nsource = 'ab'\n[model]\nkind = 'gcn'\nhidden = [3]\n[train]\nepochs = 1\n";
+    std::fs::write(folder.path().join("c.toml"), config).unwrap();
+    let (code, _, said) = run(folder.path(), &["train", "c.toml", "--out", "run"]);
+    assert_eq!(code, 0, "{said}");
+    let scored = |data: &str| {
+        let (code, out, said) = run(folder.path(), &["eval", "run", "--data", data, "--json"]);
+        (code, out.replace(&format!("\"{data}\""), "data"), said)
+    };
+    assert_eq!(scored("ab"), scored("ba"));
+    let (code, _, said) = scored("ac");
+    assert!(code == 1 && said.contains("the nodes have no feature `b`, only a, c"), "{said}");
+}
+
+#[test]
+fn another_split_is_other_data() {
+    let folder = TempDir::new().unwrap();
+    let y: Numbers = ("y", |at| at as i64 % 3);
+    let path = folder.path().join("x.npz");
+    samples(&path, &[y, ("test", |at| i64::from(at < 10))]);
+    let (code, said) = trained(folder.path(), "x.npz", "");
+    assert_eq!(code, 0, "{said}");
+    let evaluated = || run(folder.path(), &["eval", "run"]);
+    let (code, _, said) = evaluated();
+    assert!(code == 0 && said.is_empty(), "{said}");
+    // The samples are the same, but what was trained on is the test split now.
+    samples(&path, &[y, ("test", |at| i64::from(at >= 30))]);
+    let (code, _, said) = evaluated();
+    assert!(code == 0 && said.contains("x.npz is not what the run was trained on"), "{said}");
+    let (code, _, said) = run(folder.path(), &["train", "c.toml", "--out", "run", "--epochs", "2"]);
+    assert!(code == 1 && said.contains("data_sha256"), "{said}");
+}
+
+#[test]
+fn runs_on_different_data_are_not_compared() {
+    let folder = TempDir::new().unwrap();
+    for (name, classes) in [("one", 2), ("two", 3)] {
+        let y: Numbers = if classes == 2 { ("y", |at| at as i64 % 2) } else { ("y", |at| at as i64 % 3) };
+        samples(&folder.path().join(format!("{name}.npz")), &[y]);
+        std::fs::write(folder.path().join("c.toml"), format!("[data]\nsource = '{name}.npz'\n{CONFIG}"))
+            .unwrap();
+        let (code, _, said) = run(folder.path(), &["train", "c.toml", "--out", &format!("nets/{name}")]);
+        assert_eq!(code, 0, "{said}");
+    }
+    let (code, out, _) = run(folder.path(), &["compare", "nets/one", "nets/two"]);
+    assert!(code == 0 && out.ends_with("not compared: the data are different (one.npz, two.npz)\n"), "{out}");
+    let (code, out, _) = run(folder.path(), &["compare", "nets/one", "nets/one"]);
+    assert!(code == 0 && !out.contains("not compared"), "{out}");
+    // What `report` takes, `eval` takes.
+    let (code, out, said) = run(folder.path(), &["eval", "nets"]);
+    assert!(code == 0 && out.contains("one.npz") && out.contains("two.npz"), "{out}{said}");
+}
+
+#[test]
+fn a_level_of_simd_that_does_not_exist_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let mut command = common::matnet(folder.path(), &["train", "c.toml"]);
+    samples(&folder.path().join("x.npz"), &[("y", |at| at as i64 % 3)]);
+    std::fs::write(folder.path().join("c.toml"), format!("[data]\nsource = 'x.npz'\n{CONFIG}")).unwrap();
+    command.env("MATNET_SIMD", "avx");
+    let (code, _, said) = common::process::output(command);
+    assert!(code == 2 && said == "error: MATNET_SIMD=avx; portable, avx2 or avx512 expected\n", "{said}");
+}

@@ -102,6 +102,11 @@ pub fn open_together(path: &Path) -> Result<File, LockError> {
     open_locked(path, File::try_lock_shared)
 }
 
+/// Whether the user does without locks: `MATNET_NO_LOCKS` is set, and not to 0.
+pub fn without_locks() -> bool {
+    std::env::var_os(NO_LOCKS).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 fn open_locked(path: &Path, lock: impl FnOnce(&File) -> Result<(), TryLockError>) -> Result<File, LockError> {
     let failed = |error| LockError::Failed(Error::io(path, error));
     // Whatever a link points at may be somebody else's.
@@ -115,7 +120,7 @@ fn open_locked(path: &Path, lock: impl FnOnce(&File) -> Result<(), TryLockError>
     match locked {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(LockError::Taken),
-        Err(TryLockError::Error(_)) if std::env::var_os(NO_LOCKS).is_some() => Ok(file),
+        Err(TryLockError::Error(_)) if without_locks() => Ok(file),
         Err(TryLockError::Error(error)) => {
             let what = format!(
                 "cannot be locked ({error}), and two processes could write here at once; choose a folder on a file system with \

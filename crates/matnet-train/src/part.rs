@@ -49,7 +49,7 @@ impl Part {
 
     /// What `--part` says: `3/8`, or `auto` for what the launcher says in the environment.
     pub fn parse(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        if variable(NO_LOCKS).is_some() {
+        if variable(NO_LOCKS).is_some_and(|value| !["", "0"].contains(&value.as_str())) {
             return Err(format!(
                 "several processes need locks, and {NO_LOCKS} says that there are none; unset it, and choose a folder on a file \
                  system with locks"

@@ -6,7 +6,7 @@ use matnet_report::text::{count, number};
 use matnet_train::compare::{RunSeries, Spread, results_csv};
 use matnet_train::metrics::Metric;
 use matnet_train::plan::run_specs;
-use matnet_train::report::{main_metric, results_table, series_page, unlike_losses, verdicts, write_page};
+use matnet_train::report::{main_metric, results_table, series_page, unlike, verdicts, write_page};
 use matnet_train::{Ranks, Split, write_file};
 
 use super::{parts, train};
@@ -48,7 +48,7 @@ pub fn run(args: Compare) -> Outcome {
     let mut out = Screen::lock();
     write!(out, "{}", results_table(&series)?.markdown())?;
     let metric = main_metric(&series)?;
-    let alike = unlike_losses(&series, metric)?.is_none();
+    let alike = unlike(&series, metric)?.is_none();
     if let Some(sentence) = summary(&series, metric).filter(|_| alike) {
         writeln!(out, "\n{sentence}")?;
     }

@@ -22,12 +22,15 @@ const SHOWN: usize = 20;
 /// Class names of at most so many letters stand over the columns of a confusion matrix.
 const NARROW: usize = 6;
 
-/// Evaluates a trained net, or the nets of several seeds.
+/// Evaluates a trained net, or the nets of several seeds and variants.
 pub fn run(args: Eval) -> Outcome {
     let single = Run::at(&args.run);
     let runs = match single.exists() {
         true => vec![single],
-        false => RunSeries::read(&args.run)?.runs.into_iter().map(|(run, _)| run).collect(),
+        false => {
+            let series = RunSeries::read_variants(&args.run)?;
+            series.into_iter().flat_map(|series| series.runs).map(|(run, _)| run).collect()
+        }
     };
     let mut all = Vec::new();
     for run in &runs {

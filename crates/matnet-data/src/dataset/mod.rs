@@ -130,6 +130,8 @@ impl From<StoryData> for Dataset {
 pub struct GraphData {
     /// Node features `[nodes, features]`.
     pub features: Array,
+    /// A name per feature; empty if they have none.
+    pub feature_names: Vec<String>,
     /// A name per node; empty if the nodes are only numbered.
     pub node_names: Vec<String>,
     /// The class of each node, `None` where it is unknown.

@@ -85,6 +85,8 @@ pub struct Samples<I = Array> {
     pub groups: Vec<u32>,
     /// A name per group.
     pub group_names: Vec<String>,
+    /// The columns of a table that fill each input, row by row; empty where the inputs are no rows of a table.
+    pub column_names: Vec<String>,
     /// The split that comes with the data, if there is one. An empty validation split is drawn from the training samples.
     pub split: Option<SplitIndices>,
 }
@@ -99,6 +101,7 @@ impl<I> Samples<I> {
             weights: Vec::new(),
             groups: Vec::new(),
             group_names: Vec::new(),
+            column_names: Vec::new(),
             split: None,
         }
     }

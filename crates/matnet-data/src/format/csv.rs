@@ -34,6 +34,7 @@ fn parse_into(input: Input, mut numbers: Vec<f32>) -> Result<Array> {
     let (mut rows, mut cols, mut in_row) = (0usize, 0usize, 0usize);
     // whether this line may be a header, and whether it is one
     let (mut may_name, mut names) = (true, false);
+    let (mut comma, mut point) = (false, false);
     loop {
         match fields.next()? {
             Next::Field if names => {}
@@ -44,6 +45,15 @@ fn parse_into(input: Input, mut numbers: Vec<f32>) -> Result<Array> {
                     continue;
                 }
                 let number = fields.number()?;
+                if fields.has_decimal_commas() {
+                    // 1.234 may then be a thousand
+                    comma |= fields.field().contains(&b',');
+                    point |= fields.field().contains(&b'.');
+                    if comma && point {
+                        let what = "numbers with commas and numbers with points; one of them expected";
+                        return Err(fields.error(what));
+                    }
+                }
                 reserve(&mut numbers, 1, &name)?;
                 numbers.push(number);
                 in_row += 1;
@@ -106,6 +116,8 @@ mod tests {
         assert_eq!(error("1,\n"), "t.csv: line 1: an empty field where a number was expected");
         assert!(error("").contains("no row"));
         assert!(error("a,b\n").contains("no row"));
+        assert!(error("1,5;2\n1.234;2\n").contains("line 2: numbers with commas and numbers with points"));
+        assert_eq!(parsed("1,5;2\n3;4\n").unwrap().data(), [1.5, 2., 3., 4.]);
         // Two numbers with decimal commas, or four?
         assert!(
             error("1 2\n1,5 2,5\n")

@@ -32,9 +32,10 @@ pub fn parse(edges: Input, nodes: Input) -> Result<GraphData> {
 /// The graph of a node table and an edge list.
 pub(crate) fn assemble(table: NodeTable, list: EdgeList) -> GraphData {
     let EdgeList { edges, relations, relation_names } = list;
-    let NodeTable { names, features, labels, class_names } = table;
+    let NodeTable { names, features, feature_names, labels, class_names } = table;
     GraphData {
         features,
+        feature_names,
         node_names: names.texts(),
         labels,
         class_names,
@@ -98,6 +99,8 @@ impl Names {
 pub(crate) struct NodeTable {
     pub names: Names,
     pub features: Array,
+    /// A name per feature; empty without a header.
+    pub feature_names: Vec<String>,
     pub labels: Vec<Option<u32>>,
     pub class_names: Vec<String>,
 }
@@ -114,12 +117,13 @@ pub(crate) fn collect_nodes(
     read: impl FnOnce(&mut dyn FnMut(&[f32]) -> Result<()>) -> Result<NodeRows>,
 ) -> Result<NodeTable> {
     let mut features: Vec<f32> = Vec::new();
-    let NodeRows { names, width, labels, class_names } = read(&mut |row| {
+    let NodeRows { names, width, feature_names, labels, class_names } = read(&mut |row| {
         reserve(&mut features, row.len(), source)?;
         features.extend_from_slice(row);
         Ok(())
     })?;
-    Ok(NodeTable { features: Array::new([labels.len(), width], features)?, names, labels, class_names })
+    let features = Array::new([labels.len(), width], features)?;
+    Ok(NodeTable { features, feature_names, names, labels, class_names })
 }
 
 /// A node table but for its features.
@@ -127,6 +131,8 @@ pub(crate) struct NodeRows {
     pub names: Names,
     /// The features of a node.
     pub width: usize,
+    /// A name per feature; empty without a header.
+    pub feature_names: Vec<String>,
     pub labels: Vec<Option<u32>>,
     pub class_names: Vec<String>,
 }
@@ -255,7 +261,14 @@ pub(crate) fn each_node(input: Input, each: &mut dyn FnMut(&[f32]) -> Result<()>
         return Err(Error::format(source, format!("node {twice:?} occurs twice")));
     }
     let class_names = sort_classes(classes, &mut labels);
-    Ok(NodeRows { names, width: cols, labels, class_names })
+    // A class that stands last and was found by its words has no place in `class_at`.
+    let class_at = class_at.or(has_class.and_then(|has| has.then_some(cols)));
+    let feature_names = match headed {
+        true => (0..columns.len()).filter(|&at| Some(at) != class_at).map(|at| columns[at].clone()).collect(),
+        false => Vec::new(),
+    };
+    let feature_names = if feature_names.len() == cols { feature_names } else { Vec::new() };
+    Ok(NodeRows { names, width: cols, feature_names, labels, class_names })
 }
 
 pub(crate) fn is_class_column(name: &str) -> bool {
@@ -349,6 +362,21 @@ pub(crate) fn collect_edges(
     Ok(list)
 }
 
+/// What is said of a third column of edges that holds weights.
+pub(crate) const NO_WEIGHTS: &str = "edges have no weights, and a third column names their relations; leave it out, or give the relations words";
+
+/// Whether a column of edges is called a weight.
+pub(crate) fn is_weight(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_prefix("edge_").unwrap_or(&name);
+    ["weight", "weights", "w", "value", "score"].contains(&name)
+}
+
+/// Whether the name of a relation is a number, and no integer.
+fn is_fraction(name: &str) -> bool {
+    name.parse::<i64>().is_err() && name.parse::<f64>().is_ok()
+}
+
 /// What is done with an edge: its ends, its relation, and the names of the relations so far.
 pub(crate) type EachEdge<'a> = &'a mut dyn FnMut(u32, u32, Option<u32>, &[String]) -> Result<()>;
 
@@ -392,6 +420,9 @@ pub(crate) fn each_edge(
                             };
                             return Err(fields.error(which));
                         }
+                        if let Some(name) = relation.as_ref().filter(|name| is_fraction(name)) {
+                            return Err(fields.error(format!("{name}: {NO_WEIGHTS}")));
+                        }
                         let number = relation.take().map(|name| {
                             *known.entry(name).or_insert_with_key(|name| {
                                 relation_names.push(name.clone());
@@ -404,6 +435,9 @@ pub(crate) fn each_edge(
                     [Err(from), Err(to)]
                         if line == 0 && from.parse::<f64>().is_err() && to.parse::<f64>().is_err() =>
                     {
+                        if let Some(name) = relation.as_ref().filter(|name| is_weight(name)) {
+                            return Err(fields.error(format!("column {name}: {NO_WEIGHTS}")));
+                        }
                         heading = Some(unknown(from));
                     }
                     [Err(name), _] | [_, Err(name)] => return Err(unknown(name)),
@@ -495,6 +529,27 @@ mod tests {
         assert_eq!(g.node_names, ["a", "b"]);
         let g = graph("a b\n", nodes).unwrap();
         assert_eq!((g.edges_by_relation(), g.relation_names.len()), (vec![vec![(0, 1)]], 0));
+        assert_eq!(graph("a b 1\nb a 0\n", nodes).unwrap().relation_names, ["0", "1"]);
+        for (edges, said) in [
+            ("a b 0.5\n", "e: line 1: 0.5: edges have no weights"),
+            ("from,to,weight\na,b,1\n", "e: line 1: column weight: edges have no weights"),
+        ] {
+            let error = graph(edges, nodes).unwrap_err().to_string();
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn features_have_the_names_of_the_header() {
+        for nodes in [
+            "id,w0,w1,subject\na,1,0,red\nb,0,1,blue\n",
+            "id,Category,w0,w1\na,9,1,0\nb,7,0,1\n",
+            "id,w0,species,w1\na,1,red,0\nb,0,blue,1\n",
+            "id,w0,w1\na,1,0\nb,0,1\n",
+        ] {
+            assert_eq!(graph("a,b\n", nodes).unwrap().feature_names, ["w0", "w1"], "{nodes}");
+        }
+        assert!(graph("a,b\n", "a 1 0 red\nb 0 1 blue\n").unwrap().feature_names.is_empty());
     }
 
     #[test]

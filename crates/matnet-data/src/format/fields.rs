@@ -21,7 +21,7 @@ pub(crate) enum Next {
 }
 
 /// Splits a text at line ends (LF, CR LF or CR), commas, semicolons, tabs and blanks. Blank lines and lines that start with `#`
-/// are skipped, and so is a byte order mark; quotes around a field are removed. In a text with semicolons or tabs, a comma is a
+/// (of a table: above the first line with fields) are skipped, and so is a byte order mark; quotes around a field are removed. In a text with semicolons or tabs, a comma is a
 /// decimal point.
 pub(crate) struct Fields<'a> {
     input: Input<'a>,
@@ -41,6 +41,8 @@ pub(crate) struct Fields<'a> {
     /// Whether commas, and whether blanks alone, have separated fields of this line.
     by_comma: bool,
     by_blank: bool,
+    /// Lines with fields so far.
+    lines: u64,
 }
 
 impl<'a> Fields<'a> {
@@ -60,6 +62,7 @@ impl<'a> Fields<'a> {
             only: None,
             by_comma: false,
             by_blank: false,
+            lines: 0,
         }
     }
 
@@ -102,6 +105,11 @@ impl<'a> Fields<'a> {
     /// Whether commas are decimal points.
     pub fn has_decimal_commas(&self) -> bool {
         self.decimal_commas
+    }
+
+    /// The file.
+    pub fn name(&self) -> &std::path::Path {
+        self.input.name()
     }
 
     /// An error with the line number.
@@ -163,7 +171,8 @@ impl<'a> Fields<'a> {
         loop {
             match self.peek()? {
                 Some(byte) if self.is_blank(byte) => self.at += 1,
-                Some(b'#') if !self.in_line => self.skip_line()?,
+                // below the names of a table a # is a text like any other
+                Some(b'#') if !self.in_line && !(self.detect && self.lines > 0) => self.skip_line()?,
                 Some(b'\n') | None if self.after_comma => {
                     // "1,2," ends in an empty field
                     self.after_comma = false;
@@ -198,6 +207,7 @@ impl<'a> Fields<'a> {
     /// Counts the line that [`Next::Line`] ended.
     pub fn next_line(&mut self) {
         self.line += 1;
+        self.lines += 1;
         (self.by_comma, self.by_blank) = (false, false);
     }
 

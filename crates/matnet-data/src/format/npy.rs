@@ -328,6 +328,10 @@ mod tests {
         assert_eq!(words.texts().unwrap(), ["cat", ""]);
         let words = parsed(&npy(1, "'>U2'", "False", "(1,)", &[0, 0, 0, b'a', 0, 0, 0, 0])).unwrap();
         assert_eq!(words.texts().unwrap(), ["a"]);
+        // Latin-1, whose bytes are no UTF-8, stays two words.
+        let bytes = b"caf\xe9caf\xe8".to_vec();
+        let words = RawArray::new([2], RawValues::Bytes { width: 4, bytes }, false).unwrap();
+        assert_eq!(words.texts().unwrap(), ["caf\\xe9", "caf\\xe8"]);
     }
 
     #[test]

@@ -207,17 +207,18 @@ impl RawArray {
         }
     }
 
-    /// The strings, without padding; `None` if the elements are numbers.
+    /// The strings, without padding; `None` if the elements are numbers. What is no text is escaped as in Python (`\\xe9`), so that
+    /// different strings stay different.
     pub fn texts(&self) -> Option<Vec<String>> {
         let end = |text: &str| text.trim_end_matches('\0').to_owned();
         match &self.values {
             RawValues::Bytes { width, bytes } => {
-                Some(bytes.chunks_exact((*width).max(1)).map(|b| end(&String::from_utf8_lossy(b))).collect())
+                Some(bytes.chunks_exact((*width).max(1)).map(|b| end(&escaped(b))).collect())
             }
             RawValues::Text { width, bytes } => {
                 let character = |b: &[u8]| {
                     let code = u32::from_le_bytes(b.try_into().unwrap_or_default());
-                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+                    char::from_u32(code).map_or_else(|| format!("\\u{code:04x}"), String::from)
                 };
                 let text = |b: &[u8]| end(&b.chunks_exact(4).map(character).collect::<String>());
                 Some(bytes.chunks_exact(width.saturating_mul(4).max(1)).map(text).collect())
@@ -225,6 +226,16 @@ impl RawArray {
             _ => None,
         }
     }
+}
+
+/// Bytes as text; what is not UTF-8 is escaped.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+    }
+    text
 }
 
 /// Integers from floats.

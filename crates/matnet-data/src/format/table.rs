@@ -19,6 +19,9 @@ const MAX_TEXTS: usize = 1 << 16;
 /// The words for a missing value, in lower case.
 const MISSING: [&str; 7] = ["", "?", "na", "n/a", "nan", "null", "none"];
 
+/// The names of columns that hold times, whatever their type.
+pub(crate) const TIMES: [&str; 5] = ["date", "time", "datetime", "timestamp", "ds"];
+
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
@@ -50,7 +53,8 @@ pub struct TableHead {
 pub enum TableNames {
     /// It does.
     Given,
-    /// It does if none of its fields is a number.
+    /// It does if none of its fields is a number, if one is a word above numbers (`time,1,2`), or if they count the columns, as
+    /// pandas writes it (`,0,1,2`).
     Detect,
 }
 
@@ -117,14 +121,8 @@ pub fn scan_input(input: Input, names: TableNames) -> Result<TableHead> {
         }
     }
     fields.next_line();
-    let named = names == TableNames::Given || !first.iter().any(|text| number(&fields, text).is_some());
     let mut kinds = vec![Guess::default(); first.len()];
-    let mut rows = 0;
-    if !named {
-        kinds.iter_mut().zip(&first).for_each(|(kind, text)| kind.see(&fields, text));
-        rows = 1;
-    }
-    let mut at = 0;
+    let (mut rows, mut at) = (0, 0);
     loop {
         match fields.next()? {
             Next::Field => {
@@ -145,14 +143,47 @@ pub fn scan_input(input: Input, names: TableNames) -> Result<TableHead> {
             Next::End => break,
         }
     }
+    let named = names == TableNames::Given || are_names(&fields, &first, &kinds);
+    if !named {
+        kinds.iter_mut().zip(&first).for_each(|(kind, text)| kind.see(&fields, text));
+        rows += 1;
+    }
     if rows == 0 {
         return Err(fields.error("no row after the names of the columns"));
     }
-    let names = match named {
+    let names: Vec<String> = match named {
         true => first,
         false => (1..=first.len()).map(|column| format!("column {column}")).collect(),
     };
+    // 1.234 may then be a thousand
+    if let Some(at) = kinds.iter().position(|kind| kind.comma && kind.point && !kind.text) {
+        let what = format!("column {:?} has numbers with commas and numbers with points", names[at]);
+        return Err(Error::format(fields.name(), format!("{what}; one of them expected")));
+    }
     Ok(TableHead { names, kinds: kinds.into_iter().map(Guess::kind).collect(), rows, named })
+}
+
+/// Whether the fields of a first line name the columns, which hold these below it.
+fn are_names(fields: &Fields, first: &[String], below: &[Guess]) -> bool {
+    let is_number = |text: &String| number(fields, text).is_some();
+    if !first.iter().any(is_number) {
+        return true;
+    }
+    let above_numbers = |(text, kind): (&String, &Guess)| {
+        !is_number(text) && !is_missing(text) && (kind.integer || kind.float) && !kind.text && !kind.boolean
+    };
+    let time = |text: &String| TIMES.iter().any(|time| time.eq_ignore_ascii_case(text));
+    let counted = || {
+        let index = first.first().is_some_and(String::is_empty);
+        index && counts(&first[1..])
+    };
+    first.iter().zip(below).any(above_numbers) || first.iter().any(time) || counted()
+}
+
+/// Whether these are 0, 1, 2, … or 1, 2, 3, …: names that pandas makes up.
+pub(crate) fn counts(names: &[String]) -> bool {
+    let from = |start: usize| names.iter().zip(start..).all(|(name, at)| *name == at.to_string());
+    !names.is_empty() && (from(0) || from(1))
 }
 
 /// A number, with a decimal comma where the table has them.
@@ -171,14 +202,21 @@ struct Guess {
     float: bool,
     missing: bool,
     text: bool,
+    /// Whether a number has a decimal comma, and whether one has a point.
+    comma: bool,
+    point: bool,
 }
 
 impl Guess {
     fn see(&mut self, fields: &Fields, text: &str) {
         match text {
             _ if is_missing(text) => self.missing = true,
-            _ if text.parse::<i64>().is_ok() => self.integer = true,
-            _ if number(fields, text).is_some() => self.float = true,
+            _ if is_integer(text) => self.integer = true,
+            _ if number(fields, text).is_some() => {
+                self.float = true;
+                self.comma |= text.contains(',');
+                self.point |= text.contains('.');
+            }
             _ if truth(text).is_some() => self.boolean = true,
             _ => self.text = true,
         }
@@ -193,6 +231,12 @@ impl Guess {
             _ => ColumnKind::Float,
         }
     }
+}
+
+/// Whether a field is an integer, however large: identifiers of 64 bits and more are classes, and no values.
+fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a field is one of the words for a missing value.
@@ -240,12 +284,21 @@ pub fn read_input(input: Input, head: &TableHead, numbers: &[usize], texts: &[us
                     values.push(value);
                 }
                 if let Some(text) = text {
-                    // 7 and 07 are one class, and so are true and True
+                    // 7 and 07 are one class, and so are 7.0 and 7 beside 7.5, and true and True
                     let word = fields.text()?;
                     let pushed = match (word.parse::<i64>(), truth(word), head.kinds[at]) {
+                        _ if is_missing(word) => columns[text].push(word),
                         (Ok(number), _, ColumnKind::Integer) => columns[text].push(&number.to_string()),
                         (_, Some(truth), ColumnKind::Boolean) => {
                             columns[text].push(if truth { "True" } else { "False" })
+                        }
+                        (_, _, ColumnKind::Float) => {
+                            let plain =
+                                if fields.has_decimal_commas() { &word.replacen(',', ".", 1) } else { word };
+                            match plain.parse::<f64>() {
+                                Ok(number) => columns[text].push(&number.to_string()),
+                                Err(_) => columns[text].push(word),
+                            }
                         }
                         _ => columns[text].push(word),
                     };
@@ -267,6 +320,33 @@ pub fn read_input(input: Input, head: &TableHead, numbers: &[usize], texts: &[us
     Ok(Columns { numbers: Array::new([row, numbers.len()], values)?, texts: columns })
 }
 
+/// Passes every field of a column to `each`, with its row.
+pub(crate) fn each_word(
+    path: &Path,
+    head: &TableHead,
+    column: usize,
+    each: &mut dyn FnMut(usize, &str) -> Result<()>,
+) -> Result<()> {
+    let mut fields = Fields::of_table(Input::open(path)?);
+    let (mut row, mut at, mut skip) = (0, 0, head.named);
+    loop {
+        match fields.next()? {
+            Next::Field => {
+                if at == column && !skip {
+                    each(row, fields.text()?)?;
+                }
+                at += 1;
+            }
+            Next::Line => {
+                row += usize::from(!std::mem::take(&mut skip));
+                at = 0;
+                fields.next_line();
+            }
+            Next::End => return Ok(()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,6 +358,18 @@ mod tests {
     fn columns(text: &str, numbers: &[usize], texts: &[usize]) -> Columns {
         let head = scanned(text, TableNames::Detect).unwrap();
         read_input(Input::bytes("t.csv", text.as_bytes()).unwrap(), &head, numbers, texts).unwrap()
+    }
+
+    #[test]
+    fn large_integers_are_classes_and_no_values() {
+        let text = "a,y\n1,9007199254740992\n2,9007199254740993\n3,18446744073709551615\n4,-7\n5,+7\n6,007\n";
+        let head = scanned(text, TableNames::Detect).unwrap();
+        assert_eq!(head.kinds[1], ColumnKind::Integer);
+        let found = columns(text, &[], &[1]).texts;
+        assert_eq!(
+            found[0].names,
+            ["9007199254740992", "9007199254740993", "18446744073709551615", "-7", "7"]
+        );
     }
 
     #[test]
@@ -308,6 +400,16 @@ mod tests {
                 (&[1.5, 2.0][..], &["x y".to_owned()][..])
             );
         }
+        for (text, rows) in [
+            (",0,1\n0,2.5,3\n1,4,5\n", 2),          // pandas, with its index
+            ("time,1,2\n0,2.5,3\n1,4,5\n", 2),      // a word above numbers
+            ("date,2019\n2020-01-01,3\n", 1),       // the name of times
+            ("2020-01-01,2019\n2020-01-02,3\n", 2), // no names
+            (",0.5,1\n0,2.5,3\n", 2),               // a value is missing
+        ] {
+            let head = scanned(text, TableNames::Detect).unwrap();
+            assert_eq!((head.rows, head.named), (rows, rows + 1 == text.lines().count()), "{text:?}");
+        }
         let head = scanned("2016,1.5\n2017,2\n", TableNames::Detect).unwrap();
         assert_eq!(
             (&head.names[..], head.rows, head.named),
@@ -315,6 +417,11 @@ mod tests {
         );
         assert_eq!(scanned("2016,1.5\n2017,2\n", TableNames::Given).unwrap().rows, 1);
         assert_eq!(columns("1 2\n3 4\n", &[0, 1], &[]).numbers.data(), [1., 2., 3., 4.]);
+        let texts = columns("a,b\n1.0,1\n1,2\n2.50,3\n,4\n", &[], &[0]).texts;
+        assert_eq!(
+            (&texts[0].names[..], &texts[0].indices[..]),
+            (&["1".to_owned(), "2.5".to_owned()][..], &[Some(0), Some(0), Some(1), None][..])
+        );
         let texts = columns("a,b\n?,1\nx,2\n", &[], &[0]).texts;
         assert_eq!(texts[0].indices, [None, Some(0)]);
     }
@@ -326,6 +433,13 @@ mod tests {
         assert_eq!(error("a,b\n1,2\n1,2,\n"), "t.csv: line 3: 3 fields where the first line has 2");
         assert!(error("a,b\n").contains("no row after the names"));
         assert!(error("").contains("no row"));
+        assert_eq!(
+            error("a;b\n1;1.234\n2;2,5\n"),
+            "t.csv: column \"b\" has numbers with commas and numbers with points; one of them expected"
+        );
+        assert!(scanned("a;b\n1.5;1\n2.5;2,5\n", TableNames::Detect).is_ok(), "in two columns");
+        // Only above the names is a # a remark.
+        assert_eq!(scanned("# made\na,b\n#1,2\n3,4\n", TableNames::Detect).unwrap().rows, 2);
         assert!(error("a,\"b\n1,2\n").contains("a quote is not closed"));
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<(GraphData, Vec<String>
             return Err(Error::format(name, what));
         }
         let (labels, names) = label_indices(&raw, &name)?;
-        (relations, relation_names) = (require_known(labels, &name)?, names);
+        (relations, relation_names) = (require_known(labels, &name, "relation")?, names);
     }
     let directed = match npz.get("directed") {
         None => false,
@@ -63,6 +63,7 @@ pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<(GraphData, Vec<String>
     let (node_names, notes) = (Vec::new(), leftovers::graph(npz.names(), path)?.into_iter().collect());
     let graph = GraphData {
         features,
+        feature_names: Vec::new(),
         node_names,
         labels,
         class_names,

@@ -41,7 +41,7 @@ mod columnar {
     use super::*;
     use crate::Error;
     use crate::format::columnar::{ColumnarTable, word};
-    use crate::format::edgelist::{Names, class_of, is_class_column, sort_classes};
+    use crate::format::edgelist::{NO_WEIGHTS, Names, class_of, is_class_column, is_weight, sort_classes};
     use crate::format::table::ColumnKind;
 
     /// The names of columns that name the nodes; without one of them, it is the first column.
@@ -91,7 +91,8 @@ mod columnar {
         for group in 0..table.groups().len() {
             table.read_group(group, &features)?.chunks_exact(features.len()).try_for_each(&mut *each)?;
         }
-        Ok(NodeRows { names, width: features.len(), labels, class_names })
+        let feature_names = features.iter().map(|&column| head.names[column].clone()).collect();
+        Ok(NodeRows { names, width: features.len(), feature_names, labels, class_names })
     }
 
     /// Edges: two columns of names, and perhaps one of relations. Gives the names of the relations in the order of their first appearance.
@@ -106,6 +107,12 @@ mod columnar {
             (0..head.names.len()).filter(|&column| !head.names[column].is_empty()).collect();
         let (from, to, relation) = match columns[..] {
             [from, to] => (from, to, None),
+            [_, _, relation]
+                if is_weight(&head.names[relation]) || head.kinds[relation] == ColumnKind::Float =>
+            {
+                let what = format!("column {:?}: {NO_WEIGHTS}", head.names[relation]);
+                return Err(Error::format(path, what));
+            }
             [from, to, relation] => (from, to, Some(relation)),
             _ => {
                 let what =

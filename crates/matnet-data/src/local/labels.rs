@@ -6,13 +6,19 @@ use std::path::Path;
 use crate::format::edgelist::{class_of, sort_classes};
 use crate::format::npz::Npz;
 use crate::format::raw::RawArray;
-use crate::{Array, Error, Result, SplitIndices};
+use crate::{Array, Error, Result, SplitIndices, Target};
 
-/// Fails unless every label is known.
-pub(super) fn require_known(labels: Vec<Option<u32>>, name: &Path) -> Result<Vec<u32>> {
+/// Fails unless every label is known; `what` is a class, a group or a relation.
+pub(super) fn require_known(labels: Vec<Option<u32>>, name: &Path, what: &str) -> Result<Vec<u32>> {
     let hole = labels.iter().position(Option::is_none);
     match hole {
-        Some(at) => Err(Error::format(name, format!("sample {at} has no class; one is expected"))),
+        Some(at) => {
+            let unit = if what == "relation" { "edge" } else { "sample" };
+            let what = format!(
+                "{unit} {at} has no {what}; one is expected (-1, ?, -, none and an empty text stand for an unknown one)"
+            );
+            Err(Error::format(name, what))
+        }
         None => Ok(labels.into_iter().flatten().collect()),
     }
 }
@@ -49,6 +55,7 @@ pub(super) fn label_indices_where(
         numbers.iter().enumerate().map(|(at, &n)| label(at, n)).collect::<Result<_>>()?
     };
     let names = sort_classes(classes, &mut labels);
+    require_distinct(&names, name)?;
     Ok((labels, names))
 }
 
@@ -73,6 +80,59 @@ fn class_index(name: &str, raw: &RawArray, given: &[String]) -> Result<u32, Stri
     };
     at.map(|at| at as u32)
         .ok_or_else(|| format!("class {name} is not one of the {} in `classes`", given.len()))
+}
+
+/// Fails unless all names are there, and differ by more than blanks around them.
+pub(super) fn require_distinct(names: &[String], name: &Path) -> Result<()> {
+    let mut known: HashMap<&str, &str> = HashMap::new();
+    for text in names {
+        if text.trim().is_empty() {
+            return Err(Error::format(name, "a name is empty"));
+        }
+        if let Some(other) = known.insert(text.trim(), text) {
+            return Err(Error::format(
+                name,
+                format!("the names {other:?} and {text:?}; different ones expected"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Samples below which every class may be that of a single one.
+const FEW: usize = 20;
+/// More values than a few classes have.
+const MANY: usize = 20;
+
+/// Fails if integers that stand for classes are so many that they must be values. `classes` is their number in `count` samples.
+pub(super) fn require_few_classes(classes: usize, count: usize, name: &Path) -> Result<()> {
+    match count >= FEW && classes > count / 2 {
+        true => {
+            let what = format!(
+                "{classes} different integers in {count} samples; `target = \"value\"` makes them values, `target = \"class\"` classes"
+            );
+            Err(Error::format(name, what))
+        }
+        false => Ok(()),
+    }
+}
+
+/// A remark on values that look like classes: few different ones, all whole.
+pub(super) fn values_note(target: &Target) -> Option<String> {
+    let Target::Values { values, names } = target else { return None };
+    if names.len() != 1 || values.data().iter().any(|x| x.fract() != 0.0) {
+        return None;
+    }
+    let mut found: Vec<u32> = values.data().iter().map(|x| x.to_bits()).collect();
+    found.sort_unstable();
+    found.dedup();
+    let few = (2..=MANY).contains(&found.len()) && 2 * found.len() <= values.len();
+    few.then(|| {
+        format!(
+            "the targets are {} different whole numbers, stored as floats, and read as values; `data.target = \"class\"` makes them classes",
+            found.len()
+        )
+    })
 }
 
 /// Fails at the first value that is not finite; `whose` stands before the sample.

@@ -48,6 +48,7 @@ mod reader;
 mod series;
 pub(crate) mod table;
 mod target;
+mod times;
 mod ts;
 
 use std::path::Path;
@@ -59,6 +60,7 @@ pub use reader::{SampleChunk, SampleReader};
 pub use table::load_table;
 
 use self::files::{SampleFile, SampleFiles};
+use self::table::Nameless;
 use crate::format::npz::{self as npz_format, Npz};
 use crate::format::raw::RawArray;
 use crate::format::{npy, stories};
@@ -68,6 +70,14 @@ use crate::{Array, Dataset, Error, GraphData, QaTask, Result, Samples, StoryData
 pub fn exists(path: impl AsRef<Path>) -> bool {
     let path = path.as_ref();
     path.exists() || table::shards(path).is_ok_and(|files| !files.is_empty())
+}
+
+/// Whether a path is a table whose columns have names, or may have them: text, Parquet or Arrow.
+pub fn has_columns(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
+    SampleFile::of(path) == Some(SampleFile::Table) && !path.is_dir()
+        || table::is_columnar(path)
+        || table::shards(path).is_ok_and(|files| !files.is_empty())
 }
 
 /// Loads the samples or the graph at `path`; the table of this module says what that may be.
@@ -81,8 +91,8 @@ pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Datase
     match FileKind::of(path, options)? {
         FileKind::Folder => folder::load(path, options),
         _ if table::is_long(path, options) => {
-            options.allow(path, "one long table", &[])?;
-            load_table(path)
+            options.allow(path, "one long table", &["columns"])?;
+            table::load_columns(path, &options.columns, Nameless::Refused)
         }
         FileKind::Npy => {
             options.allow(path, "an .npy", &[])?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::labels::{label_indices, require_known, require_one_each, split};
+use super::labels::{label_indices, require_known, require_one_each, split, values_note};
 use super::target::{TargetContext, clear_padding};
 use super::{ReadOptions, inputs, leftovers};
 use crate::format::npz::Npz;
@@ -28,12 +28,14 @@ pub(super) fn described<I>(
     lengths: Vec<usize>,
 ) -> Result<(Samples<I>, Vec<String>)> {
     let target = target(&mut npz, path, shape, &lengths, options)?;
+    let mut notes: Vec<String> =
+        values_note(&target).filter(|_| options.target.is_none()).into_iter().collect();
     let count = shape[0];
     let mut found = Samples { lengths, ..Samples::new(x, target) };
     if let Some((raw, name)) = optional(&mut npz, path, "group")? {
         require_one_each(&raw, &name, "group", count)?;
         let (labels, names) = label_indices(&raw, &name)?;
-        found.groups = require_known(labels, &name)?;
+        found.groups = require_known(labels, &name, "group")?;
         found.group_names = names;
     }
     if let Some((raw, name)) = optional(&mut npz, path, "weight")? {
@@ -41,7 +43,7 @@ pub(super) fn described<I>(
     }
     let trained = npz.get("train").is_some();
     found.split = split(&mut npz, path, count, "sample")?;
-    let mut notes: Vec<String> = leftovers::samples(&npz, path)?.into_iter().collect();
+    notes.extend(leftovers::samples(&npz, path)?);
     match found.split.as_mut().map_or(0, |split| complete(split, trained, count)) {
         0 => {}
         unused => notes.push(format!(

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::SampleFiles;
 use super::npz::inputs_and_lengths;
+use super::table::Nameless;
 use super::target::clear_padding;
 use super::{FileKind, ReadOptions, arrays, check_shape, folder, table, ts};
 use crate::format::bounded::Input;
@@ -73,7 +74,8 @@ impl SampleReader<'static> {
         let path = path.as_ref();
         let options = &ReadOptions { target: None, ..options.clone() };
         if options.long_table && table::is_one_table(path)? {
-            let values = table::load_table(path)?.into_table()?.values;
+            let dataset = table::load_columns(path, &options.columns, Nameless::AsTheyStand)?;
+            let values = dataset.into_table()?.values;
             let shape = [&[1], values.shape()].concat();
             return Ok(Self::whole(path, (values.reshaped(shape)?, Vec::new())));
         }

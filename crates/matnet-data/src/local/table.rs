@@ -4,32 +4,46 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::files::{SampleFile, graph_files};
-use super::labels::require_finite;
+use super::labels::{require_few_classes, require_finite, values_note};
+use super::times::TimeOrder;
 use super::{ReadOptions, TargetKind};
 #[cfg(feature = "columnar")]
 use crate::StoredArray;
 use crate::format::bounded::Input;
 #[cfg(feature = "columnar")]
-use crate::format::columnar::ColumnarTable;
+use crate::format::columnar::{ColumnarTable, word};
 use crate::format::edgelist::{natural, sort_classes};
 use crate::format::npy;
-use crate::format::table::{self, ColumnKind, Columns, TableHead, TableNames, TextColumn};
+use crate::format::table::{self, ColumnKind, Columns, TIMES, TableHead, TableNames, TextColumn};
 #[cfg(feature = "columnar")]
 use crate::stored::StoredTable;
 use crate::{Array, Dataset, Error, Result, Samples, TableData, Target};
-
-/// The names of columns that hold times, whatever their type.
-const TIMES: [&str; 5] = ["date", "time", "datetime", "timestamp", "ds"];
 
 /// Loads one long table, a row per time step and a column per channel, for forecasting: `.csv`, `.tsv` or `.txt`, gzipped or not,
 /// `.parquet`, `.arrow`, `.feather`, or an `.npy` `[rows, columns]`.
 ///
 /// A column of times is left out, with a note: one that is called `date`, `time`, `datetime`, `timestamp` or `ds`, or else the first
-/// one that does not hold numbers. Any other column must hold numbers; missing ones are NaN.
+/// one that does not hold numbers. Dates that are out of order are an error. Any other column must hold numbers; missing ones are NaN.
 pub fn load_table(path: impl AsRef<Path>) -> Result<Dataset> {
-    let path = path.as_ref();
+    load_columns(path.as_ref(), &[], Nameless::Refused)
+}
+
+/// What is done with a table without names where columns are wanted by their names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nameless {
+    /// It is an error.
+    Refused,
+    /// As many columns as wanted are taken as they stand.
+    AsTheyStand,
+}
+
+/// The same with these columns only, in this order; all if there are none.
+pub(super) fn load_columns(path: &Path, wanted: &[String], nameless: Nameless) -> Result<Dataset> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     if name.strip_suffix(".gz").unwrap_or(&name).ends_with(".npy") {
+        if !wanted.is_empty() && nameless == Nameless::Refused {
+            return Err(Error::format(path, "`columns` has no effect on an .npy; its columns have no names"));
+        }
         let values = npy::read(path)?.into_array(path)?;
         return match values.shape() {
             [rows, columns] if rows * columns > 0 => Ok(TableData::new(values)?.into()),
@@ -41,9 +55,15 @@ pub fn load_table(path: impl AsRef<Path>) -> Result<Dataset> {
     let by_name = head.names.iter().position(|name| TIMES.iter().any(|time| time.eq_ignore_ascii_case(name)));
     let time = by_name.or(head.kinds.iter().position(|kind| *kind == ColumnKind::Text));
     // A column without a name is the index that pandas writes.
-    let columns: Vec<usize> = (0..head.names.len())
+    let mut columns: Vec<usize> = (0..head.names.len())
         .filter(|&column| Some(column) != time && !head.names[column].is_empty())
         .collect();
+    let chosen = !wanted.is_empty() && (head.named || nameless == Nameless::Refused);
+    if chosen {
+        columns = source.named(wanted)?;
+    } else if head.named {
+        source.require_distinct(&columns)?;
+    }
     if let Some(&text) = columns.iter().find(|&&column| head.kinds[column] == ColumnKind::Text) {
         let what = format!(
             "column {:?} does not hold numbers; only a column of times is left out, which is {:?}",
@@ -55,17 +75,36 @@ pub fn load_table(path: impl AsRef<Path>) -> Result<Dataset> {
     if columns.is_empty() {
         return Err(Error::format(path, "holds no column of numbers"));
     }
-    let mut table = TableData::new(source.read(&columns, &[])?.numbers)?;
+    let values = Array::new([head.rows, columns.len()], source.numbers(&columns)?)?;
+    let mut table = TableData::new(values)?;
     if head.named {
         table.column_names = columns.iter().map(|&column| head.names[column].clone()).collect();
     }
     let mut dataset = Dataset::from(table);
+    if let Some(note) = time.map(|time| time_order(&source, time)).transpose()?.flatten() {
+        dataset = dataset.with_note(note);
+    }
+    if chosen {
+        return Ok(dataset);
+    }
     if let Some(time) = time {
         let what = if by_name.is_some() { "holds times" } else { "does not hold numbers" };
         dataset = dataset.with_note(format!("column {:?} {what} and is left out", head.names[time]));
     }
     let unnamed = (0..head.names.len()).filter(|&at| Some(at) != time && head.names[at].is_empty()).count();
     Ok(unnamed_note(unnamed).into_iter().fold(dataset, Dataset::with_note))
+}
+
+/// Fails if the rows of a table are not in the order of the dates in a column. A remark on what may be wrong otherwise.
+fn time_order(source: &Source, column: usize) -> Result<Option<String>> {
+    let name = &source.head.names[column];
+    let mut order = TimeOrder::default();
+    source.each_word(column, &mut |row, word| {
+        order
+            .see(row, word)
+            .map_err(|what| source.error(format!("{what}; rows in the order of column {name:?} expected")))
+    })?;
+    Ok(order.note(name))
 }
 
 /// A remark on columns without a name.
@@ -80,11 +119,11 @@ fn unnamed_note(count: usize) -> Option<String> {
 /// Whether a path is read as one long table: the user says so, or it is text that has a column of times.
 pub(super) fn is_long(path: &Path, options: &ReadOptions) -> bool {
     let text = SampleFile::of(path) == Some(SampleFile::Table);
+    if options.long_table && options.target_columns.is_empty() && options.shape.is_none() {
+        return text || is_columnar(path) || SampleFile::of(path) == Some(SampleFile::Npy);
+    }
     if options.ask_for_rows() {
         return false;
-    }
-    if options.long_table {
-        return text || is_columnar(path) || SampleFile::of(path) == Some(SampleFile::Npy);
     }
     let has_text = |head: TableHead| head.kinds.contains(&ColumnKind::Text);
     text && options.layout.is_none() && table::scan(path, TableNames::Detect).is_ok_and(has_text)
@@ -288,6 +327,9 @@ impl Described {
         allowed.extend((!options.target_columns.is_empty()).then_some("target"));
         options.allow(path, "a table without `target_column`", &allowed)?;
         let source = Source::open(path, TableNames::Given)?;
+        if options.target_columns.is_empty() && options.columns.is_empty() {
+            source.require_names()?;
+        }
         let targets = source.named(&options.target_columns)?;
         let features = source.features(options, &targets)?;
         let kind = source.target_kind(options.target, &targets)?;
@@ -302,10 +344,19 @@ impl Described {
     ) -> Result<(Samples<I>, Vec<String>)> {
         let Self { source, features, targets, kind } = self;
         let inputs = inputs(&source, &features.columns)?;
+        let column_names = features.columns.iter().map(|&column| source.head.names[column].clone()).collect();
         let values = || Array::new([source.head.rows, targets.len()], source.numbers(&targets)?);
         let target = match kind {
             None => Target::None,
-            Some(TargetKind::Class) => classes(source.read(&[], &targets)?.texts, &source.path)?,
+            Some(TargetKind::Class) => {
+                let target = classes(source.read(&[], &targets)?.texts, &source.path)?;
+                if let (Target::Classes { names, .. }, None, ColumnKind::Integer) =
+                    (&target, options.target, source.head.kinds[targets[0]])
+                {
+                    require_few_classes(names.len(), source.head.rows, &source.path)?;
+                }
+                target
+            }
             Some(TargetKind::Labels) => labels(&values()?, &source, options, &source.path)?,
             Some(TargetKind::Value | TargetKind::Matrix) => {
                 let values = values()?;
@@ -316,7 +367,10 @@ impl Described {
         let left_out = features.left_out.join(", ");
         let note = format!("columns left out, because they do not hold numbers: {left_out}");
         let note = Some(note).filter(|_| !left_out.is_empty());
-        Ok((Samples::new(inputs, target), note.into_iter().chain(unnamed_note(features.unnamed)).collect()))
+        let notes =
+            [note, unnamed_note(features.unnamed), values_note(&target).filter(|_| options.target.is_none())];
+        let samples = Samples { column_names, ..Samples::new(inputs, target) };
+        Ok((samples, notes.into_iter().flatten().collect()))
     }
 }
 
@@ -417,6 +471,47 @@ impl Source {
         Ok(Columns { numbers: Array::new([self.head.rows, numbers.len()], values)?, texts: words })
     }
 
+    /// Whether it is a text.
+    #[cfg(feature = "columnar")]
+    fn is_text(&self) -> bool {
+        self.columnar.is_empty()
+    }
+
+    /// Passes every field of a column to `each`, with its row.
+    #[cfg(feature = "columnar")]
+    fn each_word(&self, column: usize, each: &mut dyn FnMut(usize, &str) -> Result<()>) -> Result<()> {
+        if self.is_text() {
+            return table::each_word(&self.path, &self.head, column, each);
+        }
+        let mut first = 0;
+        for table in &self.columnar {
+            // An error of `each` is of the whole table, and has its path already.
+            let mut failed = None;
+            let read = table.each(column, &mut |row, value| {
+                each(first + row, &word(value)).map_err(|error| {
+                    failed = Some(error);
+                    String::new()
+                })
+            });
+            match failed {
+                Some(error) => return Err(error),
+                None => read?,
+            }
+            first += table.head().rows;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(feature = "columnar"))]
+    fn is_text(&self) -> bool {
+        true
+    }
+
+    #[cfg(not(feature = "columnar"))]
+    fn each_word(&self, column: usize, each: &mut dyn FnMut(usize, &str) -> Result<()>) -> Result<()> {
+        table::each_word(&self.path, &self.head, column, each)
+    }
+
     #[cfg(not(feature = "columnar"))]
     fn open(path: &Path, names: TableNames) -> Result<Self> {
         if is_columnar(path) || !shards(path)?.is_empty() {
@@ -458,9 +553,35 @@ impl Source {
             })
         };
         let found: Vec<usize> = names.iter().map(find).collect::<Result<_>>()?;
-        match (1..found.len()).find(|&at| found[..at].contains(&found[at])) {
-            Some(at) => Err(self.error(format!("column {:?} is named twice", names[at]))),
-            None => Ok(found),
+        if let Some(at) = (1..found.len()).find(|&at| found[..at].contains(&found[at])) {
+            return Err(self.error(format!("column {:?} is named twice", names[at])));
+        }
+        self.require_distinct(&found)?;
+        Ok(found)
+    }
+
+    /// Fails if another column has the name of one of these: it would be found in its place.
+    fn require_distinct(&self, columns: &[usize]) -> Result<()> {
+        let mut count: HashMap<&str, usize> = HashMap::new();
+        self.head.names.iter().for_each(|name| *count.entry(name).or_default() += 1);
+        match columns.iter().map(|&column| &self.head.names[column]).find(|name| count[name.as_str()] > 1) {
+            Some(name) => {
+                Err(self.error(format!("{} columns are called {name:?}; one expected", count[name.as_str()])))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Fails if the first line of a text looks like a row: it would be lost as names.
+    fn require_names(&self) -> Result<()> {
+        let names = &self.head.names;
+        let all_numbers = names.iter().all(|name| name.parse::<f32>().is_ok());
+        match self.is_text() && all_numbers && !table::counts(names) {
+            true => Err(self.error(format!(
+                "its first line holds numbers ({}, …); the names of the columns expected there",
+                names[0]
+            ))),
+            false => Ok(()),
         }
     }
 
@@ -486,6 +607,7 @@ impl Source {
         if columns.is_empty() {
             return Err(self.error("no column of numbers is left for the features".to_owned()));
         }
+        self.require_distinct(&columns)?;
         let left_out = left_out.into_iter().map(|column| self.head.names[column].clone()).collect();
         Ok(Features { columns, left_out, unnamed: unnamed.len() })
     }

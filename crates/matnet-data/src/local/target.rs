@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::TargetKind;
-use super::labels::{label_indices_where, renumber, require_finite, require_known};
+use super::labels::{
+    label_indices_where, renumber, require_distinct, require_few_classes, require_finite, require_known,
+};
 use crate::format::raw::RawArray;
 use crate::{Array, Error, Result, Target};
 
@@ -92,8 +94,12 @@ impl TargetContext<'_> {
             |at: usize| single || self.lengths.get(at / time).is_none_or(|&length| at % time < length);
         let (mut labels, mut names) = label_indices_where(raw, self.name, counts)?;
         if let Some(given) = &self.class_names {
+            require_distinct(given, self.name)?;
             renumber(&mut labels, &names, raw, given).map_err(|what| self.error(what))?;
             names = given.clone();
+        }
+        if single && self.kind.is_none() && self.class_names.is_none() && raw.texts().is_none() {
+            require_few_classes(names.len(), labels.len(), self.name)?;
         }
         for (at, label) in labels.iter_mut().enumerate() {
             if !counts(at) {
@@ -105,7 +111,7 @@ impl TargetContext<'_> {
             let what = format!("sample {}, step {} has no class; one is expected", at / time, at % time);
             return Err(self.error(what));
         }
-        let labels = require_known(labels, self.name)?;
+        let labels = require_known(labels, self.name, "class")?;
         Ok(if single { Target::Classes { labels, names } } else { Target::StepClasses { labels, names } })
     }
 
@@ -158,7 +164,10 @@ impl TargetContext<'_> {
             Some(given) if given.len() != count => {
                 Err(self.error(format!("{} target_names for {count} targets; as many expected", given.len())))
             }
-            Some(given) => Ok(given.clone()),
+            Some(given) => {
+                require_distinct(given, self.name)?;
+                Ok(given.clone())
+            }
             None => Ok((0..count).map(name).collect()),
         }
     }

@@ -188,6 +188,36 @@ fn weights_and_splits() {
     );
 }
 
+/// Twenty-four 1×1 matrices.
+fn many() -> (&'static str, &'static str, &'static str, Vec<u8>) {
+    ("x", "<f4", "(24, 1, 1)", f4(&[0.5; 24]))
+}
+
+#[test]
+fn what_may_be_classes_or_values_is_asked_or_told() {
+    let prices: Vec<i64> = (0..24).map(|at| 100_000 + 17 * at).collect();
+    let prices = ("y", "<i8", "(24,)", i8s(&prices));
+    assert_eq!(
+        error(&[many(), prices.clone()]),
+        "d.npz/y: 24 different integers in 24 samples; `target = \"value\"` makes them values, `target = \"class\"` classes"
+    );
+    for kind in [TargetKind::Class, TargetKind::Value] {
+        assert!(read_as(Some(kind), &[many(), prices.clone()]).is_ok());
+    }
+    let whole = |classes: usize| {
+        let y: Vec<f32> = (0..24).map(|at| (at % classes) as f32).collect();
+        ("y", "<f4", "(24,)", f4(&y))
+    };
+    let (_, notes) = read_as(None, &[many(), whole(3)]).unwrap();
+    assert!(
+        notes.len() == 1 && notes[0].starts_with("the targets are 3 different whole numbers"),
+        "{notes:?}"
+    );
+    for (kind, classes) in [(Some(TargetKind::Value), 3), (None, 24), (None, 1)] {
+        assert!(read_as(kind, &[many(), whole(classes)]).unwrap().1.is_empty(), "{classes}");
+    }
+}
+
 #[test]
 fn what_cannot_be_meant_is_refused() {
     let y = |descr, shape, body: Vec<u8>| error(&[matrices(), ("y", descr, shape, body)]);
@@ -199,7 +229,26 @@ fn what_cannot_be_meant_is_refused() {
         y("<i8", "(3, 2)", i8s(&[0, 1, 0, 1, 0, 2])),
         "d.npz/y: sample 2 holds 2; 0 or 1 for each of 2 labels expected, or floats for values"
     );
-    assert_eq!(y("|S1", "(3,)", b"a\0b".to_vec()), "d.npz/y: sample 1 has no class; one is expected");
+    let unknown = y("|S1", "(3,)", b"a\0b".to_vec());
+    assert!(
+        unknown.starts_with("d.npz/y: sample 1 has no class; one is expected (-1, ?, -, none"),
+        "{unknown}"
+    );
+    assert_eq!(
+        y("|S2", "(3,)", b"a b a\0".to_vec()),
+        "d.npz/y: the names \"a\" and \"a \"; different ones expected"
+    );
+    for (names, said) in
+        [(b"aa", "the names \"a\" and \"a\"; different ones expected"), (b"a ", "a name is empty")]
+    {
+        for (y, key) in [
+            (("y", "<i8", "(3,)", i8s(&[0, 1, 0])), "classes"),
+            (("y", "<f4", "(3, 2)", f4(&[0.5; 6])), "target_names"),
+        ] {
+            let names = (key, "|S1", "(2,)", names.to_vec());
+            assert_eq!(error(&[matrices(), y, names]), format!("d.npz/y: {said}"));
+        }
+    }
     assert!(
         y("|S1", "(3, 2)", b"abcdef".to_vec())
             .starts_with("d.npz/y: shape [3, 2]; classes [n] or [n, time], values")

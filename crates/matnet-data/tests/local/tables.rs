@@ -105,6 +105,25 @@ fn wrong_tables_say_what_is_wrong() {
     let color = ReadOptions { color: true, ..options(&["price"]) };
     assert!(error(HOUSES, &color).contains("`color` has no effect on"));
     assert!(error("y\nx\n", &options(&["y"])).contains("no column of numbers is left"));
+    // A column that another has the name of would be a feature, or found in its place.
+    let twice = "a,y,y\n1,p,1\n2,q,2\n";
+    assert_eq!(error(twice, &options(&["y"])), "t.csv: 2 columns are called \"y\"; one expected");
+    assert_eq!(error("a,a,y\n1,1,p\n", &options(&["y"])), "t.csv: 2 columns are called \"a\"; one expected");
+    // A first row would be lost as names.
+    let shape = ReadOptions { shape: Some([2, 1]), ..ReadOptions::default() };
+    assert_eq!(
+        error("0.5,1\n2,3\n", &shape),
+        "t.csv: its first line holds numbers (0.5, …); the names of the columns expected there"
+    );
+    assert_eq!(
+        with("0,1\n2,3\n", &shape).unwrap().0.inputs.data(),
+        [2., 3.],
+        "the names that pandas makes up"
+    );
+    let prices: String = (0..24).map(|at| format!("{at},{}\n", 1000 + at)).collect();
+    assert!(
+        error(&format!("a,y\n{prices}"), &options(&["y"])).starts_with("t.csv: 24 different integers in 24")
+    );
     // Without these options, a table is one matrix.
     assert!(with("1,2\n3,4\n", &ReadOptions::default()).unwrap().0.inputs.shape() == [1, 2, 2]);
 }
@@ -149,6 +168,29 @@ fn long_tables() {
     assert_eq!(long(&path).values.data(), [1., 3.]);
     let options = ReadOptions { long_table: true, ..ReadOptions::default() };
     assert_eq!(load_with(&path, &options).unwrap().into_table().unwrap().column_names, ["a"]);
+    // By name, in the order of the user.
+    write("time,a,b\n1,2,3\n2,4,5\n");
+    let chosen = |columns: &[&str]| {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        load_with(&path, &ReadOptions { columns, ..options.clone() }).map(|found| found.into_table().unwrap())
+    };
+    let found = chosen(&["b", "a"]).unwrap();
+    assert_eq!(
+        (found.values.data(), &found.column_names[..]),
+        (&[3., 2., 5., 4.][..], &["b".to_owned(), "a".into()][..])
+    );
+    assert_eq!(chosen(&["b"]).unwrap().values.data(), [3., 5.]);
+    assert!(chosen(&["c"]).unwrap_err().to_string().ends_with("no column \"c\"; there are: time, a, b"));
+    write("1,2\n3,4\n");
+    assert!(chosen(&["a", "b"]).is_err(), "no names");
+    let predicted = ReadOptions { columns: vec!["a".into(), "b".into()], ..options.clone() };
+    let mut reader = SampleReader::open_with(&path, &predicted).unwrap();
+    assert_eq!(reader.next_chunk(1).unwrap().unwrap().inputs.data(), [1., 2., 3., 4.], "as they stand");
+    // Rows in the order of time.
+    write("date,a\n2016-07-02,1\n2016-07-01,3\n");
+    assert!(load_table(&path).unwrap_err().to_string().ends_with(
+        "row 1 (2016-07-01) is before row 0 (2016-07-02); rows in the order of column \"date\" expected"
+    ));
     write("date,who,a\n2016-07-01,x,1\n");
     let error = load_table(&path).unwrap_err().to_string();
     assert!(error.ends_with(

@@ -121,6 +121,11 @@ impl Document {
         seed.and_then(|seed| u64::try_from(seed).ok()).unwrap_or(TrainConfig::default().seed)
     }
 
+    /// `[data]` as text; it is the same for the same keys and values.
+    pub(crate) fn data_text(&self) -> String {
+        self.table.get("data").map(Value::to_string).unwrap_or_default()
+    }
+
     /// `[data]` as the config of a kind of data.
     pub(crate) fn data<C: DeserializeOwned>(&self) -> Result<C> {
         from_table("data", self.section("data")?)

@@ -12,7 +12,7 @@ use matnet_report::page::Page;
 
 pub(crate) use self::run_page::page;
 pub use self::run_page::{breakdown_cell, group_name, metric_cell, metric_title};
-pub use self::series_page::{main_metric, results_table, series_page, unlike_losses, verdicts};
+pub use self::series_page::{main_metric, results_table, series_page, unlike, verdicts};
 use crate::Result;
 use crate::run::files;
 use crate::task::{Fitted, Task};

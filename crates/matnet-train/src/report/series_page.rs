@@ -1,6 +1,6 @@
 //! A report about several runs, and the table of their results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use matnet_report::chart::{BarChart, Bars};
 use matnet_report::page::{Figure, Page};
@@ -136,8 +136,8 @@ fn spread(metric: Metric, series: &RunSeries, split: Split) -> Option<Spread> {
 /// What the numbers settle, in sentences: the net with the best mean against each of the others.
 pub fn verdicts(series: &[RunSeries]) -> Result<Vec<String>> {
     let metric = main_metric(series)?;
-    if let Some(kinds) = unlike_losses(series, metric)? {
-        return Ok(vec![format!("not compared: the losses are of different kinds ({kinds})")]);
+    if let Some(why) = unlike(series, metric)? {
+        return Ok(vec![format!("not compared: {why}")]);
     }
     let Some(first) = best_series(series, metric) else { return Ok(Vec::new()) };
     let others = series.iter().filter(|other| !std::ptr::eq(*other, first));
@@ -169,15 +169,32 @@ fn verdict(first: &RunSeries, other: &RunSeries, metric: Metric) -> Option<Strin
     })
 }
 
-/// The kinds of loss, where the nets are judged by their losses and these are not of one kind.
-pub fn unlike_losses(series: &[RunSeries], metric: Metric) -> Result<Option<String>> {
-    let mut kinds = BTreeSet::new();
-    if metric == Metric::Loss {
-        for (run, _) in series.iter().flat_map(|series| &series.runs) {
-            kinds.extend(run.document()?.train()?.loss.map(Loss::name));
+/// Why the numbers of some nets say nothing about which is better: losses of different kinds, or different data.
+pub fn unlike(series: &[RunSeries], metric: Metric) -> Result<Option<String>> {
+    let (mut kinds, mut sources, mut sums) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut data = BTreeMap::<String, BTreeSet<String>>::new();
+    for (run, _) in series.iter().flat_map(|series| &series.runs) {
+        let document = run.document()?;
+        if metric == Metric::Loss {
+            kinds.extend(document.train()?.loss.map(Loss::name));
         }
+        let (table, sum) = (document.data_text(), run.data_checksum()?);
+        sources.insert(document.source().unwrap_or_default().to_owned());
+        sums.insert(sum.clone());
+        data.entry(table).or_default().insert(sum);
     }
-    Ok((kinds.len() > 1).then(|| Vec::from_iter(kinds).join(", ")))
+    if kinds.len() > 1 {
+        return Ok(Some(format!("the losses are of different kinds ({})", Vec::from_iter(kinds).join(", "))));
+    }
+    let sources = Vec::from_iter(sources).join(", ");
+    Ok(match data.values().any(|sums| sums.len() > 1) {
+        true => Some(format!("{sources} changed between the runs")),
+        // One file may be written in two ways, and one source read in two ways.
+        false if sources.contains(", ") && sums.len() > 1 => {
+            Some(format!("the data are different ({sources})"))
+        }
+        false => None,
+    })
 }
 
 /// The series with the best mean on the test split.
@@ -191,7 +208,7 @@ fn best_series(series: &[RunSeries], metric: Metric) -> Option<&RunSeries> {
 /// Whether the best series is better than every other, by more than the luck of the seeds.
 fn is_settled(series: &[RunSeries], metric: Metric) -> Result<bool> {
     let Some(first) = best_series(series, metric) else { return Ok(false) };
-    if unlike_losses(series, metric)?.is_some() {
+    if unlike(series, metric)?.is_some() {
         return Ok(false);
     }
     let mut others = series.iter().filter(|other| !std::ptr::eq(*other, first)).peekable();

@@ -316,9 +316,15 @@ pub(crate) fn text_difference(before: &str, now: &str) -> Option<String> {
     }
     let flat = |text: &str| text.parse::<toml::Table>().map(|table| flat(&table)).unwrap_or_default();
     let (before, now) = (flat(before), flat(now));
-    // Another version is mentioned only if nothing else differs.
+    // A run may get more epochs, so that these are not the reason if the data differ, too. Another version is mentioned only if nothing
+    // else differs.
     let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
-    keys.sort_by_key(|key| key.starts_with("run."));
+    keys.sort_by_key(|key| match key.as_str() {
+        "run.data_sha256" => 1,
+        "train.epochs" => 2,
+        key if key.starts_with("run.") => 3,
+        _ => 0,
+    });
     let key = keys.into_iter().find(|key| before.get(*key) != now.get(*key));
     let show = |value: Option<&String>| value.map_or("not given", String::as_str).to_owned();
     Some(match key {

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use matnet::{LayerState, Mode};
 use matnet_data::Array;
 use matnet_data::catalog::Cache;
-use matnet_data::local::{ReadOptions, SampleChunk, SampleReader};
+use matnet_data::local::{self, ReadOptions, SampleChunk, SampleReader};
 
 use super::{predicted_classes, probabilities, to_vec};
 use crate::{Error, Result};
@@ -221,6 +221,8 @@ pub(crate) fn for_samples<'a>(
     // The options are those of the run's own files; inputs of another kind may have no use for them.
     let chunks = match SampleReader::open_with(request.input, &reading.options) {
         Err(error @ (matnet_data::Error::Io { .. } | matnet_data::Error::Memory { .. })) => Err(error),
+        // A table must have the columns of the run.
+        Err(error) if !reading.options.columns.is_empty() && local::has_columns(request.input) => Err(error),
         Err(error) => SampleReader::open(request.input).map_err(|_| error),
         chunks => chunks,
     }?;

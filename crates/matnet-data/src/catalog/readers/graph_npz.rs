@@ -125,6 +125,7 @@ impl GraphFile {
             |class: usize| self.class_names.get(class).map_or_else(|| class.to_string(), ToString::to_string);
         Ok(GraphData {
             features: Array::new([self.nodes, self.features], features)?,
+            feature_names: Vec::new(),
             node_names: Vec::new(),
             labels: labels.into_iter().map(|label| Some(label as u32)).collect(),
             class_names: (0..self.classes).map(named).collect(),

@@ -194,6 +194,7 @@ impl Parts {
             labels,
             class_names: graph.class_names().iter().map(|&name| name.to_owned()).collect(),
             edges,
+            feature_names: Vec::new(),
             node_names: Vec::new(),
             weights: Vec::new(),
             relations: Vec::new(),

@@ -33,6 +33,8 @@ pub struct NodeData {
     pub(super) packed: bool,
     /// How many features a node has.
     pub width: usize,
+    /// A name per feature; empty where they have none.
+    pub feature_names: Vec<String>,
     /// A name per node; empty where they are only counted.
     pub node_names: Vec<String>,
     /// A name per relation; empty where there is only one.
@@ -88,7 +90,7 @@ impl NodeData {
             return Self::opened(opened, indices, own);
         }
         let (data, notes) = find(&config, cache).map_err(Error::without_key)?;
-        let data = with_relations(data, &metadata.relations)?;
+        let data = with_features(with_relations(data, &metadata.relations)?, &metadata.features)?;
         let indices = labelled(&data);
         Self::prepared(data, indices, config, notes)
     }
@@ -109,6 +111,7 @@ impl NodeData {
             places,
             packed: true,
             width,
+            feature_names: Vec::new(),
             node_names: Vec::new(),
             relation_names,
             labels,
@@ -142,7 +145,16 @@ impl NodeData {
         let graph = graph(&data, &config)?;
         notes.extend(note_unknown(&data.labels));
         notes.extend(classes::notes(&indices, |node| data.labels[node], &data.class_names));
-        let GraphData { features, node_names, relation_names, labels, class_names, weights, .. } = data;
+        let GraphData {
+            features,
+            feature_names,
+            node_names,
+            relation_names,
+            labels,
+            class_names,
+            weights,
+            ..
+        } = data;
         check_weights(&weights, &indices, "node")?;
         let mut features = features.into_data();
         normalize(&mut features, width, config.normalize);
@@ -151,6 +163,7 @@ impl NodeData {
             places: None,
             packed: false,
             width,
+            feature_names,
             node_names,
             relation_names,
             labels,
@@ -315,6 +328,27 @@ fn with_relations(mut data: GraphData, names: &[String]) -> Result<GraphData> {
     Ok(data)
 }
 
+/// The graph with its features in the order of these names; unchanged where either of them has none.
+fn with_features(mut data: GraphData, names: &[String]) -> Result<GraphData> {
+    let own = &data.feature_names;
+    if names.is_empty() || own.is_empty() || own == names {
+        return Ok(data);
+    }
+    let place = |name: &String| {
+        own.iter().position(|known| known == name).ok_or_else(|| {
+            let some = own.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if own.len() > 12 { ", …" } else { "" };
+            Error::Mismatch(format!("the nodes have no feature `{name}`, only {some}{more}"))
+        })
+    };
+    let places: Vec<usize> = names.iter().map(place).collect::<Result<_>>()?;
+    let rows = data.features.data().chunks_exact(own.len());
+    let values = rows.flat_map(|row| places.iter().map(|&place| row[place])).collect();
+    data.features = matnet_data::Array::new([data.labels.len(), names.len()], values)?;
+    data.feature_names = names.to_vec();
+    Ok(data)
+}
+
 fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(SplitIndices, GraphDataConfig)> {
     let mut config = config.clone();
     let wrong = |error| Error::DataKey { key: "data.split", error };
@@ -424,6 +458,7 @@ mod tests {
         let split = |test| SplitIndices { train: vec![(test + 1) % 4], valid: vec![], test: vec![test] };
         GraphData {
             features: Array::new([4, 1], vec![0.0; 4]).unwrap(),
+            feature_names: Vec::new(),
             node_names: Vec::new(),
             labels: vec![Some(0), Some(1), Some(0), Some(1)],
             class_names: vec!["a".into(), "b".into()],

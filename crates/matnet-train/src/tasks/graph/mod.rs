@@ -37,6 +37,9 @@ pub struct GraphMetadata {
     pub normalize: NormalizeFeatures,
     /// A name per class.
     pub classes: Vec<String>,
+    /// A name per feature, where the table of nodes has names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<String>,
     /// A name per relation, where the net distinguishes several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<String>,
@@ -463,7 +466,8 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         let (normalize, classes) = (self.data.config.normalize, self.data.class_names.clone());
         let class_weights = self.class_loss.weights.clone().unwrap_or_default();
         let directed = !self.data.graph.is_symmetric();
-        GraphMetadata { normalize, classes, relations, directed, class_weights }
+        let features = self.data.feature_names.clone();
+        GraphMetadata { normalize, classes, features, relations, directed, class_weights }
     }
 
     fn example(&self) -> ExampleShape {

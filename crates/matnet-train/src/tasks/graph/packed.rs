@@ -89,6 +89,7 @@ pub(super) fn open(
     let relation_names = if relations.is_empty() { names } else { relations.to_vec() };
     let data = GraphData {
         features: Array::new([header.nodes, 0], Vec::new())?,
+        feature_names: Vec::new(),
         node_names: Vec::new(),
         labels: packed.labels()?,
         class_names: header.classes.clone(),

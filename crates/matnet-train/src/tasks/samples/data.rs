@@ -12,6 +12,7 @@ use super::divide::{divide, notes};
 use super::forecast::{Forecast, Series};
 use super::preprocess::sides;
 use super::raw::Raw;
+use super::remarks::remarks;
 use super::{Inputs, Occlusions, Preprocess, SampleDataConfig, SplitRule, TargetType, target};
 use crate::config::TrainConfig;
 use crate::task::{ClassLoss, impl_task_data, to_vec};
@@ -63,6 +64,7 @@ impl SampleData {
         let checksum = raw.checksum();
         let (indices, mut config) = divide(&raw, config, seed)?;
         raw.notes.extend(notes(&raw, &indices, &config));
+        raw.notes.extend(remarks(&raw, &indices.train));
         check_weights(&raw.weights, &indices, "sample")?;
         let (mut preprocess, inputs, lengths) =
             Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train, &raw.weights)?;

@@ -25,7 +25,7 @@ pub(super) fn divide(
         Target::Classes { labels, .. } => Some(&labels[..count]),
         _ => None,
     };
-    let mut config = config.clone();
+    let mut config = config.with_columns(&raw.column_names);
     let rule = config.split.rule.unwrap_or(match official {
         Some(_) => SplitRule::Official,
         None if classes.is_some() => SplitRule::Stratified,

@@ -45,6 +45,7 @@ impl Series {
     pub fn new(dataset: Dataset, windows: Windows, config: &mut SampleDataConfig) -> Result<Self> {
         let table = dataset.into_table().map_err(|error| Error::DataKey { key: "data.window", error })?;
         check_finite(&table, config)?;
+        *config = config.with_columns(&table.column_names);
         let rule = config.split.rule.unwrap_or(match table.split {
             Some(_) => SplitRule::Official,
             None => SplitRule::Chronological,

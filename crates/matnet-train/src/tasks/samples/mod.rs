@@ -12,6 +12,7 @@ mod net;
 mod predict;
 mod preprocess;
 mod raw;
+mod remarks;
 #[cfg(feature = "report")]
 mod report;
 mod score;

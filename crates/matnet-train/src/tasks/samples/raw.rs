@@ -28,8 +28,12 @@ pub(super) struct Raw {
     /// The weight of each sample; empty where all count the same.
     pub weights: Vec<f32>,
     pub groups: Vec<u32>,
+    /// The columns of a table that the inputs are made of; empty if they are not.
+    pub column_names: Vec<String>,
     /// The split that comes with the data.
     pub official: Option<SplitIndices>,
+    /// Whether the samples come from a file: the split of a dataset with a name does not change.
+    pub own_file: bool,
     /// The validation samples of a file of their own, after those that are to be split.
     pub own_valid: Range<usize>,
     pub notes: Vec<String>,
@@ -40,10 +44,18 @@ impl Raw {
     pub fn load(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
         config.check()?;
         let mut raw = Self::of_source(config, cache)?;
+        let config = &config.with_columns(&raw.column_names);
+        raw.own_file = catalog::get(&config.source).is_err();
         let count = raw.inputs.len();
         raw.own_valid = count..count;
         for (key, path) in [("data.valid", &config.valid), ("data.test", &config.test)] {
             let Some(path) = path else { continue };
+            if same_place(path, &config.source) {
+                return Err(Error::data_key(
+                    key,
+                    format!("{path} is data.source itself; other samples expected"),
+                ));
+            }
             if key == "data.test" && raw.official.as_ref().is_some_and(|given| !given.test.is_empty()) {
                 let what = format!("{} has a test split of its own; leave data.test out", config.source);
                 return Err(Error::data_key(key, what));
@@ -137,7 +149,7 @@ impl Raw {
         {
             return Err(error);
         }
-        let Samples { mut inputs, mut lengths, target, weights, groups, split, .. } = samples;
+        let Samples { mut inputs, mut lengths, target, weights, groups, column_names, split, .. } = samples;
         // Files were read as `layout` says.
         if let Some(layout) = config.layout.filter(|_| catalog::get(&config.source).is_ok()) {
             let is_sequence = inputs.shape().len() == 4;
@@ -151,12 +163,13 @@ impl Raw {
             }
         }
         let inputs = Inputs::Floats(inputs);
-        Ok(Self { lengths, weights, groups, official: split, ..Self::new(inputs, target, notes) })
+        let raw = Self::new(inputs, target, notes);
+        Ok(Self { lengths, weights, groups, column_names, official: split, ..raw })
     }
 
     /// Samples whose inputs stay in their file.
     fn stored(config: &SampleDataConfig, samples: Samples<StoredArray>, notes: Vec<String>) -> Result<Self> {
-        let Samples { inputs, lengths, target, weights, groups, split, .. } = samples;
+        let Samples { inputs, lengths, target, weights, groups, column_names, split, .. } = samples;
         if let Target::Matrices(numbers) | Target::Values { values: numbers, .. } = &target
             && let Some(at) = numbers.data().iter().position(|x| !x.is_finite())
         {
@@ -166,13 +179,24 @@ impl Raw {
             return Err(Error::data_key("data.source", what));
         }
         let inputs = Inputs::Stored(StoredInputs::new(inputs, &lengths, &config.source)?);
-        Ok(Self { lengths, weights, groups, official: split, ..Self::new(inputs, target, notes) })
+        let raw = Self::new(inputs, target, notes);
+        Ok(Self { lengths, weights, groups, column_names, official: split, ..raw })
     }
 
     /// Samples of one length, with nothing but their targets.
     pub fn new(inputs: Inputs, target: Target, notes: Vec<String>) -> Self {
-        let (lengths, weights, groups) = (Vec::new(), Vec::new(), Vec::new());
-        Self { inputs, lengths, target, weights, groups, official: None, own_valid: 0..0, notes }
+        Self {
+            inputs,
+            lengths: Vec::new(),
+            target,
+            weights: Vec::new(),
+            groups: Vec::new(),
+            column_names: Vec::new(),
+            official: None,
+            own_file: false,
+            own_valid: 0..0,
+            notes,
+        }
     }
 
     /// Sequences of moving digits, a byte per pixel.
@@ -249,14 +273,15 @@ impl Raw {
         let target = joined(self.target, other.target, steps, time)?;
         let notes = [self.notes, other.notes].concat();
         let lengths = if differ { lengths } else { Vec::new() };
-        let Self { groups, official, own_valid, .. } = self;
-        Ok((
-            Self { inputs, lengths, target, weights, groups, official, own_valid, notes },
-            count..count + more,
-        ))
+        let Self { groups, column_names, official, own_file, own_valid, .. } = self;
+        let more = count..count + more;
+        let mut all = Self::new(inputs, target, notes);
+        (all.lengths, all.weights, all.groups, all.column_names) = (lengths, weights, groups, column_names);
+        (all.official, all.own_file, all.own_valid) = (official, own_file, own_valid);
+        Ok((all, more))
     }
 
-    /// Over inputs, targets, groups, lengths and weights, and their shapes.
+    /// Over inputs, targets, groups, lengths and weights, and their shapes; and over the split that comes in the user's file.
     pub fn checksum(&self) -> String {
         let mut sha = match &self.inputs {
             Inputs::Stored(stored) => stored.hash(),
@@ -289,8 +314,17 @@ impl Raw {
         if !self.weights.is_empty() {
             sha.update(format!("weights {:?}", self.weights));
         }
+        if let Some(split) = self.official.as_ref().filter(|_| self.own_file) {
+            sha.update(format!("split {split:?}"));
+        }
         hex(&sha.finalize())
     }
+}
+
+/// Whether two paths are the same file or folder.
+fn same_place(one: &str, other: &str) -> bool {
+    let place = |path: &str| std::fs::canonicalize(path).ok();
+    one == other || place(one).is_some_and(|found| place(other) == Some(found))
 }
 
 /// How to load what is not simply read.

@@ -3,7 +3,8 @@
 mod check;
 mod split;
 
-use matnet_data::local::{Layout, ReadOptions, TargetKind};
+use matnet_data::catalog;
+use matnet_data::local::{self, Layout, ReadOptions, TargetKind};
 use matnet_data::transform::augment::Augment;
 use matnet_data::transform::log::Log;
 use matnet_data::transform::mel::LogMel;
@@ -198,9 +199,20 @@ impl SampleDataConfig {
     /// The same for another source, all of whose samples are used.
     pub(crate) fn for_source(&self, source: &str) -> Self {
         let sequences = self.sequences.filter(|_| self.source == source);
-        let source = source.to_owned();
         let alone = self.alone || self.valid.is_some() || self.test.is_some();
-        Self { source, sequences, valid: None, test: None, limit: None, alone, ..self.clone() }
+        let columns = self.columns.clone().filter(|_| local::has_columns(source));
+        let source = source.to_owned();
+        Self { source, sequences, columns, valid: None, test: None, limit: None, alone, ..self.clone() }
+    }
+
+    /// The same with the columns of its table written down: other files of a run are read by these names.
+    pub(super) fn with_columns(&self, names: &[String]) -> Self {
+        let mut config = self.clone();
+        let in_file = !names.is_empty() && catalog::get(&config.source).is_err();
+        if in_file && config.columns.is_none() {
+            config.columns = Some(Columns::Several(names.to_vec()));
+        }
+        config
     }
 
     /// How files are read.

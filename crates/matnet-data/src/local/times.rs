@@ -1,0 +1,160 @@
+//! The order of rows in time.
+
+/// What is known of a column of times, after some of its rows.
+#[derive(Default)]
+pub(super) struct TimeOrder {
+    /// The last time that could be read, with its row and its text.
+    last: Option<(f64, usize, String)>,
+    /// The times from each row to the next.
+    steps: Vec<f64>,
+    /// Whether a field was something else than a time.
+    unreadable: bool,
+    /// The first number that is below the one before.
+    back: Option<(usize, String, String)>,
+}
+
+impl TimeOrder {
+    /// Takes the next row; fails if its date is before that of a row above. Numbers may be something else than times, hours of the
+    /// day for instance.
+    pub fn see(&mut self, row: usize, word: &str) -> Result<(), String> {
+        let (now, date) = match (word.parse::<f64>(), date(word)) {
+            (Ok(number), _) if number.is_finite() => (number, false),
+            (_, Some(date)) => (date, true),
+            _ => {
+                self.unreadable = true;
+                return Ok(());
+            }
+        };
+        if let Some((before, at, text)) = &self.last {
+            match now < *before {
+                true if date => return Err(format!("row {row} ({word}) is before row {at} ({text})")),
+                true => {
+                    self.back.get_or_insert_with(|| (row, word.to_owned(), text.clone()));
+                }
+                false => self.steps.push(now - before),
+            }
+        }
+        self.last = Some((now, row, word.to_owned()));
+        Ok(())
+    }
+
+    /// What may be wrong with the order of the rows; nothing if some fields could not be read.
+    pub fn note(mut self, column: &str) -> Option<String> {
+        if self.unreadable {
+            return None;
+        }
+        if let Some((row, now, before)) = self.back {
+            return Some(format!(
+                "column {column:?} goes back from {before} to {now} at row {row}; rows are used as they stand"
+            ));
+        }
+        let same = self.steps.iter().filter(|&&step| step == 0.0).count();
+        if same > 0 {
+            return Some(format!("in column {column:?} {same} rows have the time of the row before"));
+        }
+        // Months differ by three days.
+        let middle = self.steps.len().checked_sub(1)? / 2;
+        let (_, &mut median, _) = self.steps.select_nth_unstable_by(middle, f64::total_cmp);
+        let gaps = self.steps.iter().filter(|&&step| step > 1.5 * median).count();
+        (gaps > 0).then(|| {
+            format!("in column {column:?} {gaps} rows follow after a longer time than usual; the net sees no times")
+        })
+    }
+}
+
+/// Days since some day of `2016-07-01`, `2016/07/01` or `01.07.2016`, perhaps with a time of the day behind a blank or a T, perhaps with a Z.
+/// `None` for anything else: 01/07/2016 may be two days.
+fn date(text: &str) -> Option<f64> {
+    let text = text.trim_end_matches('Z');
+    let (day, clock) = match text.split_once(['T', ' ']) {
+        Some((day, clock)) => (day, clock),
+        None => (text, ""),
+    };
+    let parts: Vec<&str> = day.split(['-', '/', '.']).collect();
+    let [first, month, last] = parts[..] else { return None };
+    let (year, of_month) = match (first.len(), last.len()) {
+        (4, 1..=2) => (first, last),
+        (1..=2, 4) if day.contains('.') => (last, first),
+        _ => return None,
+    };
+    let whole = |text: &str, most: u32| match text.len() {
+        1..=4 if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            text.parse::<u32>().ok().filter(|&n| n <= most)
+        }
+        _ => None,
+    };
+    let (year, month, of_month) = (whole(year, 9999)?, whole(month, 12)?, whole(of_month, 31)?);
+    if month == 0 || of_month == 0 {
+        return None;
+    }
+    let mut seconds = 0.0;
+    if !clock.is_empty() {
+        let mut parts = clock.split(':');
+        let hours = whole(parts.next()?, 24)?;
+        let minutes = parts.next().map_or(Some(0), |text| whole(text, 59))?;
+        let rest = parts.next().unwrap_or("0");
+        let plain = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let rest: f64 = Some(rest).filter(|_| plain)?.parse().ok()?;
+        if parts.next().is_some() {
+            return None;
+        }
+        seconds = f64::from(hours * 3600 + minutes * 60) + rest;
+    }
+    Some(f64::from(days(year, month, of_month)) + seconds / 86_400.0)
+}
+
+/// Days in the Gregorian calendar; March is the first month of its year, so that a leap day is the last of one.
+fn days(year: u32, month: u32, day: u32) -> u32 {
+    let (year, month) = if month > 2 { (year + 1, month - 3) } else { (year, month + 9) };
+    365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(words: &[&str]) -> Result<Option<String>, String> {
+        let mut order = TimeOrder::default();
+        words.iter().enumerate().try_for_each(|(row, word)| order.see(row, word))?;
+        Ok(order.note("t"))
+    }
+
+    #[test]
+    fn dates_are_days() {
+        let at = |text: &str| date(text).unwrap();
+        assert_eq!(at("2020-03-01") - at("2020-02-28"), 2.0);
+        assert_eq!(at("2021-03-01") - at("2021-02-28"), 1.0);
+        assert_eq!(at("2021-01-01") - at("2020-12-31"), 1.0);
+        assert_eq!(at("2101-01-01") - at("2001-01-01"), 36_525.0 - 1.0);
+        assert_eq!(at("2020-01-02 12:00") - at("2.1.2020"), 0.5);
+        assert_eq!(at("2020/01/02T06:00:00.000Z") - at("02.01.2020"), 0.25);
+        for odd in [
+            "",
+            "2020",
+            "2020-13-01",
+            "2020-00-01",
+            "01/02/2020",
+            "12:30",
+            "2020-01-02 1:2:3:4",
+            "2020-01-02 +1:00",
+            "a-b-c",
+        ] {
+            assert_eq!(date(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn rows_are_in_the_order_of_their_dates() {
+        assert_eq!(order(&["2020-01-30", "2020-01-31", "2020-02-01"]), Ok(None));
+        assert_eq!(order(&["2020-01-01", "2020-02-01", "2020-03-01"]), Ok(None), "months");
+        let error = order(&["2020-01-01", "2020-01-03", "2020-01-02"]).unwrap_err();
+        assert_eq!(error, "row 2 (2020-01-02) is before row 1 (2020-01-03)");
+        let said = |words: &[&str]| order(words).unwrap().unwrap();
+        assert!(said(&["1", "2", "2"]).contains("1 rows have the time of the row before"));
+        assert!(said(&["22", "23", "0"]).contains("goes back from 23 to 0 at row 2"));
+        assert!(said(&["1", "2", "3", "7", "8"]).contains("1 rows follow after a longer time"));
+        for fine in [&["Monday", "Friday", "Monday"][..], &["12", "NA", "3"], &[], &["5"]] {
+            assert_eq!(order(fine), Ok(None), "{fine:?}");
+        }
+    }
+}
