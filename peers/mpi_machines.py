@@ -24,7 +24,7 @@ class Machines:
                 self.remove()
                 self.namespaces = False
                 print(f"no network namespaces here ({error.stderr.strip()})")
-        if not self.namespaces:
+        if not self.namespaces and not local:
             print("SKIPPED: network namespaces; all ranks run on this machine without TCP")
 
     def create(self):

@@ -45,6 +45,24 @@ fn count(work: impl FnOnce()) -> BTreeMap<String, usize> {
     short
 }
 
+/// What a kernel does, by words in its name.
+const KINDS: [(&str, &[&str]); 3] = [
+    ("products", &["matmul", "gemm", "gemv", "cmma"]),
+    ("sums", &["reduce", "sum"]),
+    ("copies", &["copy", "relayout", "slice", "cast", "repeat", "select", "gather", "scatter", "flip"]),
+];
+
+/// How many of some launches are of each kind; those that are of none are element-wise.
+fn by_kind(phases: &[BTreeMap<String, usize>; 2]) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for (name, count) in phases.iter().flatten() {
+        let name = name.to_lowercase();
+        let is = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        counts[KINDS.iter().position(|(_, words)| is(words)).unwrap_or(KINDS.len())] += count;
+    }
+    counts
+}
+
 fn normal<const D: usize>(shape: [usize; D], rng: &mut SeededRng, device: &Device) -> Tensor<D> {
     let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| 0.2 * rng.normal() as f32).collect();
     Tensor::from_data(TensorData::new(numbers, shape), device).require_grad()
@@ -126,6 +144,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             per_step(forward_now + backward_now)
         );
         by_kernel.extend([(format!("{title}, before"), before), (format!("{title}, now"), now)]);
+    }
+    println!("\nOperations of a whole sequence, forward and backward:\n");
+    println!("| layer | products | sums | copies | element-wise |");
+    println!("|---|---:|---:|---:|---:|");
+    for (title, phases) in &by_kernel {
+        let [products, sums, copies, others] = by_kind(phases);
+        println!("| {title} | {products} | {sums} | {copies} | {others} |");
     }
     if !flags.is_empty() {
         for (title, [forward, backward]) in by_kernel {
