@@ -101,6 +101,7 @@ def main() -> None:
         "train": {"epochs": EPOCHS, "learning_rate": 0.001, "seed": 1},
     }
     net = matnet.MatrixClassifier(hidden=(20, 20), depth=3, epochs=EPOCHS, learning_rate=0.001, random_state=1)
+    small = matnet.MatrixClassifier(hidden=(8, 8), epochs=10, random_state=1)
     with tempfile.TemporaryDirectory() as folder:
         np.savez(f"{folder}/data.npz", x=x, y=y)
         with open(f"{folder}/config.toml", "w", encoding="utf-8") as file:
@@ -115,6 +116,7 @@ def main() -> None:
                 "command": lambda: of_children(command),
                 "train": lambda: of_call(lambda: matnet.train(config, data={"x": x, "y": y}, progress=False)),
                 "fit": lambda: of_call(lambda: net.fit(x, y)),
+                "small": lambda: of_call(lambda: small.fit(x[:60, :4, :5], y[:60])),
                 "predict": lambda: of_call(lambda: net.predict(many)),
                 "nothing": lambda: of_children([*PYTHON, "pass"]),
                 "import": lambda: of_children([*PYTHON, "import matnet; matnet.train"]),
@@ -126,6 +128,7 @@ def main() -> None:
         (f"`matnet train`, 5,000 matrices 28×28, {EPOCHS} epochs, with a report", "command", ""),
         ("`matnet.train`, the same work", "train", ratio(times["train"], times["command"])),
         ("`MatrixClassifier.fit`, the same net, no report", "fit", ratio(times["fit"], times["command"])),
+        ("`MatrixClassifier.fit`, 60 matrices 4×5, 10 epochs", "small", ""),
         ("`predict` of 10,000 matrices 28×28", "predict", ""),
     ]
     print(
