@@ -170,6 +170,7 @@ class Net(BaseEstimator):  # type: ignore[misc]
                     threads=n_threads(self.n_jobs),
                     partial=partial,
                     before=before,
+                    scratch=True,
                 )
             except ValueError as error:
                 raise ValueError(said_of_arguments(str(error))) from error

@@ -41,6 +41,7 @@ def train(
     cache: str | None = None,
     partial: bool = False,
     before: str | None = None,
+    scratch: bool = False,
 ) -> tuple[str | None, bool]: ...
 
 @final

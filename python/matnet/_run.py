@@ -164,6 +164,7 @@ def train(
             fresh=fresh,
             threads=n_threads(n_jobs),
             cache=None if cache is None else os.fspath(cache),
+            scratch=home is not None,
         )
     except ValueError as error:
         if str(error).startswith(os.fspath(out)):

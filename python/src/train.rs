@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
+use matnet_data::files::Scratch;
 use matnet_train::run::Score;
 use matnet_train::{Document, Event, Observer, Options, Planner, Run};
 use pyo3::exceptions::PyValueError;
@@ -113,12 +114,14 @@ pub fn check(
 /// Trains in a folder, or resumes there. Returns the result as JSON, `None` if the observer stopped it, and whether the run had been
 /// finished before.
 ///
+/// A `scratch` folder is about to go, so that nothing in it waits for the disk.
+///
 /// With `partial` it trains one epoch in a new folder, on from the run in the folder `before`, if there is one.
 ///
 /// `observer` has the methods `begin`, `step` and `epoch`; an epoch that answers `False` stops the training, as do exceptions.
 #[pyfunction]
 #[pyo3(signature = (config, arrays, folder, *, observer = None, report = true, fresh = false, extend = false, save_every = 30,
-                    threads = None, cache = None, partial = false, before = None))]
+                    threads = None, cache = None, partial = false, before = None, scratch = false))]
 #[allow(clippy::too_many_arguments)] // Keywords of one Python function.
 pub fn train(
     py: Python<'_>,
@@ -134,9 +137,11 @@ pub fn train(
     cache: Option<&str>,
     partial: bool,
     before: Option<&str>,
+    scratch: bool,
 ) -> PyResult<(Option<String>, bool)> {
     let (document, cache) = (document(config)?, arrays::cache(arrays, cache)?);
     let pool = threads::pool(threads)?;
+    let _scratch = scratch.then(|| Scratch::new(folder.as_ref()));
     let options = Options::default()
         .with_report(report)
         .with_extend(extend)

@@ -172,12 +172,15 @@ def test_predict_copies_the_input_once():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="peaks of memory are read as Linux has them")
-def test_predict_takes_less_memory_than_its_input():
+def test_predict_takes_less_memory_than_its_input(monkeypatch):
+    # Every thread has buffers of its own.
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
     sys.path.insert(0, str(REPOSITORY / "python" / "tools"))
     import timing
 
     more, size = timing.memory()
-    assert more < size, f"{more} bytes beside {size}"
+    # Batches are copied one after another, so that no second copy of the input is ever there as a whole.
+    assert more < size / 2, f"{more} bytes beside {size}"
 
 
 def test_the_allocator_is_set_as_in_the_command():

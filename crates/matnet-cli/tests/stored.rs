@@ -67,6 +67,12 @@ fn samples_in_a_file_give_the_bits_of_samples_in_memory() {
     for (sequences, data, model) in cases {
         let (_temporary, folder) = folder(sequences);
         config(&folder, data, model);
+        if data.contains("scale") {
+            // Scaling counts samples by their weight.
+            let mut file = File::create(folder.join("data/weight.npy")).unwrap();
+            let weights: Vec<f32> = (0..120).map(|at| (at % 4) as f32).collect();
+            npy::write_f32(&mut file, &[120], &weights).unwrap();
+        }
         for (out, above) in STREAM {
             ok(&folder, &["train", "c.toml", "-q", "--out", out], above);
         }

@@ -3,6 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
 use tempfile::TempPath;
 
@@ -62,7 +63,7 @@ impl AtomicFile {
         let Self { path, file, unfinished } = self;
         let failed = |error| Error::io(&path, error);
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
-        faults::file().and_then(|()| file.sync_all()).map_err(failed)?;
+        sync(&file, &path)?;
         faults::file().map_err(failed)?;
         unfinished.persist(&path).map_err(|error| failed(without_path(error.error)))?;
         sync_folder(folder_of(&path));
@@ -150,9 +151,40 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     faults::file().and_then(|()| fs::rename(from, to)).map_err(|error| Error::io(from, error))
 }
 
-/// Syncs a file to disk.
+/// Syncs a file to disk, unless it is in a [`Scratch`] folder.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
-    faults::file().and_then(|()| file.sync_all()).map_err(|error| Error::io(path, error))
+    let synced = || if Scratch::holds(path) { Ok(()) } else { file.sync_all() };
+    faults::file().and_then(|()| synced()).map_err(|error| Error::io(path, error))
+}
+
+/// A folder that goes with the process. As long as this is there, its files do not wait for the disk, which takes longer than training a
+/// small net (the row "60 matrices" of `python/tools/timing.py`).
+#[derive(Debug)]
+pub struct Scratch(PathBuf);
+
+/// The scratch folders of this process.
+static SCRATCH: RwLock<Vec<PathBuf>> = RwLock::new(Vec::new());
+
+impl Scratch {
+    /// Files are synced again once this is dropped.
+    pub fn new(folder: &Path) -> Self {
+        SCRATCH.write().unwrap_or_else(PoisonError::into_inner).push(folder.to_owned());
+        Self(folder.to_owned())
+    }
+
+    fn holds(path: &Path) -> bool {
+        let folders = SCRATCH.read().unwrap_or_else(PoisonError::into_inner);
+        folders.iter().any(|folder| path.starts_with(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let mut folders = SCRATCH.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = folders.iter().position(|folder| *folder == self.0) {
+            folders.swap_remove(at);
+        }
+    }
 }
 
 /// Removes a file, if it is there.
@@ -222,6 +254,9 @@ fn without_path(error: io::Error) -> io::Error {
 
 /// Makes a rename in a folder survive a power failure, where the system supports it.
 pub fn sync_folder(folder: &Path) {
+    if Scratch::holds(folder) {
+        return;
+    }
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
@@ -267,6 +302,19 @@ mod tests {
         write(&path, b"new").unwrap();
         assert_eq!(read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_scratch_folder_is_one_as_long_as_it_is_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let (inside, beside) = (folder.path().join("run/best"), folder.path().join("run2/best"));
+        let held = [(); 2].map(|()| Scratch::new(&folder.path().join("run")));
+        assert!(Scratch::holds(&inside) && !Scratch::holds(&beside) && !Scratch::holds(folder.path()));
+        let [first, second] = held;
+        drop(first);
+        assert!(Scratch::holds(&inside));
+        drop(second);
+        assert!(!Scratch::holds(&inside));
     }
 
     #[test]
