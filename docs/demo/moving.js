@@ -53,6 +53,7 @@ export async function startMoving(engine, facts, { samples, shown }) {
   const { contextLength, steps, side } = net, predicted = BEYOND * steps, total = contextLength + predicted, size = side * side;
   find("moving-parameters").textContent = net.parameters.toLocaleString("en");
   find("moving-context").textContent = `${contextLength}`;
+  find("moving-steps").textContent = `${steps}`;
   const slider = find("moving-frame");
   Object.assign(slider, { max: total });
   const strip = filmStrip(total, contextLength);
