@@ -68,13 +68,14 @@ impl<'a, E: Element> RowSums<'a, E> {
             return self.rows::<ADD>(level, y, [at, stride]);
         }
         let line = LINE / size_of::<E>();
-        let mut panel = Buffer::take(self.a.cols() * line + line);
+        let mut panel = Buffer::<E>::take(self.a.cols() * line + line);
         for first in (0..self.width).step_by(line) {
             let width = line.min(self.width - first);
             let begin = panel.as_ptr().align_offset(LINE).min(line);
             let x = &mut panel[begin..][..self.a.cols() * width];
             pack(&self.x[first..], self.stride, x, width);
-            Self { x, width, stride: width, ..self }.rows::<ADD>(level, y, [at + first, stride]);
+            let panel = RowSums { a: self.a, weights: self.weights, x, width, stride: width };
+            panel.rows::<ADD>(level, y, [at + first, stride]);
         }
     }
 
