@@ -64,6 +64,7 @@ class MatrixClassifierParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
+    saved_activations: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -131,6 +132,7 @@ class MatrixClassifierParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
+        saved_activations: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -198,6 +200,7 @@ class MatrixRegressorParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
+    saved_activations: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -266,6 +269,7 @@ class MatrixRegressorParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
+        saved_activations: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -333,6 +337,7 @@ class SequenceClassifierParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
+    saved_activations: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -399,6 +404,7 @@ class SequenceClassifierParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
+        saved_activations: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -466,6 +472,7 @@ class SequenceRegressorParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
+    saved_activations: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -534,6 +541,7 @@ class SequenceRegressorParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
+        saved_activations: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -596,6 +604,7 @@ class MatrixAutoEncoderParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
+    saved_activations: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -657,6 +666,7 @@ class MatrixAutoEncoderParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
+        saved_activations: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -722,6 +732,7 @@ class GraphClassifierParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
+    saved_activations: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -781,6 +792,7 @@ class GraphClassifierParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
+        saved_activations: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -847,6 +859,7 @@ class ForecasterParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
+    saved_activations: Any
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -915,6 +928,7 @@ class ForecasterParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
+        saved_activations: Any = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,

@@ -143,23 +143,34 @@ pub fn select(names: &[String]) -> Option<Vec<Row>> {
     (!rows.is_empty()).then_some(rows)
 }
 
-/// Times rows, about a second each, and prints a line for each as it is done.
-pub fn table(rows: &[Row], out: &mut impl Write) -> Result<(), BenchError> {
+/// Times rows, about a second each, and prints a line for each as it is done. With `bf16`, activations are saved for the backward pass as
+/// bfloat16.
+pub fn table(rows: &[Row], bf16: bool, out: &mut impl Write) -> Result<(), BenchError> {
     let peak = burn_sgemm(2048).max(own_sgemm(2048));
     writeln!(out, "{} threads, sgemm {peak:.0} GFLOP/s", rayon::current_num_threads())?;
+    memory::release();
+    let idle = memory::resident();
+    let steps = |task: &mut dyn Task, repeats| match bf16 {
+        true => matnet::ops::save_as_bf16(|| run(task, repeats)),
+        false => run(task, repeats),
+    };
     for row in rows {
         if let Err(missing) = row.available() {
             writeln!(out, "{:10} SKIPPED: {missing}", row.id)?;
             continue;
         }
         let mut task = load::load(row, Variant::Fused).map_err(BenchError::Row)?;
-        task.step();
-        let once = run(task.as_mut(), 1)[0];
-        let mut times = run(task.as_mut(), ((1000.0 / once) as usize).clamp(3, 1000));
+        steps(task.as_mut(), 1);
+        memory::release();
+        let once = steps(task.as_mut(), 2)[1];
+        memory::reset_peak();
+        let mut times = steps(task.as_mut(), ((1000.0 / once) as usize).clamp(3, 1000));
+        let memory = memory::peak() - idle;
         times.sort_by(f64::total_cmp);
         let median = times[times.len() / 2];
         let share = 100.0 * row.flops().map_err(BenchError::Row)? / (median * 1e6) / peak;
-        writeln!(out, "{:10} {median:9.3} ms {share:5.1} % of sgemm  {}", row.id, row.title)?;
+        let Row { id, title, .. } = row;
+        writeln!(out, "{id:10} {median:9.3} ms {share:5.1} % of sgemm {memory:6.0} MiB  {title}")?;
         out.flush()?;
     }
     Ok(())

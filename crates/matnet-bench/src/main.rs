@@ -15,13 +15,16 @@ static ALLOCATOR: matnet_alloc::MiMalloc = matnet_alloc::MiMalloc;
     name = "matnet-bench",
     version,
     after_help = "A row is selected by the beginning of its name. `peers/bench` times PyTorch on the same work.\n\n\
-                  Examples:\n  matnet-bench\n  matnet-bench a c g"
+                  Examples:\n  matnet-bench\n  matnet-bench a c g\n  matnet-bench a c --saved-activations bf16"
 )]
 struct BenchArgs {
     /// Only these rows
     rows: Vec<String>,
+    /// Floats in which activations wait for the backward pass: 32 or bf16
+    #[arg(long, value_name = "FLOATS", default_value = "32", value_parser = ["32", "bf16"])]
+    saved_activations: String,
     /// Serve requests on standard input, for `peers/bench`
-    #[arg(long, hide = true, conflicts_with = "rows")]
+    #[arg(long, hide = true, conflicts_with_all = ["rows", "saved_activations"])]
     worker: bool,
 }
 
@@ -31,7 +34,9 @@ fn main() -> ExitCode {
     let outcome = match args.worker {
         true => matnet_bench::worker().map_err(BenchError::Io),
         false => match matnet_bench::select(&args.rows) {
-            Some(rows) => matnet_bench::table(&rows, &mut io::stdout().lock()),
+            Some(rows) => {
+                matnet_bench::table(&rows, args.saved_activations == "bf16", &mut io::stdout().lock())
+            }
             None => {
                 let known: Vec<String> = matnet_bench::rows().into_iter().map(|row| row.id).collect();
                 let (asked, known) = (args.rows.join(" "), known.join(", "));

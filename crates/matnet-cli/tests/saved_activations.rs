@@ -50,7 +50,7 @@ fn losses(run: &Path) -> Vec<f64> {
 
 #[test]
 fn rounded_activations_give_nearly_the_same_losses() {
-    let deep = SMALL.replace("hidden = [3, 3]", "hidden = [3, 3]\ndepth = 40");
+    let deep = SMALL.replace("hidden = [3, 3]", "hidden = [6, 6]\ndepth = 10\nactivation = 'tanh'");
     let norm = SMALL.replace("hidden = [3, 3]", "hidden = [3, 3]\ndepth = 4\nbatch_norm = true");
     let highway = SMALL.replace("hidden = [3, 3]", "hidden = [3, 3]\ndepth = 4\nskip = 'highway'");
     let vector = VOWELS.replace("hidden = [4, 3]", "form = 'vector'\nhidden = [6]\ncell = 'gru'");

@@ -577,3 +577,62 @@ fn results_do_not_depend_on_the_number_of_threads() {
         assert!(with(threads) == one, "{threads} threads give other bits than one");
     }
 }
+
+/// A graph whose states do not fit a cache, with `degree` neighbours a node, in rising order.
+fn large_graph(numbers: &mut Numbers, nodes: usize, degree: usize) -> Csr {
+    let offsets = (0..=nodes).map(|node| node * degree).collect();
+    let mut columns: Vec<u32> = (0..nodes * degree).map(|_| numbers.below(nodes) as u32).collect();
+    columns.chunks_mut(degree).for_each(<[u32]>::sort_unstable);
+    Csr::new(nodes, offsets, columns).expect("a graph")
+}
+
+/// Columns that are laid together give the bits that they give alone.
+#[test]
+fn states_that_come_from_memory_give_the_same_bits() {
+    let (mut numbers, nodes, width) = (Numbers(9), 330_000, 20);
+    let graph = large_graph(&mut numbers, nodes, 4);
+    let [x, weights] = [nodes * width, graph.entries()].map(|count| single(&numbers.list(count)));
+    for level in Level::available() {
+        for weights in [None, Some(&weights[..])] {
+            let all = sparse_product(level, &graph, weights, &x, width);
+            for columns in [0..10, 10..20] {
+                let part: Vec<f32> = x.chunks(width).flat_map(|row| &row[columns.clone()]).copied().collect();
+                let alone = sparse_product(level, &graph, weights, &part, 10);
+                let same = all
+                    .chunks(width)
+                    .zip(alone.chunks(10))
+                    .all(|(all, alone)| all[columns.clone()] == *alone);
+                assert!(same, "{level:?}, columns {columns:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn highways_over_states_that_come_from_memory_agree() {
+    let (mut numbers, nodes, width) = (Numbers(10), 165_000, 20);
+    let graph = large_graph(&mut numbers, nodes, 4);
+    let (transposed, places) = graph.transpose();
+    let weights = single(&numbers.list(graph.entries()));
+    let turned: Vec<f32> = places.iter().map(|&place| weights[place as usize]).collect();
+    let relations = [[(&graph, Some(&weights[..])), (&transposed, Some(&turned[..]))]];
+    let square = 2 * width * width;
+    let lists = [nodes * width, square, square, 2 * width, nodes * width].map(|count| numbers.list(count));
+    let [input, own_map, neighbor_map, bias, gradient] = &lists;
+    let highway = SparseHighway {
+        relations: &relations,
+        width,
+        input,
+        state: None,
+        own_map,
+        neighbor_map,
+        bias,
+        activation: Activation::Tanh,
+    };
+    let got = sparse_highway(&highway, Level::PORTABLE, gradient);
+    for (at, (got, want)) in got.iter().zip(&highway_of_products(&highway, gradient)).enumerate() {
+        let scale = want.iter().fold(1.0f64, |most, v| most.max(v.abs()));
+        let apart = got.iter().zip(want).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+        assert!(got.len() == want.len() && apart <= 1e-9 * scale, "tensor {at}: {apart} apart");
+    }
+}

@@ -50,17 +50,20 @@ fn each_group<E: Element>(
 }
 
 /// So many entries ahead, rows are asked for: they lie anywhere, and in a graph of a million nodes every one would be
-/// waited for. `time_graph 1000000 16 1` halves with it.
+/// waited for. `time_graph 1000000 16 1` halves with it. Rows of one cache line are asked for earlier, since more of them may be on their
+/// way at once.
 const AHEAD: usize = 16;
+const LINES_AHEAD: usize = 96;
 
 /// Asks for the rows of `x` that are needed soon after those of a row of `a`; of long ones for their beginnings, whose
 /// sequel is fetched unasked.
 #[inline(always)]
 fn prefetch_ahead<S: Simd>(s: S, a: &Csr, row: usize, x: &[S::Elem], width: usize) {
-    let range = a.range(row);
-    let end = (range.end + AHEAD).min(a.entries());
-    for &column in a.columns().get(range.start + AHEAD..end).unwrap_or_default() {
-        for line in (0..width.min(64)).step_by(64 / size_of::<S::Elem>()) {
+    let (range, numbers) = (a.range(row), 64 / size_of::<S::Elem>());
+    let ahead = if width <= numbers { LINES_AHEAD } else { AHEAD };
+    let end = (range.end + ahead).min(a.entries());
+    for &column in a.columns().get(range.start + ahead..end).unwrap_or_default() {
+        for line in (0..width.min(64)).step_by(numbers) {
             s.prefetch(x.as_ptr().wrapping_add(column as usize * width + line));
         }
     }

@@ -1,6 +1,10 @@
 //! A sparse matrix times a dense one.
 
+use rayon::prelude::*;
+
 use super::{Csr, each_group, prefetch_ahead, rows_at_once};
+use crate::parallel::at_least;
+use crate::pool::Buffer;
 use crate::simd::{Element, Kernel, Level, Simd};
 
 /// Y = A X: row i of Y is the sum of the rows of X that row i of A names, each times its weight.
@@ -19,7 +23,7 @@ pub fn sparse_product<E: Element>(
     width: usize,
 ) -> Vec<E> {
     let mut y = vec![E::ZERO; a.rows() * width];
-    RowSums::new(a, weights, x, [width, width]).give::<false>(level, &mut y);
+    RowSums::new(a, weights, x, [width, width]).give::<false>(level, &mut y, [0, width]);
     y
 }
 
@@ -52,16 +56,44 @@ impl<'a, E: Element> RowSums<'a, E> {
         Self { a, weights, x, width, stride }
     }
 
-    /// A X in the place of Y; with `ADD`, Y + A X.
+    /// A X in the place of Y; with `ADD`, Y + A X. Rows of Y begin at `at`, `stride` apart.
     ///
     /// # Panics
     ///
     /// If Y has another size.
-    pub(super) fn give<const ADD: bool>(self, level: Level, y: &mut [E]) {
-        assert_eq!(y.len(), self.a.rows() * self.width, "one row of y per row of a");
+    pub(super) fn give<const ADD: bool>(self, level: Level, y: &mut [E], [at, stride]: [usize; 2]) {
+        assert_eq!(y.len(), self.a.rows() * stride, "one row of y per row of a");
+        assert!(at + self.width <= stride, "rows of y hold rows of the product");
+        if !self.is_far() {
+            return self.rows::<ADD>(level, y, [at, stride]);
+        }
+        let line = LINE / size_of::<E>();
+        let mut panel = Buffer::<E>::take(self.a.cols() * line + line);
+        for first in (0..self.width).step_by(line) {
+            let width = line.min(self.width - first);
+            let begin = panel.as_ptr().align_offset(LINE).min(line);
+            let x = &mut panel[begin..][..self.a.cols() * width];
+            pack(&self.x[first..], self.stride, x, width);
+            let panel = RowSums { a: self.a, weights: self.weights, x, width, stride: width };
+            panel.rows::<ADD>(level, y, [at + first, stride]);
+        }
+    }
+
+    /// Whether X is so large that its rows come from memory, and each reaches into two cache lines that it shares with others. Then as many
+    /// columns as fill a line are laid together, and multiplied alone: rows of one line come twice as fast, and what is left over of the
+    /// columns is small enough for a cache. Each sum has the same terms in the same order.
+    pub(super) fn is_far(&self) -> bool {
+        let (line, row) = (LINE / size_of::<E>(), self.width * size_of::<E>());
+        let narrow = (line + 1..3 * line).contains(&self.width) && !row.is_multiple_of(LINE);
+        narrow && self.a.cols() * row >= FAR && self.a.entries() >= 4 * self.a.cols()
+    }
+
+    fn rows<const ADD: bool>(self, level: Level, y: &mut [E], [at, stride]: [usize; 2]) {
         let level = level.for_width(self.width);
         let at_once = rows_at_once(self.a.rows(), (self.a.entries() + self.a.rows()) * self.width);
-        each_group(y, self.width, at_once, |first, y| level.run(Rows::<E, ADD> { sums: self, first, y }));
+        each_group(y, stride, at_once, |first, y| {
+            level.run(Rows::<E, ADD> { sums: self, first, y, at, stride });
+        });
     }
 
     /// Row `row` of A X in the place of y; with `ADD`, added to it.
@@ -101,11 +133,30 @@ impl<'a, E: Element> RowSums<'a, E> {
     }
 }
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// An X of so many bytes does not stay in a third-level cache that others use, too.
+const FAR: usize = 24 << 20;
+
+/// Copies the first `width` numbers of rows that are `stride` apart.
+fn pack<E: Element>(from: &[E], stride: usize, to: &mut [E], width: usize) {
+    const AT_ONCE: usize = 1 << 12;
+    let parts = to.par_chunks_mut(AT_ONCE * width).zip(from.par_chunks(AT_ONCE * stride));
+    parts.with_min_len(at_least()).for_each(|(to, from)| {
+        for (to, from) in to.chunks_exact_mut(width).zip(from.chunks(stride)) {
+            to.copy_from_slice(&from[..width]);
+        }
+    });
+}
+
 /// Some rows of the product.
 struct Rows<'a, E, const ADD: bool> {
     sums: RowSums<'a, E>,
     first: usize,
     y: &'a mut [E],
+    at: usize,
+    stride: usize,
 }
 
 impl<E: Element, const ADD: bool> Kernel<E> for Rows<'_, E, ADD> {
@@ -113,9 +164,10 @@ impl<E: Element, const ADD: bool> Kernel<E> for Rows<'_, E, ADD> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { sums, first, y } = self;
-        for (row, y) in (first..).zip(y.chunks_exact_mut(sums.width)) {
-            // SAFETY: the chunk has `width` numbers; a row that is not there would panic.
+        let Self { sums, first, y, at, stride } = self;
+        for (row, y) in (first..).zip(y.chunks_exact_mut(stride)) {
+            let y = &mut y[at..at + sums.width];
+            // SAFETY: it has `width` numbers; a row that is not there would panic.
             unsafe { sums.row::<S, ADD>(s, row, y.as_mut_ptr()) }
         }
     }

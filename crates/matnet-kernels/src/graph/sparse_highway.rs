@@ -156,12 +156,12 @@ impl<'a, E: Element> SparseHighway<'a, E> {
         let level = level.for_columns();
         let rows = level.for_width(width);
         let mut next = vec![E::ZERO; nodes * width];
-        let block = |first: usize, next: &mut [E], keep: Option<(&mut [E], &mut [E])>| {
+        let block = |first: usize, next: &mut [E], from: Aggregates<E>, gates: Option<&mut [E]>| {
             let count = next.len() / width;
-            let fresh = if keep.is_some() { 0 } else { count * 2 * width };
+            let fresh = if gates.is_some() { 0 } else { count * 2 * width };
             with_scratch([count * entering, fresh], |[x, fresh]| {
-                let (kept, gates) = keep.map_or((None, fresh), |(kept, gates)| (Some(kept), gates));
-                rows.run(Enter { highway: *self, sums: &sums, first, x, kept });
+                let gates = gates.unwrap_or(fresh);
+                rows.run(Enter { highway: *self, sums: &sums, first, x, from });
                 let finish = Finish::bias(self.bias);
                 product_to(level, MatrixView::new(x, count, entering), map, gates, finish, 1);
                 rows.run(Mix { highway: *self, first, gates, next });
@@ -172,22 +172,54 @@ impl<'a, E: Element> SparseHighway<'a, E> {
             aggregated: Kept::take(keep, nodes * aggregated),
             gates: Kept::take(keep, nodes * 2 * width),
         };
+        // Rows that come from memory are added up in passes of their own.
+        let far = sums.iter().any(RowSums::is_far);
+        let mut ready = Buffer::take(if far && keep != Keep::Full { nodes * aggregated } else { 0 });
+        if far {
+            let to = match kept.aggregated.part_mut() {
+                PartMut::Full(kept) => kept,
+                _ => &mut *ready,
+            };
+            for (relation, sums) in sums.iter().enumerate() {
+                sums.give::<false>(level, to, [relation * width, aggregated]);
+            }
+        }
+        let ready_from = |first: usize, nodes: usize| &ready[first * aggregated..][..nodes * aggregated];
         match (kept.aggregated.part_mut(), kept.gates.part_mut()) {
             (PartMut::Full(kept), PartMut::Full(gates)) => blocks
                 .zip(kept.par_chunks_mut(at_once * aggregated))
                 .zip(gates.par_chunks_mut(at_once * 2 * width))
-                .for_each(|(((at, next), kept), gates)| block(at * at_once, next, Some((kept, gates)))),
+                .for_each(|(((at, next), kept), gates)| {
+                    let from = if far { Aggregates::Ready(kept) } else { Aggregates::Sum(Some(kept)) };
+                    block(at * at_once, next, from, Some(gates));
+                }),
             (PartMut::Bf16(kept), PartMut::Bf16(gates)) => blocks
                 .zip(kept.par_chunks_mut(at_once * aggregated))
                 .zip(gates.par_chunks_mut(at_once * 2 * width))
                 .for_each(|(((at, next), kept), gates)| {
-                    with_scratch([kept.len(), gates.len()], |[near, near_gates]| {
-                        block(at * at_once, next, Some((&mut *near, &mut *near_gates)));
-                        round(level, near, kept);
+                    let near = if far { 0 } else { kept.len() };
+                    with_scratch([near, gates.len()], |[near, near_gates]| {
+                        let first = at * at_once;
+                        if far {
+                            let from = ready_from(first, next.len() / width);
+                            block(first, next, Aggregates::Ready(from), Some(&mut *near_gates));
+                            round(level, from, kept);
+                        } else {
+                            let from = Aggregates::Sum(Some(&mut *near));
+                            block(first, next, from, Some(&mut *near_gates));
+                            round(level, near, kept);
+                        }
                         round(level, near_gates, gates);
                     });
                 }),
-            _ => blocks.for_each(|(at, next)| block(at * at_once, next, None)),
+            _ => blocks.for_each(|(at, next)| {
+                let first = at * at_once;
+                let from = match far {
+                    true => Aggregates::Ready(ready_from(first, next.len() / width)),
+                    false => Aggregates::Sum(None),
+                };
+                block(first, next, from, None);
+            }),
         }
         (next, kept)
     }
@@ -265,11 +297,20 @@ impl<'a, E: Element> SparseHighway<'a, E> {
         let bias = weights.split_off(entering * 2 * width);
         for (relation, [_, (transposed, weights)]) in self.relations.iter().enumerate() {
             let from = to_aggregated.get(relation * width..).unwrap_or_default();
-            RowSums::new(transposed, *weights, from, [width, aggregated]).give::<true>(level, &mut input);
+            let sums = RowSums::new(transposed, *weights, from, [width, aggregated]);
+            sums.give::<true>(level, &mut input, [0, width]);
         }
         let [own_map, neighbor_map] = self.taken_apart(&weights);
         SparseHighwayGradients { input, state, own_map, neighbor_map, bias }
     }
+}
+
+/// Where the aggregates of some nodes come from.
+enum Aggregates<'a, E> {
+    /// They are added up, and kept if there is a place for them.
+    Sum(Option<&'a mut [E]>),
+    /// They are there.
+    Ready(&'a [E]),
 }
 
 /// What enters the maps: the state of a node and the aggregates of its neighbours, side by side.
@@ -278,8 +319,7 @@ struct Enter<'a, E> {
     sums: &'a [RowSums<'a, E>],
     first: usize,
     x: &'a mut [E],
-    /// The aggregates, once more.
-    kept: Option<&'a mut [E]>,
+    from: Aggregates<'a, E>,
 }
 
 impl<E: Element> Kernel<E> for Enter<'_, E> {
@@ -287,8 +327,19 @@ impl<E: Element> Kernel<E> for Enter<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { highway: SparseHighway { width, input, .. }, sums, first, x, kept } = self;
+        let Self { highway: SparseHighway { width, input, .. }, sums, first, x, from } = self;
         let aggregated = sums.len() * width;
+        let kept = match from {
+            Aggregates::Sum(kept) => kept,
+            Aggregates::Ready(from) => {
+                let nodes = x.chunks_exact_mut(width + aggregated).zip(from.chunks_exact(aggregated));
+                for (node, (x, from)) in (first..).zip(nodes) {
+                    copy(s, &input[node * width..][..width], &mut x[..width]);
+                    copy(s, from, &mut x[width..]);
+                }
+                return;
+            }
+        };
         for (node, x) in (first..).zip(x.chunks_exact_mut(width + aggregated)) {
             copy(s, &input[node * width..][..width], &mut x[..width]);
             for (sums, x) in sums.iter().zip(x[width..].chunks_exact_mut(width)) {

@@ -213,6 +213,9 @@ fn split_json<T: Task>(task: &T) -> String {
     format!("{text}\n")
 }
 
+/// Between two saves that the clock asks for lies at least so many times as long as a save takes: 2 % of a training at most.
+const MOST_SAVING: u32 = 50;
+
 /// The loop with all it needs.
 struct Trainer<'a, T: Task> {
     kind: &'static str,
@@ -310,8 +313,9 @@ impl<'a, T: Task> Trainer<'a, T> {
             let pretraining = pretraining(self.task, progress).is_some();
             until.is_some_and(|until| !pretraining && done >= until)
         };
+        self.epoch_start = Instant::now();
         while !self.state.progress.finished && !reached(&self.state.progress) {
-            (self.epoch_start, self.stepping) = (Instant::now(), Duration::ZERO);
+            self.stepping = Duration::ZERO;
             self.train_epoch()?;
             self.evaluate_epoch()?;
             let pretraining = pretraining(self.task, &self.state.progress);
@@ -333,7 +337,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             }
             // Short epochs are not worth a write each: a killed run goes through them again.
             let due = self.state.progress.finished
-                || self.saved.elapsed() > Duration::from_secs(2).max(20 * self.saving);
+                || self.saved.elapsed() > Duration::from_secs(2).max(MOST_SAVING * self.saving);
             if self.options.ranks.first_says(due)? {
                 self.save()?;
             }
@@ -398,7 +402,7 @@ impl<'a, T: Task> Trainer<'a, T> {
 
     /// What is due by the clock and the observer of this process.
     fn due(&mut self) -> Due {
-        let save = self.saved.elapsed() > self.options.save_every.max(20 * self.saving);
+        let save = self.saved.elapsed() > self.options.save_every.max(MOST_SAVING * self.saving);
         Due { stop: self.observer.stop(), save }
     }
 
@@ -517,6 +521,8 @@ impl<'a, T: Task> Trainer<'a, T> {
         let times = [self.epoch_start.elapsed(), self.stepping, self.evaluating];
         let [all, steps, evaluation] = times.map(|time| time.as_secs_f64());
         self.times.push(format!("{number},{all:.6},{steps:.6},{evaluation:.6}"));
+        // A save that follows counts in the next epoch.
+        self.epoch_start = Instant::now();
         let progress = &mut self.state.progress;
         progress.epoch = number;
         progress.step = 0;

@@ -44,6 +44,8 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
                     let columns = transposed.row(first + row);
                     prefetch_ahead(s, transposed, first + row, query, stride);
                     prefetch_ahead(s, transposed, first + row, gradient, stride);
+                    prefetch_ahead(s, transposed, first + row, kept, 2 * heads);
+                    prefetch_ahead(s, transposed, first + row, shares, heads);
                     let key = keys.as_ptr().add((first + row) * width);
                     let mut from_bias = zero;
                     for c in 0..width {
