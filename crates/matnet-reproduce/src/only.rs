@@ -57,5 +57,8 @@ fn unknown(what: &str, name: &str, known: impl Iterator<Item = String>) -> Strin
             names.push(name);
         }
     }
-    format!("`{name}` is no {what}; there are {}", names.join(", "))
+    match names.is_empty() {
+        true => format!("`{name}` is no {what}; there is none yet"),
+        false => format!("`{name}` is no {what}; there are {}", names.join(", ")),
+    }
 }

@@ -66,7 +66,7 @@ impl Results {
         let mut notes = self.left_out.clone();
         if let Some((path, count)) = &self.earlier {
             notes.push(format!(
-                "{count} of {total} runs are known by their numbers in {} alone; their settings cannot be compared with those of today.",
+                "{count} of {total} runs were not trained here: their numbers are those of an earlier report ({}), and their settings could not be compared with those of today.",
                 path.display()
             ));
         }

@@ -299,7 +299,7 @@ fn the_numbers_of_an_earlier_report_stand_in_for_its_runs() {
     assert!(code == 0 && !err.contains("trained in"), "{err}");
     assert_eq!(text(folder.path(), "y/seeds.csv"), csv);
     let note =
-        "4 of 24 runs are known by their numbers in x/seeds.csv alone; their settings cannot be compared";
+        "4 of 24 runs were not trained here: their numbers are those of an earlier report (x/seeds.csv), and";
     assert!(out.contains(note) && !first.contains(note), "{out}");
     let tables =
         |text: &str| text.lines().filter(|line| line.starts_with(['|', '-'])).collect::<Vec<_>>().join("\n");
