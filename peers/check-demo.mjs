@@ -254,6 +254,8 @@ async function checkPhone() {
   await touch("touchEnd", []);
   await digitShown(page, before);
   assert.equal(await page.locator("#digit-class").textContent(), "1");
+  const answer = await page.locator("#digit-class").boundingBox(), pad = await page.locator("#pad").boundingBox();
+  assert.ok(answer.y + answer.height - pad.y < 600, "the drawing and its prediction do not fit on the screen of a phone");
   await page.screenshot({ path: join(shots, "demo-phone.png"), fullPage: true });
   assert.deepEqual(complaints, []);
   await context.close();
@@ -291,6 +293,13 @@ async function checkErrors() {
     await route.fulfill({ response, body: (await response.text()).replace("seed = 0", "seed = 9") });
   }));
   await problem("data/cora.safetensors is missing", "#graph .problem", (page) => page.route("**/cora.safetensors", (route) => route.fulfill({ status: 404 })));
+  // Later, too.
+  const { context, page } = await open();
+  await ready(page);
+  await page.workers()[0].evaluate(() => { globalThis.onmessage = ({ data: { id } }) => postMessage({ id, error: "no more memory" }); });
+  await page.locator("#examples button").first().click();
+  await page.locator("#problem:visible").filter({ hasText: "no more memory" }).waitFor({ timeout: 30_000 });
+  await context.close();
 }
 
 try {

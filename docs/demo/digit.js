@@ -45,11 +45,14 @@ export async function startDigit(engine, facts) {
   async function predict(input) {
     if (busy) return void (waiting = input);
     busy = true;
-    const { values, states, milliseconds } = await engine.call("digit", input);
-    Object.assign(shown, { input, values, states });
-    draw();
-    find("digit-time").textContent = `Computed in ${milliseconds.toFixed(1)} ms.`;
-    busy = false;
+    try {
+      const { values, states, milliseconds } = await engine.call("digit", input);
+      Object.assign(shown, { input, values, states });
+      draw();
+      find("digit-time").textContent = `Computed in ${milliseconds.toFixed(1)} ms.`;
+    } finally {
+      busy = false;
+    }
     if (waiting) [input, waiting] = [waiting, null], await predict(input);
   }
   const pad = new Pad(find("pad"), () => predict(pad.digit()));

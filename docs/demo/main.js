@@ -47,6 +47,9 @@ async function start() {
   facts.ready = true;
 }
 
+// What fails once everything runs, as when the browser has no more memory.
+addEventListener("unhandledrejection", ({ reason }) => problem(`This went wrong: ${reason?.message ?? reason}. Loading the page again may help.`));
+
 start().catch((error) => {
   document.getElementById("status").textContent = "";
   problem(`${error.message}`);
