@@ -174,7 +174,13 @@ const CASES: &[Case] = &[
         name: ".csv as one long table with times",
         write: |at| {
             let lines = (0..N).map(|row| {
-                format!("2026-01-{:02} 00:00,{},{}\n", 1 + row % 28, value(row, 0), value(row, 1))
+                format!(
+                    "2026-{:02}-{:02} 00:00,{},{}\n",
+                    1 + row / 28,
+                    1 + row % 28,
+                    value(row, 0),
+                    value(row, 1)
+                )
             });
             fs::write(at.join("long.csv"), format!("date,a,b\n{}", lines.collect::<String>())).unwrap();
         },

@@ -385,6 +385,17 @@ fn runs_on_different_data_are_not_compared() {
     assert!(code == 0 && out.ends_with("not compared: the data are different (one.npz, two.npz)\n"), "{out}");
     let (code, out, _) = run(folder.path(), &["compare", "nets/one", "nets/one"]);
     assert!(code == 0 && !out.contains("not compared"), "{out}");
+    // The same data, of which other samples are the test split.
+    for (name, seed) in [("first", 0), ("second", 1)] {
+        let config = format!("[data]\nsource = 'one.npz'\nseed = {seed}\n{CONFIG}");
+        std::fs::write(folder.path().join("c.toml"), config).unwrap();
+        let (code, _, said) = run(folder.path(), &["train", "c.toml", "--out", name]);
+        assert_eq!(code, 0, "{said}");
+    }
+    let (code, out, _) = run(folder.path(), &["compare", "first", "second"]);
+    assert!(code == 0 && out.ends_with("not compared: the test splits are different\n"), "{out}");
+    let (code, out, _) = run(folder.path(), &["compare", "first", "nets/one"]);
+    assert!(code == 0 && !out.contains("not compared"), "{out}");
     // What `report` takes, `eval` takes.
     let (code, out, said) = run(folder.path(), &["eval", "nets"]);
     assert!(code == 0 && out.contains("one.npz") && out.contains("two.npz"), "{out}{said}");

@@ -517,6 +517,7 @@ fn every_wrong_input_has_one_clear_error() {
     let sequences = || Numbers::Floats(vec![30, 5, 4, 3], noise(30 * 60, 1));
     let classes = || Numbers::Integers(vec![30], (0..30).map(|at| at % 3).collect());
     npz(&folder.join("classes.npz"), &[("x", x()), ("y", classes())]);
+    npz(&folder.join("more.npz"), &[("x", x()), ("y", classes())]);
     npz(&folder.join("values.npz"), &[("x", x()), ("y", Numbers::Floats(vec![30, 2], noise(60, 2)))]);
     let labels = Numbers::Integers(vec![30, 2], (0..60).map(|at| at % 2).collect());
     npz(&folder.join("labels.npz"), &[("x", x()), ("y", labels)]);
@@ -622,9 +623,10 @@ fn every_wrong_input_has_one_clear_error() {
             "data.split.rule: stratified; only a class per sample can be stratified, the data have 2 values per sample",
         ),
         (
-            "data.test=classes.npz data.split.rule=random",
+            "data.test=more.npz data.split.rule=random",
             "data.split.rule: random; data.test is the test split; leave the rule out",
         ),
+        ("data.test=classes.npz", "data.test: classes.npz is data.source itself; other samples expected"),
         (
             "data.test=classes.npz data.split.test=5",
             "data.split.test: 5; data.test is the test split; leave it out",

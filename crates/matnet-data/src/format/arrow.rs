@@ -215,16 +215,14 @@ fn each_value(array: &ArrayRef, name: &str, each: &mut EachValue) -> Result<(), 
                 each(truth.map_or(Value::Missing, Value::Boolean))?;
             }
         }
-        DataType::Int8 => numbers!(Int8Type, |v| Value::Integer(i64::from(v))),
-        DataType::Int16 => numbers!(Int16Type, |v| Value::Integer(i64::from(v))),
-        DataType::Int32 => numbers!(Int32Type, |v| Value::Integer(i64::from(v))),
-        DataType::Int64 => numbers!(Int64Type, Value::Integer),
-        DataType::UInt8 => numbers!(UInt8Type, |v| Value::Integer(i64::from(v))),
-        DataType::UInt16 => numbers!(UInt16Type, |v| Value::Integer(i64::from(v))),
-        DataType::UInt32 => numbers!(UInt32Type, |v| Value::Integer(i64::from(v))),
-        DataType::UInt64 => {
-            numbers!(UInt64Type, |v| i64::try_from(v).map_or(Value::Float(v as f64), Value::Integer))
-        }
+        DataType::Int8 => numbers!(Int8Type, |v| Value::Integer(i128::from(v))),
+        DataType::Int16 => numbers!(Int16Type, |v| Value::Integer(i128::from(v))),
+        DataType::Int32 => numbers!(Int32Type, |v| Value::Integer(i128::from(v))),
+        DataType::Int64 => numbers!(Int64Type, |v| Value::Integer(i128::from(v))),
+        DataType::UInt8 => numbers!(UInt8Type, |v| Value::Integer(i128::from(v))),
+        DataType::UInt16 => numbers!(UInt16Type, |v| Value::Integer(i128::from(v))),
+        DataType::UInt32 => numbers!(UInt32Type, |v| Value::Integer(i128::from(v))),
+        DataType::UInt64 => numbers!(UInt64Type, |v| Value::Integer(i128::from(v))),
         DataType::Float16 => numbers!(Float16Type, |v| Value::Float(f64::from(v))),
         DataType::Float32 => numbers!(Float32Type, |v| Value::Float(f64::from(v))),
         DataType::Float64 => numbers!(Float64Type, Value::Float),

@@ -7,7 +7,8 @@ use super::table::ColumnKind;
 pub(crate) enum Value<'a> {
     Missing,
     Boolean(bool),
-    Integer(i64),
+    /// Of 64 bits, with a sign or without.
+    Integer(i128),
     Float(f64),
     Text(&'a str),
 }

@@ -275,7 +275,7 @@ pub(crate) fn is_class_column(name: &str) -> bool {
     CLASS_COLUMNS.contains(&name.to_ascii_lowercase().as_str())
 }
 
-fn is_unknown(class: &str) -> bool {
+pub(crate) fn is_unknown(class: &str) -> bool {
     UNKNOWN.contains(&class.to_ascii_lowercase().as_str())
 }
 

@@ -1,5 +1,6 @@
 //! Arrays as stored in files: any element type, before the conversion to `f32`.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::format::bounded::{Input, reserve};
@@ -229,13 +230,16 @@ impl RawArray {
 }
 
 /// Bytes as text; what is not UTF-8 is escaped.
-fn escaped(bytes: &[u8]) -> String {
+pub(crate) fn escaped(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return text.into();
+    }
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
     }
-    text
+    text.into()
 }
 
 /// Integers from floats.

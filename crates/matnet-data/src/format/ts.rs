@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::format::bounded::{Input, reserve};
+use crate::format::edgelist::is_unknown;
 use crate::{Error, Result};
 
 /// More classes than any dataset has.
@@ -51,14 +52,14 @@ pub fn parse(mut input: Input) -> Result<TimeSeries> {
     let text = std::str::from_utf8(&bytes).map_err(|_| Error::format(&name, "is not UTF-8"))?;
     let mut series = TimeSeries::default();
     let mut classes = HashMap::new();
-    let (mut in_data, mut last) = (false, Last::default());
+    let (mut in_data, mut last, mut known) = (false, Last::default(), Vec::new());
     for (at, line) in text.lines().map(str::trim).enumerate() {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
         let done = match in_data {
-            true => series.push(line, last, &mut classes),
-            false => header(line, &mut last).map(|data| in_data = data),
+            true => series.push(line, last, &mut classes, &known),
+            false => header(line, &mut last, &mut known).map(|data| in_data = data),
         };
         done.map_err(|what| Error::format(&name, format!("line {}: {what}", at + 1)))?;
     }
@@ -68,8 +69,8 @@ pub fn parse(mut input: Input) -> Result<TimeSeries> {
     }
 }
 
-/// Whether a line of the header is its last one.
-fn header(line: &str, last: &mut Last) -> Result<bool, String> {
+/// Whether a line of the header is its last one. It says what stands at the end of a line, and which classes there are, in lower case.
+fn header(line: &str, last: &mut Last, known: &mut Vec<String>) -> Result<bool, String> {
     let line = line.to_ascii_lowercase();
     match (line.starts_with('@'), line.split_whitespace().collect::<Vec<_>>().as_slice()) {
         (true, ["@data"]) => return Ok(true),
@@ -77,6 +78,9 @@ fn header(line: &str, last: &mut Last) -> Result<bool, String> {
         (true, ["@targetlabel", "true", ..]) => *last = Last::Target,
         // A file of values has both lines, in either order.
         (true, ["@classlabel", "false", ..]) if *last == Last::Class => *last = Last::Nothing,
+        (true, ["@classlabel", "true", classes @ ..]) => {
+            known.extend(classes.iter().map(|&class| class.to_owned()));
+        }
         (true, _) => {}
         (false, _) => return Err("a header line that starts with @ expected".into()),
     }
@@ -99,7 +103,13 @@ fn room<T>(values: &mut Vec<T>) -> Result<(), String> {
 
 impl TimeSeries {
     /// Appends the sample of a line.
-    fn push(&mut self, line: &str, last: Last, classes: &mut HashMap<String, u32>) -> Result<(), String> {
+    fn push(
+        &mut self,
+        line: &str,
+        last: Last,
+        classes: &mut HashMap<String, u32>,
+        known: &[String],
+    ) -> Result<(), String> {
         let (body, end) = match last {
             Last::Nothing => (line, ""),
             Last::Class => line.rsplit_once(':').ok_or("channels and a class expected")?,
@@ -127,7 +137,7 @@ impl TimeSeries {
         self.lengths.push(u32::try_from(length).map_err(|_| "the series is too long")?);
         match last {
             Last::Nothing => Ok(()),
-            Last::Class => self.push_class(end.trim(), classes),
+            Last::Class => self.push_class(end.trim(), classes, known),
             Last::Target => {
                 let value = number(end)?;
                 room(&mut self.targets)?;
@@ -137,10 +147,22 @@ impl TimeSeries {
         }
     }
 
-    fn push_class(&mut self, class: &str, classes: &mut HashMap<String, u32>) -> Result<(), String> {
+    fn push_class(
+        &mut self,
+        class: &str,
+        classes: &mut HashMap<String, u32>,
+        known: &[String],
+    ) -> Result<(), String> {
         let next = self.class_names.len();
+        let number = |text: &str| text.parse::<f64>().ok();
+        let is_it = |name: &String| {
+            name.eq_ignore_ascii_case(class) || number(name).is_some() && number(name) == number(class)
+        };
         let label = match classes.get(class) {
             Some(&label) => label,
+            None if !known.is_empty() && !is_unknown(class) && !known.iter().any(is_it) => {
+                return Err(format!("class {class:?}; one of the header expected: {}", known.join(", ")));
+            }
             None if next == MAX_CLASSES => {
                 return Err(format!(
                     "more than {MAX_CLASSES} classes; values to predict need `@targetlabel true`"
@@ -193,6 +215,11 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         let error = |text: &str| parsed(text).unwrap_err().to_string();
+        assert_eq!(
+            error("@classLabel true A b\n@data\n1:a\n1:c\n"),
+            "t.ts: line 4: class \"c\"; one of the header expected: a, b"
+        );
+        assert_eq!(parsed("@classLabel true 1 2\n@data\n1:1.0\n2:?\n").unwrap().class_names.len(), 2);
         assert_eq!(error("@data\n1,x:a\n"), "t.ts: line 2: \"x\" is not a number");
         assert_eq!(error("@data\n1,2\n"), "t.ts: line 2: channels and a class expected");
         assert_eq!(

@@ -231,6 +231,14 @@ fn parquet_tables() {
     std::fs::write(&path, b"PAR1").unwrap();
     assert!(load(&path).unwrap_err().to_string().contains("is not a valid Parquet file"));
 
+    // Unsigned integers, and bytes that are no UTF-8, stay what they are.
+    std::fs::write(&path, odd_file()).unwrap();
+    let found = load_with(&path, &options(&["u"])).unwrap().into_samples().unwrap();
+    assert_eq!(classes(&found.target), (&[0, 1][..], vec!["9223372036854775808", "9223372036854775809"]));
+    let found = load_with(&path, &options(&["b"])).unwrap().into_samples().unwrap();
+    assert_eq!(classes(&found.target), (&[1, 0][..], vec!["\\xe8", "\\xe9"]));
+    assert_eq!(found.inputs.data(), [9.223372e18, 3., 9.223372e18, 4.]);
+
     // Floats of 16 bits are numbers, too.
     std::fs::write(&path, half_file()).unwrap();
     let found = load_with(&path, &options(&["y"])).unwrap().into_samples().unwrap();
@@ -316,6 +324,31 @@ fn half_file() -> Vec<u8> {
     column.close().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     column.typed::<Int32Type>().write_batch(&[0, 1], None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    out
+}
+
+/// A Parquet table of two rows: `u`, unsigned integers of 64 bits, `b`, bytes in Latin-1, and `x`.
+#[cfg(feature = "columnar")]
+fn odd_file() -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+    let schema = "message t { required int64 u (INTEGER(64,false)); required binary b; required int32 x; }";
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut out = Vec::new();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(&mut out, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int64Type>().write_batch(&[i64::MIN, i64::MIN + 1], None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let bytes = [0xe9_u8, 0xe8].map(|byte| ByteArray::from(vec![byte]));
+    column.typed::<ByteArrayType>().write_batch(&bytes, None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int32Type>().write_batch(&[3, 4], None, None).unwrap();
     column.close().unwrap();
     group.close().unwrap();
     writer.close().unwrap();

@@ -169,11 +169,12 @@ fn verdict(first: &RunSeries, other: &RunSeries, metric: Metric) -> Option<Strin
     })
 }
 
-/// Why the numbers of some nets say nothing about which is better: losses of different kinds, or different data.
+/// Why the numbers of some nets say nothing about which is better: losses of different kinds, different data, or different test splits.
 pub fn unlike(series: &[RunSeries], metric: Metric) -> Result<Option<String>> {
     let (mut kinds, mut sources, mut sums) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut data = BTreeMap::<String, BTreeSet<String>>::new();
-    for (run, _) in series.iter().flat_map(|series| &series.runs) {
+    let mut tests = BTreeMap::<(u64, Option<usize>), BTreeSet<String>>::new();
+    for (run, result) in series.iter().flat_map(|series| &series.runs) {
         let document = run.document()?;
         if metric == Metric::Loss {
             kinds.extend(document.train()?.loss.map(Loss::name));
@@ -182,18 +183,18 @@ pub fn unlike(series: &[RunSeries], metric: Metric) -> Result<Option<String>> {
         sources.insert(document.source().unwrap_or_default().to_owned());
         sums.insert(sum.clone());
         data.entry(table).or_default().insert(sum);
+        tests.entry((result.seed, run.fold())).or_default().extend(run.test_split()?);
     }
     if kinds.len() > 1 {
         return Ok(Some(format!("the losses are of different kinds ({})", Vec::from_iter(kinds).join(", "))));
     }
-    let sources = Vec::from_iter(sources).join(", ");
-    Ok(match data.values().any(|sums| sums.len() > 1) {
-        true => Some(format!("{sources} changed between the runs")),
+    let named = Vec::from_iter(&sources).iter().map(|source| source.as_str()).collect::<Vec<_>>().join(", ");
+    let several = |sets: &BTreeSet<String>| sets.len() > 1;
+    Ok(match data.values().any(several) {
+        true => Some(format!("{named} changed between the runs")),
         // One file may be written in two ways, and one source read in two ways.
-        false if sources.contains(", ") && sums.len() > 1 => {
-            Some(format!("the data are different ({sources})"))
-        }
-        false => None,
+        false if sources.len() > 1 && sums.len() > 1 => Some(format!("the data are different ({named})")),
+        false => tests.values().any(several).then(|| "the test splits are different".to_owned()),
     })
 }
 

@@ -239,6 +239,13 @@ impl Run {
         checksum.map(str::to_owned).ok_or_else(|| Error::damaged(path, "has no run.data_sha256"))
     }
 
+    /// The examples of its test split, as text; `None` if they are not written down.
+    pub(crate) fn test_split(&self) -> Result<Option<String>> {
+        let Some(text) = files::read_text(&self.path("split.json"))? else { return Ok(None) };
+        let split: Option<serde_json::Value> = serde_json::from_str(&text).ok();
+        Ok(split.and_then(|split| Some(split.get("test")?.to_string())))
+    }
+
     /// The config it was trained with.
     pub fn document(&self) -> Result<Document> {
         if !self.exists() {

@@ -109,7 +109,7 @@ mod tests {
         let names = ["Standing", "Running", "Walking", "Badminton"];
         let text = |first: usize| {
             let mut text = String::from(
-                "# made here\n@problemName BasicMotions\n@classLabel true Standing Running\n@data\n",
+                "# made here\n@problemName BasicMotions\n@classLabel true Standing Running Walking Badminton\n@data\n",
             );
             for sample in first..first + 40 {
                 for channel in 0..6 {

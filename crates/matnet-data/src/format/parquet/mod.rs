@@ -16,6 +16,7 @@ use ::parquet::schema::types::ColumnDescriptor;
 pub(super) use self::chunks::Chunks;
 use crate::format::bounded::Budget;
 use crate::format::columnar_file::{Column, ColumnarFile, EachValue, Value};
+use crate::format::raw::escaped;
 use crate::format::table::ColumnKind;
 
 /// Values that are decoded at once.
@@ -120,7 +121,7 @@ impl ColumnarFile for ParquetFile {
         let time = kind(&describe) == ColumnKind::Text;
         let unsigned =
             matches!(describe.logical_type_ref(), Some(LogicalType::Integer(int)) if !int.is_signed);
-        let integer = |number: i64, next: &mut dyn FnMut(Value) -> bool| match time {
+        let integer = |number: i128, next: &mut dyn FnMut(Value) -> bool| match time {
             true => next(Value::Text(&number.to_string())),
             false => next(Value::Integer(number)),
         };
@@ -133,12 +134,13 @@ impl ColumnarFile for ParquetFile {
             }
             ColumnReader::Int32ColumnReader(reader) => drain(reader, levels, &mut |v| match v {
                 None => next(Value::Missing),
-                Some(&v) if unsigned => integer(i64::from(v as u32), &mut next),
-                Some(&v) => integer(i64::from(v), &mut next),
+                Some(&v) if unsigned => integer(i128::from(v as u32), &mut next),
+                Some(&v) => integer(i128::from(v), &mut next),
             }),
             ColumnReader::Int64ColumnReader(reader) => drain(reader, levels, &mut |v| match v {
                 None => next(Value::Missing),
-                Some(&v) => integer(v, &mut next),
+                Some(&v) if unsigned => integer(i128::from(v as u64), &mut next),
+                Some(&v) => integer(i128::from(v), &mut next),
             }),
             ColumnReader::FloatColumnReader(reader) => drain(reader, levels, &mut |v| {
                 next(v.map_or(Value::Missing, |&v| Value::Float(f64::from(v))))
@@ -148,7 +150,7 @@ impl ColumnarFile for ParquetFile {
             }
             ColumnReader::ByteArrayColumnReader(reader) => drain(reader, levels, &mut |v| match v {
                 None => next(Value::Missing),
-                Some(v) => next(v.as_utf8().map_or(Value::Text("\u{fffd}"), Value::Text)),
+                Some(v) => next(Value::Text(&escaped(v.data()))),
             }),
             ColumnReader::FixedLenByteArrayColumnReader(reader) if is_half(&describe) => {
                 drain(reader, levels, &mut |v| match v.map(|v| v.data()) {
