@@ -66,5 +66,9 @@ fn prefetch_ahead<S: Simd>(s: S, a: &Csr, row: usize, x: &[S::Elem], width: usiz
         for line in (0..width.min(64)).step_by(numbers) {
             s.prefetch(x.as_ptr().wrapping_add(column as usize * width + line));
         }
+        // A short row may end in the next line.
+        if (2..numbers).contains(&width) {
+            s.prefetch(x.as_ptr().wrapping_add(column as usize * width + width - 1));
+        }
     }
 }
