@@ -217,7 +217,7 @@ fn every_mistake_gets_one_clear_error() {
         (
             &["--out", "a", "--epochs", "5", "--set", "train.l2=0.5"],
             1,
-            "a: the folder holds a run with another config (train.epochs = 3, now 5)",
+            "a: the folder holds a run with another config (train.l2 = 0.0, now 0.5)",
         ),
         (
             &[
