@@ -172,7 +172,7 @@ impl<'a> Fields<'a> {
             match self.peek()? {
                 Some(byte) if self.is_blank(byte) => self.at += 1,
                 // below the names of a table a # is a text like any other
-                Some(b'#') if !self.in_line && !(self.detect && self.lines > 0) => self.skip_line()?,
+                Some(b'#') if !(self.in_line || self.detect && self.lines > 0) => self.skip_line()?,
                 Some(b'\n') | None if self.after_comma => {
                     // "1,2," ends in an empty field
                     self.after_comma = false;
