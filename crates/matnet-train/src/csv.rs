@@ -17,7 +17,7 @@ pub fn line(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     line
 }
 
-/// The cells of a [`line`]; none of them has a line break.
+/// The cells of a [`line()`]; none of them has a line break.
 pub fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     let mut characters = line.chars().peekable();

@@ -103,9 +103,9 @@ fn date(text: &str) -> Option<f64> {
     Some(f64::from(days(year, month, of_month)) + seconds / 86_400.0)
 }
 
-/// Days in the Gregorian calendar; March is the first month of its year, so that a leap day is the last of one.
+/// Days in the Gregorian calendar, which repeats after 400 years; March is the first month of its year, so that a leap day is the last of one.
 fn days(year: u32, month: u32, day: u32) -> u32 {
-    let (year, month) = if month > 2 { (year + 1, month - 3) } else { (year, month + 9) };
+    let (year, month) = if month > 2 { (year + 400, month - 3) } else { (year + 399, month + 9) };
     365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day
 }
 
