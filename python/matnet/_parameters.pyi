@@ -64,7 +64,7 @@ class MatrixClassifierParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
-    saved_activations: Any
+    saved_activations: str | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -132,7 +132,7 @@ class MatrixClassifierParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
-        saved_activations: Any = None,
+        saved_activations: str | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -200,7 +200,7 @@ class MatrixRegressorParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
-    saved_activations: Any
+    saved_activations: str | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -269,7 +269,7 @@ class MatrixRegressorParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
-        saved_activations: Any = None,
+        saved_activations: str | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -337,7 +337,7 @@ class SequenceClassifierParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
-    saved_activations: Any
+    saved_activations: str | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -404,7 +404,7 @@ class SequenceClassifierParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
-        saved_activations: Any = None,
+        saved_activations: str | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -472,7 +472,7 @@ class SequenceRegressorParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
-    saved_activations: Any
+    saved_activations: str | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -541,7 +541,7 @@ class SequenceRegressorParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
-        saved_activations: Any = None,
+        saved_activations: str | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -604,7 +604,7 @@ class MatrixAutoEncoderParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
-    saved_activations: Any
+    saved_activations: str | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -666,7 +666,7 @@ class MatrixAutoEncoderParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
-        saved_activations: Any = None,
+        saved_activations: str | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -732,7 +732,7 @@ class GraphClassifierParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
-    saved_activations: Any
+    saved_activations: str | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -792,7 +792,7 @@ class GraphClassifierParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
-        saved_activations: Any = None,
+        saved_activations: str | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
@@ -859,7 +859,7 @@ class ForecasterParameters:
     reduction: Any
     precision: Any
     checkpointing: bool | None
-    saved_activations: Any
+    saved_activations: str | None
     optimizer: str | None
     learning_rate: float | None
     beta_1: float | None
@@ -928,7 +928,7 @@ class ForecasterParameters:
         reduction: Any = None,
         precision: Any = None,
         checkpointing: bool | None = None,
-        saved_activations: Any = None,
+        saved_activations: str | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
         beta_1: float | None = None,
