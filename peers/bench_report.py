@@ -94,6 +94,7 @@ NOTES = {"amd-epyc": ", earlier code"}
 OTHER_PAGES = {
     "profile.md": "Where the time goes, what bounds it, and which goals are missed",
     "packed.md": "Graphs larger than memory",
+    "distributed.md": "What several ranks cost",
     "onnx/README.md": "Exported nets in ONNX Runtime, tract and matnet",
     "serve/README.md": "The server under load",
     "gpu.md": "GPU: launches per step",
