@@ -5,40 +5,9 @@ mod common;
 use std::path::Path;
 
 use common::{
-    FRAMES, SMALL, VOWELS, folder_with, ok, run, same, same_on_any_number_of_threads, same_when_killed,
+    COPY, FRAMES, PAPERS, SMALL, VOWELS, folder_with, ok, run, same, same_on_any_number_of_threads,
+    same_when_killed,
 };
-
-/// The mean column net, all nodes at once.
-const PAPERS: &str = "
-[data]
-source = 'citations'
-[model]
-kind = 'column-net'
-hidden = 5
-depth = 3
-dropout = 0.2
-[train]
-epochs = 3
-";
-
-/// A Turing machine.
-const COPY: &str = "
-[data]
-source = 'copy'
-width = 3
-length = [1, 4]
-sequences_per_epoch = 16
-valid_sequences = 4
-test_sequences = 4
-[model]
-kind = 'turing-machine'
-hidden = [4, 3]
-slots = 6
-slot_width = 3
-[train]
-epochs = 2
-batch_size = 8
-";
 
 const ON: [&str; 2] = ["--set", "train.saved_activations=\"bf16\""];
 

@@ -10,6 +10,38 @@ use std::process::{Command, Stdio};
 use assert_cmd::cargo::cargo_bin;
 use tempfile::TempDir;
 
+/// The mean column net, all nodes at once.
+pub const PAPERS: &str = "
+[data]
+source = 'citations'
+[model]
+kind = 'column-net'
+hidden = 5
+depth = 3
+dropout = 0.2
+[train]
+epochs = 3
+";
+
+/// A Turing machine.
+pub const COPY: &str = "
+[data]
+source = 'copy'
+width = 3
+length = [1, 4]
+sequences_per_epoch = 16
+valid_sequences = 4
+test_sequences = 4
+[model]
+kind = 'turing-machine'
+hidden = [4, 3]
+slots = 6
+slot_width = 3
+[train]
+epochs = 2
+batch_size = 8
+";
+
 /// A small net that trains in a moment.
 pub const SMALL: &str = "
 [data]
