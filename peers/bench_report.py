@@ -57,6 +57,11 @@ def fastest_torch(found: dict[str, tuple[str, dict]]) -> dict | None:
     return min(torch, key=lambda side: side["ms"], default=None)
 
 
+def is_compiled(data: dict) -> bool:
+    """Whether some row has PyTorch compiled."""
+    return not columns_of(data).keys().isdisjoint(("compile", "autotune"))
+
+
 def columns_of(data: dict) -> dict[str, str]:
     """Names of the columns that some row has."""
     have = {name.split(",")[0] for result in data["rows"] for name in result["sides"]}
@@ -116,6 +121,7 @@ def write_table(folder: Path, data: dict) -> None:
         "not. Compiling and warming up are not counted. JAX runs jitted, recurrences as `lax.scan`, in the same two layouts.",
         "",
         *machine_lines(data),
+        *([] if is_compiled(data) else ["- `torch.compile` was not run: the fastest PyTorch column is the eager one"]),
         *[f"- [{page}]({page}): {shows}" for page, shows in PAGES_BESIDE.items() if (folder / page).exists()],
         "",
         "![Bars: time of each row relative to the fastest PyTorch column](bars.svg)",
@@ -185,6 +191,7 @@ def write_index(folder: Path) -> None:
         "",
         *[
             f"- [{data['machine']['cpu']}{NOTES.get(name, '')}]({name}/README.md), {data['machine']['cores']} cores, PyTorch {data['machine']['torch']}"
+            + ("" if is_compiled(data) else "; `torch.compile` was not run")
             for name, data in machines.items()
         ],
         "",
@@ -192,20 +199,21 @@ def write_index(folder: Path) -> None:
         "|---|---|" + "---:|" * len(machines),
     ]
     for row, title in titles.items():
-        cells = [next((gains(result) for result in data["rows"] if result["row"]["id"] == row), "–") for data in machines.values()]
+        cells = [next((gains(result, is_compiled(data)) for result in data["rows"] if result["row"]["id"] == row), "–") for data in machines.values()]
         lines.append(f"| {row} | {title} | {' | '.join(cells)} |")
     lines += ["", "Other pages:", "", *[f"- [{title}]({page})" for page, title in OTHER_PAGES.items()]]
     (folder / "README.md").write_text("\n".join(lines) + "\n")
 
 
-def gains(result: dict) -> str:
-    """Times of PyTorch over ours, against its fastest column and against the faster eager one."""
+def gains(result: dict, compiled: bool) -> str:
+    """Times of PyTorch over ours, against its fastest column, if it was compiled at all, and against the faster eager one."""
     found = columns(result)
     fastest = fastest_torch(found)
     if "fused" not in found or "eager" not in found or fastest is None:
         return "–"
     ours = found["fused"][1]["ms"]
-    return f"{fastest['ms'] / ours:.2f} / {found['eager'][1]['ms'] / ours:.2f}"
+    first = f"{fastest['ms'] / ours:.2f}" if compiled else "–"
+    return f"{first} / {found['eager'][1]['ms'] / ours:.2f}"
 
 
 class Svg:
