@@ -1,6 +1,6 @@
 //! The elementwise functions that a map may end in.
 
-use crate::simd::Simd;
+use crate::vector::Vector;
 
 /// An elementwise function fused into the map before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Activation {
 impl Activation {
     /// f(x)
     #[inline(always)]
-    pub(crate) fn apply<S: Simd>(self, s: S, x: S::V) -> S::V {
+    pub(crate) fn apply<S: Vector>(self, s: S, x: S::V) -> S::V {
         match self {
             Self::Identity => x,
             Self::Relu => s.relu(x),
@@ -29,7 +29,7 @@ impl Activation {
 
     /// g · f′(x), f′ being known from y = f(x).
     #[inline(always)]
-    pub(crate) fn backward<S: Simd>(self, s: S, y: S::V, g: S::V) -> S::V {
+    pub(crate) fn backward<S: Vector>(self, s: S, y: S::V, g: S::V) -> S::V {
         match self {
             Self::Identity => g,
             Self::Relu => s.where_positive(y, g),

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::parallel::at_least;
-use crate::simd::{Element, Kernel, Level, Simd};
+use crate::simd::{Kernel, Level, Simd};
 
 /// So many numbers are worth a thread of their own.
 const CHUNK: usize = 1 << 15;
@@ -69,8 +69,8 @@ impl Kernel<f32> for Chunk<'_> {
         let AdamStep { beta_1, beta_2, rate, correction, epsilon } = self.step;
         let moments = self.m.iter_mut().zip(self.v);
         for ((w, &g), (m, v)) in self.w.iter_mut().zip(self.g).zip(moments) {
-            *m = beta_1 * *m + (f32::ONE - beta_1) * g;
-            *v = beta_2 * *v + (f32::ONE - beta_2) * g * g;
+            *m = beta_1 * *m + (1.0 - beta_1) * g;
+            *v = beta_2 * *v + (1.0 - beta_2) * g * g;
             *w -= rate * *m / ((*v * correction).sqrt() + epsilon);
         }
     }

@@ -10,7 +10,6 @@ mod in_order;
 mod kept;
 mod lanes;
 mod map;
-mod math;
 mod memory;
 mod pair;
 mod parallel;
@@ -19,6 +18,8 @@ mod product;
 mod recurrent;
 mod simd;
 mod spread;
+mod tile;
+mod vector;
 
 pub use activation::Activation;
 pub use adam::AdamStep;

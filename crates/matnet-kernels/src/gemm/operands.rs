@@ -1,6 +1,7 @@
 //! What products read.
 
 use crate::simd::{Element, Level};
+use crate::tile::ScalarStrides;
 
 /// Weights in the order in which [`outer`](super::outer()) reads them: tiles of `tile` rows, depth running outside.
 #[derive(Debug)]
@@ -43,13 +44,6 @@ pub(crate) struct Scalars<'a, E> {
     pub(super) strides: ScalarStrides,
     /// How many rows a tile has that was packed; as many as suit where nothing was.
     pub(super) packed: Option<usize>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct ScalarStrides {
-    pub(super) tile: usize,
-    pub(super) row: usize,
-    pub(super) depth: usize,
 }
 
 impl<'a, E> From<&'a Packed<E>> for Scalars<'a, E> {

@@ -6,6 +6,7 @@ use super::{Csr, each_group, prefetch_ahead, rows_at_once};
 use crate::parallel::at_least;
 use crate::pool::Buffer;
 use crate::simd::{Element, Kernel, Level, Simd};
+use crate::vector::Number;
 
 /// Y = A X: row i of Y is the sum of the rows of X that row i of A names, each times its weight.
 ///

@@ -3,11 +3,11 @@
 //! Plain loops, no closures: what is not inlined loses the instructions of the CPU it was meant for.
 
 use crate::Activation;
-use crate::simd::{Element, Simd};
+use crate::vector::{Number, Vector};
 
 /// A vector of the numbers from `at` on; beyond the end there are zeros.
 #[inline(always)]
-fn get<S: Simd>(s: S, from: &[S::Elem], at: usize) -> S::V {
+fn get<S: Vector>(s: S, from: &[S::Elem], at: usize) -> S::V {
     let from = &from[at..];
     // SAFETY: as many numbers are read as there are.
     unsafe {
@@ -20,7 +20,7 @@ fn get<S: Simd>(s: S, from: &[S::Elem], at: usize) -> S::V {
 
 /// Writes a vector to the places from `at` on, as far as there are any.
 #[inline(always)]
-fn put<S: Simd>(s: S, to: &mut [S::Elem], at: usize, value: S::V) {
+fn put<S: Vector>(s: S, to: &mut [S::Elem], at: usize, value: S::V) {
     let to = &mut to[at..];
     // SAFETY: as many numbers are written as there are places.
     unsafe {
@@ -33,7 +33,7 @@ fn put<S: Simd>(s: S, to: &mut [S::Elem], at: usize, value: S::V) {
 
 /// `to` = f(`from`)
 #[inline(always)]
-pub(super) fn apply<S: Simd>(s: S, f: Activation, from: &[S::Elem], to: &mut [S::Elem]) {
+pub(super) fn apply<S: Vector>(s: S, f: Activation, from: &[S::Elem], to: &mut [S::Elem]) {
     for at in (0..from.len()).step_by(S::LANES) {
         put(s, to, at, f.apply(s, get(s, from, at)));
     }
@@ -41,7 +41,7 @@ pub(super) fn apply<S: Simd>(s: S, f: Activation, from: &[S::Elem], to: &mut [S:
 
 /// Σ aᵢbᵢ
 #[inline(always)]
-pub(super) fn dot<S: Simd>(s: S, a: &[S::Elem], b: &[S::Elem]) -> S::Elem {
+pub(super) fn dot<S: Vector>(s: S, a: &[S::Elem], b: &[S::Elem]) -> S::Elem {
     let mut sum = s.splat(S::Elem::ZERO);
     for at in (0..a.len()).step_by(S::LANES) {
         sum = s.mul_add(get(s, a, at), get(s, b, at), sum);
@@ -51,7 +51,7 @@ pub(super) fn dot<S: Simd>(s: S, a: &[S::Elem], b: &[S::Elem]) -> S::Elem {
 
 /// `to` += factor · `from`
 #[inline(always)]
-pub(super) fn add<E: Element>(to: &mut [E], factor: E, from: &[E]) {
+pub(super) fn add<E: Number>(to: &mut [E], factor: E, from: &[E]) {
     for (to, &from) in to.iter_mut().zip(from) {
         *to += factor * from;
     }
@@ -59,7 +59,7 @@ pub(super) fn add<E: Element>(to: &mut [E], factor: E, from: &[E]) {
 
 /// The highest of some numbers.
 #[inline(always)]
-fn highest<S: Simd>(s: S, of: &[S::Elem]) -> S::Elem {
+fn highest<S: Vector>(s: S, of: &[S::Elem]) -> S::Elem {
     let mut best = [of[0]; 16];
     let whole = of.chunks_exact(S::LANES);
     let rest = whole.remainder();
@@ -77,7 +77,7 @@ fn highest<S: Simd>(s: S, of: &[S::Elem]) -> S::Elem {
 
 /// `to` = softmax(factor · `scores`)
 #[inline(always)]
-pub(super) fn softmax<S: Simd>(s: S, factor: S::Elem, scores: &[S::Elem], to: &mut [S::Elem]) {
+pub(super) fn softmax<S: Vector>(s: S, factor: S::Elem, scores: &[S::Elem], to: &mut [S::Elem]) {
     // The factor is not negative, so that the highest score stays the highest.
     let (factor, below) = (s.splat(factor), s.splat(highest(s, scores)));
     for at in (0..scores.len()).step_by(S::LANES) {
@@ -95,7 +95,7 @@ pub(super) fn softmax<S: Simd>(s: S, factor: S::Elem, scores: &[S::Elem], to: &m
 
 /// From the gradient of a softmax to that of what it was taken of: `gradient` = p ⊙ (g − Σ p g).
 #[inline(always)]
-pub(super) fn softmax_back<S: Simd>(s: S, shares: &[S::Elem], gradient: &mut [S::Elem]) {
+pub(super) fn softmax_back<S: Vector>(s: S, shares: &[S::Elem], gradient: &mut [S::Elem]) {
     let mean = dot(s, shares, gradient);
     for (g, &p) in gradient.iter_mut().zip(shares) {
         *g = p * (*g - mean);

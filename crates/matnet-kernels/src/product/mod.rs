@@ -5,19 +5,16 @@
 //! row of C depends on its row of A and on B alone, to the bit.
 
 mod batched;
-mod block;
 mod linear;
-mod pack;
 
 use rayon::prelude::*;
 
 use crate::Activation;
 use crate::parallel::with_scratch;
 use crate::simd::{Element, Kernel, Level, Simd};
+use crate::tile::{self, BlockArgs};
 
 pub use batched::BatchedProduct;
-pub use block::BlockArgs;
-pub(crate) use block::block;
 pub use linear::{Linear, LinearGradients};
 
 /// About so many multiplications are worth waking a thread for. With a quarter of it, `time_matmul 16 500 500` took longer on
@@ -144,7 +141,7 @@ pub(crate) fn product_to<E: Element>(
     let to = Target(c.as_mut_ptr());
     let part = |[row, row_end]: [usize; 2], [col, col_end]: [usize; 2]| {
         let bias = finish.bias.map(|bias| &bias[col..col_end]);
-        let scratch = block::scratch::<E>(row_end - row, k) + LINE;
+        let scratch = tile::scratch::<E>(row_end - row, k) + LINE;
         with_scratch([scratch], |[scratch]: [&mut [E]; 1]| {
             let aligned = scratch.as_ptr().align_offset(LINE).min(LINE);
             let args = BlockArgs {

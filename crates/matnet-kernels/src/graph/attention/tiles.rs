@@ -1,6 +1,6 @@
 //! The inner loops: one number of several neighbours' states, spread over the lanes, meets a vector of heads.
 
-use crate::simd::{Element, Simd};
+use crate::vector::{Number, Vector};
 
 /// Calls `$work` for tiles of 8, then 4, 2 and 1 entries, as many as fit, with `$at` the first of each.
 macro_rules! in_tiles {
@@ -24,7 +24,7 @@ pub(super) use in_tiles;
 /// # Safety
 /// `columns` has `at + T` entries, and `states` a row of `width` numbers for each.
 #[inline(always)]
-pub(super) unsafe fn rows_of<E: Element, const T: usize>(
+pub(super) unsafe fn rows_of<E: Number, const T: usize>(
     states: *const E,
     width: usize,
     columns: &[u32],
@@ -39,7 +39,7 @@ pub(super) unsafe fn rows_of<E: Element, const T: usize>(
 /// # Safety
 /// `a` holds `width` vectors, every row `width` numbers.
 #[inline(always)]
-pub(super) unsafe fn dots<S: Simd, const T: usize>(
+pub(super) unsafe fn dots<S: Vector, const T: usize>(
     s: S,
     width: usize,
     a: *const S::Elem,
@@ -63,7 +63,7 @@ pub(super) unsafe fn dots<S: Simd, const T: usize>(
 /// # Safety
 /// `sums` holds `width` vectors, every row `width` numbers.
 #[inline(always)]
-pub(super) unsafe fn add_products<S: Simd, const T: usize>(
+pub(super) unsafe fn add_products<S: Vector, const T: usize>(
     s: S,
     width: usize,
     sums: *mut S::Elem,
@@ -89,7 +89,7 @@ pub(super) unsafe fn add_products<S: Simd, const T: usize>(
 /// `from` holds `width` rows `heads` apart, each readable for `count` ≤ `LANES` numbers; `to` holds `width`
 /// vectors.
 #[inline(always)]
-pub(super) unsafe fn spread<S: Simd>(
+pub(super) unsafe fn spread<S: Vector>(
     s: S,
     width: usize,
     from: *const S::Elem,
@@ -108,7 +108,7 @@ pub(super) unsafe fn spread<S: Simd>(
 /// # Safety
 /// Both hold so many.
 #[inline(always)]
-pub(super) unsafe fn add_vectors<S: Simd>(s: S, width: usize, to: *mut S::Elem, from: *const S::Elem) {
+pub(super) unsafe fn add_vectors<S: Vector>(s: S, width: usize, to: *mut S::Elem, from: *const S::Elem) {
     for at in (0..width * S::LANES).step_by(S::LANES) {
         // SAFETY: as the caller vouches.
         unsafe { s.store(to.add(at), s.add(s.load(to.add(at)), s.load(from.add(at)))) }

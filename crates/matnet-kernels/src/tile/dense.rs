@@ -1,9 +1,9 @@
 //! One thread's share of a dense product: register tiles, packed panels, blocks for the caches.
 
 use super::pack::{pack_a, pack_b};
+use super::{even, load, store};
 use crate::Activation;
-use crate::gemm::{even, load, store};
-use crate::simd::{Element, Simd};
+use crate::vector::{Number, Vector};
 
 /// Bytes of a packed panel of B: most of a first-level cache.
 const PANEL: usize = 32 << 10;
@@ -17,34 +17,34 @@ const FEW_ROWS: usize = 16;
 
 /// The arguments of [`block`]: entry (i, j) of a matrix stands at `i · row + j · col`.
 pub struct BlockArgs<E> {
-    pub(super) m: usize,
-    pub(super) n: usize,
-    pub(super) k: usize,
-    pub(super) a: *const E,
-    pub(super) a_row: usize,
-    pub(super) a_col: usize,
-    pub(super) b: *const E,
-    pub(super) b_row: usize,
-    pub(super) b_col: usize,
-    pub(super) c: *mut E,
-    pub(super) c_row: usize,
+    pub(crate) m: usize,
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+    pub(crate) a: *const E,
+    pub(crate) a_row: usize,
+    pub(crate) a_col: usize,
+    pub(crate) b: *const E,
+    pub(crate) b_row: usize,
+    pub(crate) b_col: usize,
+    pub(crate) c: *mut E,
+    pub(crate) c_row: usize,
     /// Begin with the entries of C, not with 0.
-    pub(super) add: bool,
+    pub(crate) add: bool,
     /// n numbers, or null.
-    pub(super) bias: *const E,
-    pub(super) activation: Activation,
+    pub(crate) bias: *const E,
+    pub(crate) activation: Activation,
     /// [`scratch`] numbers, aligned to a cache line.
-    pub(super) scratch: *mut E,
+    pub(crate) scratch: *mut E,
 }
 
 /// How many rows of B make a packed panel of this many vectors.
-const fn depth<S: Simd>(vectors: usize) -> usize {
+const fn depth<S: Vector>(vectors: usize) -> usize {
     let depth = PANEL / (vectors * S::LANES * size_of::<S::Elem>());
     if depth < DEEPEST { depth } else { DEEPEST }
 }
 
 /// How many numbers of scratch [`block`] needs at most, whatever the vectors of the CPU are.
-pub(super) fn scratch<E: Element>(m: usize, k: usize) -> usize {
+pub(crate) fn scratch<E: Number>(m: usize, k: usize) -> usize {
     PANEL / size_of::<E>() + m.min(ROWS) * k.min(DEEPEST)
 }
 
@@ -53,7 +53,7 @@ pub(super) fn scratch<E: Element>(m: usize, k: usize) -> usize {
 /// # Safety
 /// All that the arguments point at is there, no side is 0, and C overlaps nothing else.
 #[inline(always)]
-pub(crate) unsafe fn block<S: Simd, const MR: usize, const NR: usize>(s: S, args: &BlockArgs<S::Elem>) {
+pub unsafe fn block<S: Vector, const MR: usize, const NR: usize>(s: S, args: &BlockArgs<S::Elem>) {
     let &BlockArgs { m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row, .. } = args;
     let vectors = n.div_ceil(S::LANES);
     let panels = || even(vectors.div_ceil(NR), vectors);
@@ -140,7 +140,7 @@ pub(crate) unsafe fn block<S: Simd, const MR: usize, const NR: usize>(s: S, args
 /// # Safety
 /// As for [`block`].
 #[inline(always)]
-unsafe fn finish<S: Simd>(
+unsafe fn finish<S: Vector>(
     s: S,
     args: &BlockArgs<S::Elem>,
     [row, end]: [usize; 2],
@@ -185,7 +185,12 @@ struct Tile<E> {
 /// # Safety
 /// As for [`tile`].
 #[inline(always)]
-unsafe fn choose<S: Simd, const MR: usize, const NR: usize>(s: S, m: usize, n: usize, args: &Tile<S::Elem>) {
+unsafe fn choose<S: Vector, const MR: usize, const NR: usize>(
+    s: S,
+    m: usize,
+    n: usize,
+    args: &Tile<S::Elem>,
+) {
     macro_rules! tiles {
         ($($m:literal)*) => {
             match (m, n) {
@@ -207,7 +212,7 @@ unsafe fn choose<S: Simd, const MR: usize, const NR: usize>(s: S, m: usize, n: u
 /// # Safety
 /// As for [`tile`].
 #[inline(always)]
-unsafe fn choose_edge<S: Simd, const MR: usize>(s: S, m: usize, args: &Tile<S::Elem>) {
+unsafe fn choose_edge<S: Vector, const MR: usize>(s: S, m: usize, args: &Tile<S::Elem>) {
     macro_rules! tiles {
         ($($m:literal)*) => {
             match m {
@@ -226,7 +231,7 @@ unsafe fn choose_edge<S: Simd, const MR: usize>(s: S, m: usize, args: &Tile<S::E
 /// All that the arguments point at is there.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // Tile positions are clearer as indices.
-unsafe fn tile<S: Simd, const M: usize, const N: usize, const EDGE: bool>(s: S, args: &Tile<S::Elem>) {
+unsafe fn tile<S: Vector, const M: usize, const N: usize, const EDGE: bool>(s: S, args: &Tile<S::Elem>) {
     let &Tile { k, a_row, a_col, b_row, c, c_row, last, .. } = args;
     let mut sums = [[s.splat(S::Elem::ZERO); N]; M];
     // SAFETY: all offsets are of entries that the caller vouches for.

@@ -1,13 +1,13 @@
 //! Operands in the order in which register tiles read them.
 
-use crate::simd::{Element, Simd};
+use crate::vector::{Number, Vector};
 
 /// A tile of A, `[k][rows]`: entry (i, k) from `from + i · row + k · col`.
 ///
 /// # Safety
 /// All entries of A are there, and `to` is writable for `rows · depth` numbers.
 #[inline(always)]
-pub(super) unsafe fn pack_a<E: Element>(
+pub(super) unsafe fn pack_a<E: Number>(
     from: *const E,
     [row, col]: [usize; 2],
     [rows, depth]: [usize; 2],
@@ -27,7 +27,7 @@ pub(super) unsafe fn pack_a<E: Element>(
 /// All entries of B are there, and `to` is writable for `depth · width` numbers; `width` is a number of vectors that
 /// holds `cols`.
 #[inline(always)]
-pub(super) unsafe fn pack_b<S: Simd>(
+pub(super) unsafe fn pack_b<S: Vector>(
     s: S,
     from: *const S::Elem,
     [row, col]: [usize; 2],

@@ -3,10 +3,7 @@
 use std::array;
 use std::marker::PhantomData;
 
-use super::{Element, Simd};
-use crate::gemm::{self, InnerArgs, InnerTile, OuterArgs, Tile, inner_tile, outer_tile, tile};
-use crate::math;
-use crate::product::{self, BlockArgs};
+use super::{Number, Vector, math};
 
 /// `L` numbers side by side.
 #[derive(Clone, Copy)]
@@ -19,7 +16,7 @@ impl<E, const L: usize> Lanes<E, L> {
 }
 
 // SAFETY: only instructions that every CPU has are used.
-unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
+unsafe impl<E: Number, const L: usize> Vector for Lanes<E, L> {
     type Elem = E;
     type V = [E; L];
     const LANES: usize = L;
@@ -118,38 +115,6 @@ unsafe impl<E: Element, const L: usize> Simd for Lanes<E, L> {
                 unsafe { *to.add(j * to_stride + i) = *from.add(i * from_stride + j) }
             }
         }
-    }
-
-    #[inline(always)]
-    unsafe fn outer(self, args: &OuterArgs<E>) {
-        // SAFETY: the caller's promises are those of the callee.
-        unsafe { gemm::outer_tiles::<Self, 3, 12>(self, args) }
-    }
-
-    #[inline(always)]
-    unsafe fn outer_tile(self, [rows, cols]: [usize; 2], tile: &Tile<E>) {
-        const SUMS: usize = 12;
-        // SAFETY: the caller's promises are those of the callee.
-        unsafe { tile!(rows, cols, outer_tile::<Self>(self, tile)) }
-    }
-
-    #[inline(always)]
-    unsafe fn product(self, args: &BlockArgs<E>) {
-        // SAFETY: the caller's promises are those of the callee.
-        unsafe { product::block::<Self, 4, 2>(self, args) }
-    }
-
-    #[inline(always)]
-    unsafe fn inner(self, args: &InnerArgs<E>) {
-        // SAFETY: the caller's promises are those of the callee.
-        unsafe { gemm::inner_tiles::<Self, 4, 3>(self, args) }
-    }
-
-    #[inline(always)]
-    unsafe fn inner_tile(self, [rows, cols]: [usize; 2], tile: &InnerTile<E>) {
-        const SUMS: usize = 12;
-        // SAFETY: the caller's promises are those of the callee.
-        unsafe { tile!(rows, cols, inner_tile::<Self>(self, tile)) }
     }
 }
 

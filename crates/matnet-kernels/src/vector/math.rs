@@ -4,10 +4,10 @@
 //! Sigmoid and tanh come from it; tanh of small arguments has its own odd polynomial, so that it keeps
 //! its relative accuracy near zero. The tests hold all three against `f64`.
 
-use crate::simd::Simd;
+use super::Vector;
 
 /// What exp needs beyond arithmetic.
-pub(crate) trait Exponent: Simd<Elem = f32> {
+pub(crate) trait Exponent: Vector<Elem = f32> {
     /// `a` within the bounds; NaN stays NaN.
     fn clamp(self, a: Self::V, low: f32, high: f32) -> Self::V;
     /// The nearest whole number.

@@ -1,0 +1,96 @@
+//! Register tiles of products of vectors with vectors.
+
+// Tile positions are clearer as indices.
+#![allow(clippy::needless_range_loop)]
+
+use super::{Simd, even};
+use crate::vector::Number;
+
+/// The arguments of [`inner_tiles`], checked.
+pub struct InnerArgs<E> {
+    pub(crate) sizes: (usize, usize, usize),
+    pub(crate) p: *const E,
+    pub(crate) p_strides: (usize, usize),
+    pub(crate) q: *const E,
+    pub(crate) q_strides: (usize, usize),
+    pub(crate) d: *mut E,
+}
+
+/// Bytes of Q that [`inner_tiles`] holds near: most of a second-level cache.
+const Q_NEAR: usize = 512 << 10;
+
+/// Products of vectors with vectors, their lanes summed, by register tiles of at most `MR`×`NR`.
+///
+/// # Safety
+/// All that the arguments point at is there, and D overlaps neither P nor Q.
+#[inline(always)]
+pub unsafe fn inner_tiles<S: Simd, const MR: usize, const NR: usize>(s: S, args: &InnerArgs<S::Elem>) {
+    let (m_count, n_count, depth) = args.sizes;
+    // Q passes by once for every few rows of P, so a piece of the depth is taken that lets all of Q stay near.
+    let slice = n_count * S::LANES * size_of::<S::Elem>();
+    for [k, k_end] in even((depth * slice).div_ceil(Q_NEAR), depth) {
+        for [m, m_end] in even(m_count.div_ceil(MR), m_count) {
+            for [n, n_end] in even(n_count.div_ceil(NR), n_count) {
+                let tile = InnerTile {
+                    k: k_end - k,
+                    p: args.p.wrapping_add(m * args.p_strides.0 + k * args.p_strides.1),
+                    p_strides: args.p_strides,
+                    q: args.q.wrapping_add(n * args.q_strides.0 + k * args.q_strides.1),
+                    q_strides: args.q_strides,
+                    d: args.d.wrapping_add(m * n_count + n),
+                    d_stride: n_count,
+                };
+                // SAFETY: the tile lies within D, as the caller vouches.
+                unsafe { s.inner_tile([m_end - m, n_end - n], &tile) }
+            }
+        }
+    }
+}
+
+/// What a register tile reads and adds to.
+pub struct InnerTile<E> {
+    k: usize,
+    p: *const E,
+    p_strides: (usize, usize),
+    q: *const E,
+    q_strides: (usize, usize),
+    d: *mut E,
+    d_stride: usize,
+}
+
+/// One register tile of [`inner_tiles`], `M`×`N`; a function of its own, as [`outer_tile`](super::outer_tile) is, where it matters.
+///
+/// # Safety
+/// As for [`inner_tiles`].
+#[inline(always)]
+pub unsafe fn inner_tile<S: Simd, const M: usize, const N: usize>(s: S, tile: &InnerTile<S::Elem>) {
+    let zero = s.splat(S::Elem::ZERO);
+    let mut sums = [[zero; N]; M];
+    let (mut p, mut q) = (tile.p, tile.q);
+    for _ in 0..tile.k {
+        let mut column = [zero; N];
+        // SAFETY: all offsets are of entries that the caller vouches for.
+        unsafe {
+            for j in 0..N {
+                column[j] = s.load(q.add(j * tile.q_strides.0));
+            }
+            for i in 0..M {
+                let row = s.load(p.add(i * tile.p_strides.0));
+                for j in 0..N {
+                    sums[i][j] = s.mul_add(row, column[j], sums[i][j]);
+                }
+            }
+        }
+        p = p.wrapping_add(tile.p_strides.1);
+        q = q.wrapping_add(tile.q_strides.1);
+    }
+    for i in 0..M {
+        let mut four = [zero; 4];
+        four[..N].copy_from_slice(&sums[i]);
+        let four = s.sum_four(four);
+        for j in 0..N {
+            // SAFETY: the entry lies within D, as the caller vouches.
+            unsafe { *tile.d.add(i * tile.d_stride + j) += four[j] };
+        }
+    }
+}
