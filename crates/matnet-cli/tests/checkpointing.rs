@@ -4,7 +4,9 @@ mod common;
 
 use std::path::Path;
 
-use common::{COPY, FRAMES, PAPERS, SMALL, VOWELS, folder_with, ok, run, same, same_when_killed};
+use common::{
+    COPY, FRAMES, PAPERS, SMALL, VOWELS, folder_with, ok, run, same_when_extended, same_when_killed,
+};
 
 const ON: [&str; 2] = ["--set", "train.checkpointing=true"];
 
@@ -32,13 +34,7 @@ fn checkpointing_changes_no_bit() {
 #[test]
 fn a_run_with_checkpointing_goes_on_exactly() {
     let (_guard, folder) = folder_with(SMALL);
-    let train = |epochs: &str, out: &str| {
-        ok(&folder, &[&["train", "digits.toml", "-q", "--epochs", epochs, "--out", out], &ON[..]].concat());
-    };
-    train("4", "at-once");
-    train("2", "parts");
-    train("4", "parts");
-    same(&folder.join("at-once"), &folder.join("parts"));
+    same_when_extended(&folder, &[&["digits.toml"], &ON[..]].concat());
     same_when_killed(&folder, &[&["digits.toml"], &ON[..]].concat(), 30);
 }
 

@@ -2,15 +2,7 @@
 
 mod common;
 
-use std::path::Path;
-
-use common::{FRAMES, SMALL, VOWELS, folder_with, ok, run, same};
-
-/// The losses in `metrics.csv`.
-fn losses(run: &Path) -> Vec<f64> {
-    let text = std::fs::read_to_string(run.join("metrics.csv")).unwrap();
-    text.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect()
-}
+use common::{FRAMES, SMALL, VOWELS, folder_with, losses, ok, run, same, same_when_extended};
 
 #[test]
 fn sixteen_bits_give_nearly_the_losses_of_thirty_two() {
@@ -41,14 +33,7 @@ fn sixteen_bits_give_nearly_the_losses_of_thirty_two() {
 #[test]
 fn a_run_in_sixteen_bits_goes_on_exactly() {
     let (_guard, folder) = folder_with(SMALL);
-    let half = ["--set", "train.precision=\"16-mixed\""];
-    let train = |epochs: &str, out: &str| {
-        ok(&folder, &[&["train", "digits.toml", "-q", "--epochs", epochs, "--out", out], &half[..]].concat());
-    };
-    train("4", "whole");
-    train("2", "parts");
-    train("4", "parts");
-    same(&folder.join("whole"), &folder.join("parts"));
+    same_when_extended(&folder, &["digits.toml", "--set", "train.precision=\"16-mixed\""]);
 }
 
 #[test]

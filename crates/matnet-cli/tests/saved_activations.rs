@@ -2,20 +2,12 @@
 
 mod common;
 
-use std::path::Path;
-
 use common::{
-    COPY, FRAMES, PAPERS, SMALL, VOWELS, folder_with, ok, run, same, same_on_any_number_of_threads,
-    same_when_killed,
+    COPY, FRAMES, PAPERS, SMALL, VOWELS, folder_with, losses, ok, run, same, same_on_any_number_of_threads,
+    same_when_extended, same_when_killed,
 };
 
 const ON: [&str; 2] = ["--set", "train.saved_activations=\"bf16\""];
-
-/// The losses in `metrics.csv`.
-fn losses(run: &Path) -> Vec<f64> {
-    let text = std::fs::read_to_string(run.join("metrics.csv")).unwrap();
-    text.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect()
-}
 
 #[test]
 fn rounded_activations_give_nearly_the_same_losses() {
@@ -48,13 +40,7 @@ fn a_run_with_rounded_activations_goes_on_exactly_with_any_number_of_threads() {
         same_on_any_number_of_threads(&folder, &[&["digits.toml"], &ON[..]].concat());
     }
     let (_guard, folder) = folder_with(SMALL);
-    let train = |epochs: &str, out: &str| {
-        ok(&folder, &[&["train", "digits.toml", "-q", "--epochs", epochs, "--out", out], &ON[..]].concat());
-    };
-    train("4", "at-once");
-    train("2", "parts");
-    train("4", "parts");
-    same(&folder.join("at-once"), &folder.join("parts"));
+    same_when_extended(&folder, &[&["digits.toml"], &ON[..]].concat());
     same_when_killed(&folder, &[&["digits.toml"], &ON[..]].concat(), 30);
 }
 

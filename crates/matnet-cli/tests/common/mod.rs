@@ -171,6 +171,23 @@ pub fn same_on_any_number_of_threads(folder: &Path, args: &[&str]) {
     same(&folder.join("1"), &folder.join("3"));
 }
 
+/// The losses in `metrics.csv`.
+pub fn losses(run: &Path) -> Vec<f64> {
+    let text = std::fs::read_to_string(run.join("metrics.csv")).unwrap();
+    text.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect()
+}
+
+/// Asserts that four epochs, and two that are extended by two, end in the same bytes.
+pub fn same_when_extended(folder: &Path, args: &[&str]) {
+    let train = |epochs: &'static str, out: &'static str| {
+        ok(folder, &[&["train", "-q", "--epochs", epochs, "--out", out], args].concat());
+    };
+    train("4", "at-once");
+    train("2", "parts");
+    train("4", "parts");
+    same(&folder.join("at-once"), &folder.join("parts"));
+}
+
 /// Asserts that a training which is killed at least twice, first after `wait` milliseconds, ends in the same bytes.
 pub fn same_when_killed(folder: &Path, args: &[&str], wait: u64) {
     let train = |out: &[&'static str]| [&["train", "-q"], args, out].concat();
