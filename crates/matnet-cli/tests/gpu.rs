@@ -4,9 +4,7 @@
 
 mod common;
 
-use std::path::Path;
-
-use common::{SMALL, folder_with, ok, run};
+use common::{SMALL, folder_with, losses, ok, run};
 
 fn device() -> String {
     std::env::var("MATNET_TEST_DEVICE").unwrap_or_else(|_| "wgpu:0".to_owned())
@@ -28,12 +26,6 @@ epochs = 2
 batch_size = 8
 grad_clip_norm = 0.5
 ";
-
-/// The losses in `metrics.csv`.
-fn losses(run: &Path) -> Vec<f64> {
-    let text = std::fs::read_to_string(run.join("metrics.csv")).unwrap();
-    text.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect()
-}
 
 /// Trains on the CPU and on the GPU; gives the largest relative difference of a loss.
 fn largest_difference(config: &str, more: &[&str]) -> f64 {
