@@ -67,15 +67,21 @@ def need_onnx() -> None:
 
 
 def cpu_model() -> str:
-    """The processor that numbers are measured on. A virtual machine may call all of a vendor's by one name, so AMD's has its generation."""
+    """The processor that numbers are measured on. A virtual machine may call all of a vendor's by one name, and hide a part of what one can
+    do: AMD's has its generation, and says if AVX-512 is hidden."""
     try:
         info = Path("/proc/cpuinfo").read_text()
-        name, family = (re.search(rf"{key}\s*:\s*(.+)", info)[1] for key in ("model name", "cpu family"))
+        name, family, model = (
+            re.search(rf"^{key}\s*:\s*(.+)", info, re.MULTILINE)[1] for key in ("model name", "cpu family", "model")
+        )
     except (OSError, TypeError):
         return platform.processor() or platform.machine()
-    generation = {"23": "Zen to Zen 2", "25": "Zen 3 or Zen 4", "26": "Zen 5"}.get(family) if "AMD" in name else None
-    if generation == "Zen 3 or Zen 4":
-        generation = "Zen 4" if "avx512f" in info else "Zen 3"
+    generation = {"23": "Zen to Zen 2", "25": "Zen 3", "26": "Zen 5"}.get(family) if "AMD" in name else None
+    # Models of family 25 from 16 to 31 and from 96 on.
+    if generation == "Zen 3" and (16 <= int(model) < 32 or int(model) >= 96):
+        generation = "Zen 4"
+    if generation in ("Zen 4", "Zen 5") and "avx512f" not in info:
+        generation += ", AVX2 only"
     return f"{name} ({generation})" if generation else name
 
 
