@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::format::bounded::{Input, reserve};
-use crate::format::edgelist::is_unknown;
+use crate::format::class_names::is_unknown;
 use crate::{Error, Result};
 
 /// More classes than any dataset has.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::npz::{described, lengths, samples};
-use super::{ReadOptions, check_shape, table};
+use super::{ReadOptions, check_shape, columnar, table};
 use crate::format::npz::{Npz, read_but, read_folder};
 use crate::{Dataset, Error, Result, Samples, StoredArray, Target};
 
@@ -51,7 +51,7 @@ pub fn open_stored(
     options: &ReadOptions,
 ) -> Result<Option<(Samples<StoredArray>, Vec<String>)>> {
     let path = path.as_ref();
-    if !table::shards(path)?.is_empty() {
+    if !columnar::shards(path)?.is_empty() {
         return table::open_stored(path, options);
     }
     if path.is_file() && path.extension().is_some_and(|end| end == "npz") {

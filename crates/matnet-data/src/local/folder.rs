@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::{SampleFile, SampleFiles, graph_files};
 use super::{ReadOptions, arrays, graph_tables, ts};
-use crate::format::edgelist::natural;
+use crate::format::class_names::natural;
 use crate::{Dataset, Error, Result, Samples, Target};
 
 /// The files and the folders in a folder, sorted by name, without hidden ones.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::table::is_columnar;
+use super::columnar::is_columnar;
 use crate::format::bounded::Input;
 use crate::format::edgelist::{self, EachEdge, NodeRows};
 use crate::{GraphData, Result};
@@ -23,12 +23,12 @@ pub(super) fn read(edges: &Path, nodes: &Path) -> Result<GraphData> {
 
 #[cfg(not(feature = "columnar"))]
 pub(crate) fn each_node(path: &Path, _: &mut dyn FnMut(&[f32]) -> Result<()>) -> Result<NodeRows> {
-    Err(super::table::no_columnar(path))
+    Err(super::columnar::no_columnar(path))
 }
 
 #[cfg(not(feature = "columnar"))]
 pub(crate) fn each_edge(path: &Path, _: &dyn Fn(&[u8]) -> Option<u32>, _: EachEdge) -> Result<Vec<String>> {
-    Err(super::table::no_columnar(path))
+    Err(super::columnar::no_columnar(path))
 }
 
 #[cfg(feature = "columnar")]
@@ -40,8 +40,9 @@ mod columnar {
 
     use super::*;
     use crate::Error;
+    use crate::format::class_names::{class_of, sort_classes};
     use crate::format::columnar::{ColumnarTable, word};
-    use crate::format::edgelist::{NO_WEIGHTS, Names, class_of, is_class_column, is_weight, sort_classes};
+    use crate::format::edgelist::{NO_WEIGHTS, Names, is_class_column, is_weight};
     use crate::format::table::ColumnKind;
 
     /// The names of columns that name the nodes; without one of them, it is the first column.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::format::edgelist::{class_of, sort_classes};
+use crate::format::class_names::{class_of, sort_classes};
 use crate::format::npz::Npz;
 use crate::format::raw::RawArray;
 use crate::{Array, Error, Result, SplitIndices, Target};

@@ -36,17 +36,20 @@
 //! [`SampleReader`] reads the samples of a file a chunk at a time, and [`load_stories`] reads stories.
 
 mod arrays;
+pub(crate) mod columnar;
 mod files;
 pub(crate) mod folder;
 mod graph;
 pub(crate) mod graph_tables;
 pub(crate) mod labels;
 pub(crate) mod leftovers;
+mod long_table;
 mod npz;
 mod options;
 mod reader;
 mod series;
-pub(crate) mod table;
+mod table;
+mod table_files;
 mod target;
 mod times;
 mod ts;
@@ -55,12 +58,12 @@ use std::path::Path;
 
 pub use arrays::open_stored;
 pub(crate) use files::graph_files;
+pub use long_table::load_table;
 pub use options::{Layout, ReadOptions, TargetKind};
 pub use reader::{SampleChunk, SampleReader};
-pub use table::load_table;
 
 use self::files::{SampleFile, SampleFiles};
-use self::table::Nameless;
+use self::long_table::Nameless;
 use crate::format::npz::{self as npz_format, Npz};
 use crate::format::raw::RawArray;
 use crate::format::{npy, stories};
@@ -69,15 +72,15 @@ use crate::{Array, Dataset, Error, GraphData, QaTask, Result, Samples, StoryData
 /// Whether there is something at `path`: a file, a folder, or Parquet files that a pattern stands for.
 pub fn exists(path: impl AsRef<Path>) -> bool {
     let path = path.as_ref();
-    path.exists() || table::shards(path).is_ok_and(|files| !files.is_empty())
+    path.exists() || columnar::shards(path).is_ok_and(|files| !files.is_empty())
 }
 
 /// Whether a path is a table whose columns have names, or may have them: text, Parquet or Arrow.
 pub fn has_columns(path: impl AsRef<Path>) -> bool {
     let path = path.as_ref();
     SampleFile::of(path) == Some(SampleFile::Table) && !path.is_dir()
-        || table::is_columnar(path)
-        || table::shards(path).is_ok_and(|files| !files.is_empty())
+        || columnar::is_columnar(path)
+        || columnar::shards(path).is_ok_and(|files| !files.is_empty())
 }
 
 /// Loads the samples or the graph at `path`; the table of this module says what that may be.
@@ -90,9 +93,9 @@ pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Datase
     let path = path.as_ref();
     match FileKind::of(path, options)? {
         FileKind::Folder => folder::load(path, options),
-        _ if table::is_long(path, options) => {
+        _ if long_table::is_long(path, options) => {
             options.allow(path, "one long table", &["columns"])?;
-            table::load_columns(path, &options.columns, Nameless::Refused)
+            long_table::load_columns(path, &options.columns, Nameless::Refused)
         }
         FileKind::Npy => {
             options.allow(path, "an .npy", &[])?;
@@ -159,7 +162,7 @@ enum FileKind {
 
 impl FileKind {
     fn of(path: &Path, options: &ReadOptions) -> Result<Self> {
-        if (path.is_dir() || !path.exists()) && !table::shards(path)?.is_empty() {
+        if (path.is_dir() || !path.exists()) && !columnar::shards(path)?.is_empty() {
             return Ok(Self::Rows);
         }
         if path.is_dir() {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::files::SampleFiles;
+use super::long_table::Nameless;
 use super::npz::inputs_and_lengths;
-use super::table::Nameless;
 use super::target::clear_padding;
-use super::{FileKind, ReadOptions, arrays, check_shape, folder, table, ts};
+use super::{FileKind, ReadOptions, arrays, check_shape, columnar, folder, long_table, table, ts};
 use crate::format::bounded::Input;
 use crate::format::npy::{self, NpyHeader};
 use crate::format::npz;
@@ -73,8 +73,8 @@ impl SampleReader<'static> {
     pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
         let path = path.as_ref();
         let options = &ReadOptions { target: None, ..options.clone() };
-        if options.long_table && table::is_one_table(path)? {
-            let dataset = table::load_columns(path, &options.columns, Nameless::AsTheyStand)?;
+        if options.long_table && long_table::is_one_table(path)? {
+            let dataset = long_table::load_columns(path, &options.columns, Nameless::AsTheyStand)?;
             let values = dataset.into_table()?.values;
             let shape = [&[1], values.shape()].concat();
             return Ok(Self::whole(path, (values.reshaped(shape)?, Vec::new())));
@@ -105,7 +105,7 @@ impl SampleReader<'static> {
                 Ok(Self::whole(path, ts::inputs(path, options)?))
             }
             #[cfg(feature = "columnar")]
-            FileKind::Rows if !table::shards(path)?.is_empty() => {
+            FileKind::Rows if !columnar::shards(path)?.is_empty() => {
                 let array = table::stored_inputs(path, options)?;
                 let len = array.len();
                 Ok(Self {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::labels::require_finite;
 use super::series::{SeriesForm, SeriesList};
 use super::{Layout, ReadOptions, TargetKind};
-use crate::format::edgelist::sort_classes;
+use crate::format::class_names::sort_classes;
 use crate::format::ts::{self, TimeSeries};
 use crate::{Array, Dataset, Error, Result, Samples, Target};
 

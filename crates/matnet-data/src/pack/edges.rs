@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::format::bounded::Input;
 use crate::format::edgelist::{self, Names};
 use crate::format::raw::{RawArray, RawValues};
+use crate::local::columnar::is_columnar;
 use crate::local::graph_tables;
-use crate::local::table::is_columnar;
 use crate::{Error, Result, StoredArray};
 
 /// Which relations are directed, from the node that aggregates to its neighbour.

@@ -25,6 +25,7 @@ mod open;
 mod order;
 mod rows;
 mod sort;
+mod source;
 mod work;
 mod write;
 
@@ -32,4 +33,5 @@ pub use edges::Directed;
 pub use header::{PackHeader, PackedFile, PackedRelation};
 pub use open::PackedGraph;
 pub use order::{NodeOrder, reverse_cuthill_mckee};
-pub use write::{PackOptions, PackProgress, PackSource, pack};
+pub use source::PackSource;
+pub use write::{PackOptions, PackProgress, pack};

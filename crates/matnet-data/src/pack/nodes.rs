@@ -6,9 +6,9 @@ use super::edges::NodeNames;
 use crate::format::bounded::Input;
 use crate::format::edgelist::{self, NodeRows};
 use crate::format::npy;
+use crate::local::columnar::is_columnar;
 use crate::local::graph_tables;
 use crate::local::labels::label_indices;
-use crate::local::table::is_columnar;
 use crate::{Error, Result, StoredArray};
 
 /// What is known of the nodes but for their features.

@@ -31,6 +31,7 @@
 //! ```
 
 mod amount;
+mod check;
 mod document;
 mod precision;
 mod schedule;

@@ -6,10 +6,12 @@
 
 mod checkpoint;
 mod ema;
+mod evaluate;
 mod event;
 mod extend;
 mod memory;
 mod optimizer;
+mod options;
 mod ordered_sum;
 mod partial;
 mod planned;
@@ -24,18 +26,19 @@ mod together;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use matnet::random::SeededRng;
 use matnet::{Mode, Regularizer, weights};
 use matnet_data::SplitIndices;
 
-use self::checkpoint::{BestEpoch, Checkpoint, Progress};
+use self::checkpoint::{Checkpoint, Progress};
 use self::ema::WeightAverage;
+use self::evaluate::columns;
 pub use self::event::{Event, Observer};
 pub use self::memory::MemoryNeed;
 use self::optimizer::Optimizer;
+pub use self::options::{Options, Outcome};
 pub(crate) use self::partial::partial_fit;
 pub(crate) use self::planned::Planned;
 use self::scores::Unread;
@@ -47,83 +50,9 @@ use self::start::{Opened, open};
 use self::together::Begun;
 use crate::config::{Precision, Reduction, SavedActivations, TrainConfig};
 use crate::metrics::Metric;
-use crate::ranks::{Ranks, pack, unpack};
-use crate::run::{Run, RunResult, Score, Transfer, files};
-use crate::task::{BatchScore, Fitted, NetOf, Pretraining, Sums, Task, TaskData, no_outcomes};
+use crate::run::{Run, Score, Transfer, files};
+use crate::task::{BatchScore, Fitted, NetOf, Pretraining, Task, TaskData};
 use crate::{Error, Result, Split};
-
-/// How a run is carried out; none of it changes the result.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// Where the net lives.
-    pub device: Device,
-    /// The longest time between two checkpoints within an epoch.
-    pub save_every: Duration,
-    /// Resume from the checkpoint before the newest.
-    pub from_previous: bool,
-    /// Extend a run that has fewer epochs but else the same config, in place of refusing it.
-    pub extend: bool,
-    /// Leave a report in the folder, if the feature `report` is there.
-    pub report: bool,
-    /// The processes that train the run together.
-    pub ranks: Ranks,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let (save_every, from_previous, extend) = (Duration::from_secs(30), false, false);
-        let ranks = Ranks::default();
-        Self { device: Device::flex(), save_every, from_previous, extend, report: true, ranks }
-    }
-}
-
-impl Options {
-    /// The same on another device.
-    pub fn with_device(mut self, device: Device) -> Self {
-        self.device = device;
-        self
-    }
-
-    /// The same with another interval between checkpoints.
-    pub fn with_save_every(mut self, interval: Duration) -> Self {
-        self.save_every = interval;
-        self
-    }
-
-    /// The same, resuming from the checkpoint before the newest if `previous`.
-    pub fn with_from_previous(mut self, previous: bool) -> Self {
-        self.from_previous = previous;
-        self
-    }
-
-    /// The same, with a report in the folder if `report`.
-    pub fn with_report(mut self, report: bool) -> Self {
-        self.report = report;
-        self
-    }
-
-    /// The same, together with other processes, each of which trains the same plan.
-    pub fn with_ranks(mut self, ranks: Ranks) -> Self {
-        self.ranks = ranks;
-        self
-    }
-
-    /// The same, giving a run that has fewer epochs the epochs of the plan if `extend`.
-    pub fn with_extend(mut self, extend: bool) -> Self {
-        self.extend = extend;
-        self
-    }
-}
-
-/// How a training ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The result.
-    pub result: RunResult,
-    /// Whether the run had been finished before.
-    pub was_finished: bool,
-}
 
 /// Trains a planned run in its folder: from the start, or on from its checkpoint.
 pub(crate) fn train<T: Task>(
@@ -467,90 +396,6 @@ impl<'a, T: Task> Trainer<'a, T> {
         Ok(gradients)
     }
 
-    /// The net that is evaluated and saved: with averaged weights, if they are averaged.
-    fn averaged(&self) -> NetOf<T> {
-        match &self.state.ema {
-            // A clone would share its running statistics with the net in training, and give it those of the average.
-            Some(ema) => ema.apply(self.state.net.valid().train()),
-            None => self.state.net.clone(),
-        }
-    }
-
-    /// Scores an epoch, and remembers it if it is the best.
-    fn evaluate_epoch(&mut self) -> Result<()> {
-        self.read_scores()?;
-        let net = self.averaged().valid();
-        let columns = self.columns.clone();
-        let begun = Instant::now();
-        let valid = self.evaluate(&net, Split::Valid, &columns)?;
-        let test = if self.config.log_test { self.evaluate(&net, Split::Test, &columns)? } else { None };
-        self.evaluating = begun.elapsed();
-        let train = self.state.progress.sums.score(self.task.has_errors());
-        let judged = valid.unwrap_or(train);
-        let pretraining = pretraining(self.task, &self.state.progress).is_some();
-        let first = match self.config.monitor.filter(|_| !pretraining) {
-            None => judged.loss,
-            Some(metric) => match judged.metric(metric) {
-                Some(value) if metric.lower_is_better() => value,
-                Some(value) => -value,
-                // It may be undefined for these predictions, and any value is better.
-                None => f64::INFINITY,
-            },
-        };
-        // What is not a number is worse than any: else an epoch whose loss overflowed would stay the best.
-        let [first, second] = [first, judged.loss].map(|x| if x.is_nan() { f64::INFINITY } else { x });
-        let number = self.state.progress.epoch + 1;
-        // Without a validation split there is nothing to choose by, and the last epoch counts.
-        let best = valid.is_none()
-            || self.state.progress.best.is_none_or(|best| (first, second) < (best.first, best.second));
-        if best {
-            if self.options.ranks.is_first() {
-                self.unwritten_best = Some(self.encoded(&net, number)?);
-            }
-            self.best = Some(net);
-            self.state.progress.best = Some(BestEpoch { epoch: number, first, second });
-        }
-        let learning_rate = self.learning_rate(number - 1, self.steps - 1);
-        let scores = [Some(train), valid, test];
-        for (split, score) in Split::ALL.into_iter().zip(scores) {
-            if let Some(score) = score {
-                let line = metrics_line(number, split, score, learning_rate, &columns);
-                self.state.progress.metrics.push(line);
-            }
-        }
-        let times = [self.epoch_start.elapsed(), self.stepping, self.evaluating];
-        let [all, steps, evaluation] = times.map(|time| time.as_secs_f64());
-        self.times.push(format!("{number},{all:.6},{steps:.6},{evaluation:.6}"));
-        // A save that follows counts in the next epoch.
-        self.epoch_start = Instant::now();
-        let progress = &mut self.state.progress;
-        progress.epoch = number;
-        progress.step = 0;
-        progress.sums = Sums::default();
-        self.observer.event(Event::Epoch { epoch: number, train, valid, test, best });
-        Ok(())
-    }
-
-    /// How well a net does on a split, with these metrics, unless it is empty.
-    fn evaluate(&mut self, net: &NetOf<T>, split: Split, metrics: &[Metric]) -> Result<Option<Score>> {
-        let data = self.task.data();
-        let examples = data.split(split);
-        if examples.is_empty() || (self.hold_out_test && split == Split::Test) {
-            return Ok(None);
-        }
-        let batches: Vec<&[usize]> =
-            examples.chunks(self.task.eval_batch_size(self.config.batch_size)).collect();
-        let (mut sums, mut outcomes) = (Sums::default(), no_outcomes(self.task));
-        for (evaluated, batch) in self.evaluate_batches(net, &batches)?.into_iter().zip(&batches) {
-            evaluated.add_to(self.task, batch, &mut sums, outcomes.as_mut());
-        }
-        let mut score = sums.score(self.task.has_errors());
-        if let Some(outcomes) = outcomes {
-            (score.metrics, _) = outcomes.metrics(metrics);
-        }
-        Ok(Some(score))
-    }
-
     /// Fails if examples that stay in their file could not be read.
     fn check_reads(&self) -> Result<()> {
         self.task.data().take_read_error().map_or(Ok(()), Err)
@@ -564,74 +409,4 @@ impl<'a, T: Task> Trainer<'a, T> {
         }
         Ok(())
     }
-
-    /// Evaluates the best weights on every split.
-    fn finish(&mut self) -> Result<(RunResult, NetOf<T>)> {
-        let ranks = self.options.ranks.clone();
-        if ranks.is_first() {
-            // A process killed right after its last checkpoint has not written these.
-            self.write_outputs()?;
-        }
-        let best = match self.best.take() {
-            Some(best) => best,
-            None => self.stored_best()?,
-        };
-        let mut scores = [None; 3];
-        for (score, split) in scores.iter_mut().zip(Split::ALL) {
-            self.observer.event(Event::Evaluating(split));
-            *score = self.evaluate(&best, split, &Metric::ALL)?;
-        }
-        let result = ranks.made_by_first(
-            || self.write_result(&best, scores),
-            |result| Ok(pack(result, &[])),
-            |message| Ok(unpack(message)?.0),
-        )?;
-        Ok((result, best))
-    }
-
-    /// Writes the scores of the best weights, and removes what a finished run does not need.
-    fn write_result(&self, best: &NetOf<T>, scores: [Option<Score>; 3]) -> Result<RunResult> {
-        let batch = self.task.eval_batch_size(self.config.batch_size);
-        let test = self.task.data().split(Split::Test);
-        let metrics = self.task.extra_metrics(best, test, scores[2], batch, &self.options.device);
-        self.check_reads()?;
-        let progress = &self.state.progress;
-        let result = RunResult {
-            kind: self.kind.to_owned(),
-            form: self.task.form(),
-            parameters: weights::count(best),
-            seed: self.config.seed,
-            epochs: progress.epoch,
-            best_epoch: progress.best.map_or(progress.epoch, |best| best.epoch),
-            train: scores[0],
-            valid: scores[1],
-            test: scores[2],
-            metrics,
-        };
-        self.run.write_result(&result)?;
-        // Which steps a checkpoint fell on depends on the clock; a finished run is the same bytes always.
-        checkpoint::remove_previous(self.run.folder())?;
-        Ok(result)
-    }
-}
-
-/// A line of `metrics.csv`.
-fn metrics_line(epoch: usize, split: Split, score: Score, learning_rate: f64, columns: &[Metric]) -> String {
-    let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let mut line = format!("{epoch},{},{},{},{learning_rate}", split.name(), score.loss, cell(score.error));
-    for &metric in columns {
-        line.push(',');
-        line += &cell(score.metric(metric));
-    }
-    line
-}
-
-/// The metrics with a column in `metrics.csv`, beside loss and error rate: those that cost little, and the monitored one.
-fn columns<T: Task>(task: &T, monitor: Option<Metric>) -> Vec<Metric> {
-    let kind = task.metric_targets(&[]);
-    let mut all = kind.map_or(&[][..], |kind| kind.main_metrics(task.target_names().len())).to_vec();
-    let further = |metric: &Metric| !matches!(metric, Metric::Loss | Metric::Error) && !all.contains(metric);
-    all.extend(monitor.filter(further));
-    all.sort();
-    all
 }

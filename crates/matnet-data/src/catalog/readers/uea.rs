@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::catalog::Located;
 use crate::format::archive;
-use crate::format::edgelist::sort_classes;
+use crate::format::class_names::sort_classes;
 use crate::format::ts::{self, TimeSeries};
 use crate::{Array, Error, Result, Samples, Target, memory};
 

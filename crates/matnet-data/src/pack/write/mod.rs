@@ -3,24 +3,27 @@
 //! Everything is written to a hidden folder beside the place of the result, which gets its name at the end. What a killed process left there
 //! is removed by the next one.
 
+mod reorder;
+
 use std::fs;
 use std::io::BufWriter;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::array::{ArrayFile, ArrayWriter, sha256, write_all};
-use super::edges::{Directed, EdgeFiles, NodeNames, each_edge};
+use super::array::{ArrayWriter, sha256, write_all};
+use super::edges::{Directed, NodeNames, each_edge};
 use super::header::{PackHeader, PackedFile, PackedRelation};
-use super::names::{DEGREES, FEATURES, LABELS, LOOPS, NAMES, ORDER, SPLIT, neighbors_name, offsets_name};
+use super::names::{LABELS, LOOPS, NAMES, SPLIT, neighbors_name, offsets_name};
 use super::nodes::{NodeFacts, each_node};
-use super::order::{self, NodeOrder, reverse_cuthill_mckee};
+use super::open::PackedGraph;
+use super::order::NodeOrder;
 use super::rows::{FeatureRows, RowWriter};
 use super::sort::Sorter;
+use super::source::{PackSource, SourceFiles};
 use super::work::{LOCK, SCRATCH, Work};
 use crate::format::npz::Npz;
-use crate::format::{archive, npy};
-use crate::local::{self, folder, labels, leftovers};
-use crate::{Error, GraphData, Result, SplitIndices, faults, files};
+use crate::local::labels;
+use crate::{Error, GraphData, Result, SplitIndices, files};
 
 /// Rows between two calls of the progress function.
 const BETWEEN: u64 = 1 << 16;
@@ -62,51 +65,6 @@ pub enum PackProgress {
     Note(String),
 }
 
-/// A graph to pack.
-#[derive(Clone, Debug)]
-pub enum PackSource {
-    /// In memory.
-    Memory(Box<GraphData>),
-    /// An `.npz` with `features`, `edges` and perhaps other arrays, as [`local`](crate::local) reads it.
-    Npz(PathBuf),
-    /// A file of edges, a file of nodes, and perhaps a folder that has more arrays: `labels.npy`, `relations.npy`, `train.npy`,
-    /// `valid.npy`, `test.npy`.
-    Files {
-        /// The edges: `.npy` `[m, 2]` or `[2, m]`, text, Parquet or Arrow.
-        edges: PathBuf,
-        /// The nodes: `.npy` `[nodes, features]`, or a table with a name per node, features and perhaps a class.
-        nodes: PathBuf,
-        /// Where the other arrays are.
-        beside: Option<PathBuf>,
-    },
-}
-
-impl PackSource {
-    /// The graph at a path: an `.npz`, a folder with edges and nodes, or the nodes that belong to a file of edges.
-    pub fn find(path: &Path, edges: Option<&Path>) -> Result<Self> {
-        for path in [Some(path), edges].into_iter().flatten() {
-            if !path.exists() {
-                return Err(Error::Missing(format!("{}: there is no such file or folder", path.display())));
-            }
-        }
-        if let Some(edges) = edges {
-            return Ok(Self::Files { edges: edges.to_owned(), nodes: path.to_owned(), beside: None });
-        }
-        if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("npz")) {
-            return Ok(Self::Npz(path.to_owned()));
-        }
-        if path.is_dir() {
-            let (files, _) = folder::list(path)?;
-            if let Some((edges, nodes)) = local::graph_files(&files) {
-                let beside = Some(path.to_owned());
-                return Ok(Self::Files { edges: edges.clone(), nodes: nodes.clone(), beside });
-            }
-        }
-        let what = "holds no graph; an .npz, a folder with edges.* and nodes.* or features.npy, or a file of nodes with --edges expected";
-        Err(Error::format(path, what))
-    }
-}
-
 type Progress<'a> = &'a mut dyn FnMut(PackProgress) -> ControlFlow<()>;
 
 /// Packs a graph into a folder, which gets its name when all is done. Edges may be larger than memory. Returns what was packed.
@@ -115,8 +73,8 @@ pub fn pack(source: PackSource, out: &Path, options: &PackOptions, progress: Pro
     let parent = out.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
     let unfinished = parent.join(format!(".unfinished-{}", name.to_string_lossy()));
     Work::restore(&unfinished, out)?;
-    if out.exists() && !(options.replace && super::PackedGraph::is_packed(out)) {
-        let what = match super::PackedGraph::is_packed(out) {
+    if out.exists() && !(options.replace && PackedGraph::is_packed(out)) {
+        let what = match PackedGraph::is_packed(out) {
             true => "is a packed graph already; --force replaces it",
             false => "exists already; choose another name",
         };
@@ -145,28 +103,13 @@ impl Packer<'_> {
         let (facts, split) = match source {
             PackSource::Memory(data) => self.memory(*data, &stage, sorter)?,
             PackSource::Npz(path) => {
-                let (files, extra) = self.unpacked(&path)?;
+                let folder = self.work.join(SCRATCH).join("unpacked");
+                let (files, extra, note) = SourceFiles::unpacked(&path, &folder)?;
+                note.map_or(Ok(()), |note| self.tell(PackProgress::Note(note)))?;
                 self.files(files, extra, &stage, sorter)?
             }
             PackSource::Files { edges, nodes, beside } => {
-                let mut extra = Npz::new(beside.as_deref().unwrap_or(Path::new("")));
-                let there = |key: &str| {
-                    beside
-                        .as_ref()
-                        .map(|folder| folder.join(format!("{key}.npy")))
-                        .filter(|path| path.is_file())
-                };
-                for key in ["train", "valid", "test"] {
-                    if let Some(path) = there(key) {
-                        extra.insert(key, npy::read(path)?);
-                    }
-                }
-                let files = SourceFiles {
-                    edges: EdgeFiles { edges, relations: there("relations") },
-                    nodes,
-                    labels: there("labels"),
-                    directed: false,
-                };
+                let (files, extra) = SourceFiles::beside(edges, nodes, beside.as_deref())?;
                 self.files(files, extra, &stage, sorter)?
             }
         };
@@ -225,60 +168,6 @@ impl Packer<'_> {
         self.rows(sorter, stage)?;
         let facts = NodeFacts { names, labels: labels.clone(), class_names: class_names.clone() };
         Ok((facts, data.splits.into_iter().next()))
-    }
-
-    /// The arrays of an `.npz`, each in a file of its own.
-    fn unpacked(&mut self, path: &Path) -> Result<(SourceFiles, Npz)> {
-        let folder = self.work.join(SCRATCH).join("unpacked");
-        faults::file().and_then(|()| fs::create_dir(&folder)).map_err(|error| Error::io(&folder, error))?;
-        let (mut found, mut extra, mut directed) = (Vec::new(), Npz::new(path), false);
-        let mut unused = Vec::new();
-        archive::each(path, &mut |mut entry| {
-            let Some(key) = entry.name.strip_suffix(".npy") else { return Ok(()) };
-            match key {
-                "features" | "edges" | "labels" | "relations" => {
-                    let to = folder.join(&entry.name);
-                    let failed = |error| Error::io(&to, error);
-                    let mut out = BufWriter::new(files::create(&to)?);
-                    let mut block = vec![0; 1 << 16];
-                    loop {
-                        let from = |error| Error::io(path, error);
-                        match std::io::Read::read(&mut entry.input, &mut block).map_err(from)? {
-                            0 => break,
-                            count => write_all(&mut out, &block[..count]).map_err(failed)?,
-                        }
-                    }
-                    out.into_inner().map_err(|error| failed(error.into_error()))?;
-                    found.push(key.to_owned());
-                }
-                "train" | "valid" | "test" => extra.insert(key, npy::parse(entry.input)?),
-                "directed" => {
-                    let name = path.join("directed");
-                    directed = match &npy::parse(entry.input)?.integers(&name)?[..] {
-                        [one] if (0..=1).contains(one) => *one == 1,
-                        _ => return Err(Error::format(name, "one boolean expected")),
-                    };
-                }
-                "weight" => {
-                    let what = "a packed graph has no weights of nodes; leave it out";
-                    return Err(Error::format(path.join("weight"), what));
-                }
-                "classes" => {
-                    let what = "a packed graph has the names of its classes in labels; leave it out";
-                    return Err(Error::format(path.join("classes"), what));
-                }
-                other => unused.push(other.to_owned()),
-            }
-            Ok(())
-        })?;
-        if let Some(note) = leftovers::graph(unused.iter().map(String::as_str), path)? {
-            self.tell(PackProgress::Note(note))?;
-        }
-        let member =
-            |key: &str| found.iter().any(|name| name == key).then(|| folder.join(format!("{key}.npy")));
-        let needed = |key: &str| member(key).ok_or_else(|| Error::format(path, format!("no array {key:?}")));
-        let edges = EdgeFiles { edges: needed("edges")?, relations: member("relations") };
-        Ok((SourceFiles { edges, nodes: needed("features")?, labels: member("labels"), directed }, extra))
     }
 
     fn files(
@@ -399,7 +288,7 @@ impl Packer<'_> {
         let before = std::mem::take(&mut self.header.relations);
         let known = before.iter().map(|relation| relation.name.clone()).zip(0..).collect();
         let mut places: Vec<Option<u32>> = (0..before.len() as u32).map(Some).collect();
-        crate::format::edgelist::sort_classes(known, &mut places);
+        crate::format::class_names::sort_classes(known, &mut places);
         let mut sorted: Vec<(u32, PackedRelation)> = places.into_iter().flatten().zip(before).collect();
         for (old, (new, _)) in sorted.iter().enumerate() {
             for name in [offsets_name, neighbors_name] {
@@ -421,92 +310,6 @@ impl Packer<'_> {
     fn list(&self, folder: &Path, name: &str, numbers: &[u32]) -> Result<()> {
         let mut writer = ArrayWriter::<u32>::create(folder.join(name), None)?;
         writer.extend(numbers)?;
-        writer.finish()
-    }
-
-    /// Finds another order of the nodes, and writes rows and features in it.
-    fn reorder(&mut self, stage: &Path) -> Result<()> {
-        self.tell(PackProgress::Ordering)?;
-        let (nodes, width) = (self.header.nodes, self.header.features);
-        let mut rows = Vec::new();
-        for (number, relation) in self.header.relations.iter().enumerate() {
-            let offsets = ArrayFile::open::<i64>(stage.join(offsets_name(number)), &[nodes + 1])?;
-            let columns =
-                ArrayFile::open::<u32>(stage.join(neighbors_name(number)), &[relation.entries as usize])?;
-            rows.push((offsets.read_all::<i64>()?, columns));
-        }
-        let degree = |node: u32| {
-            let node = node as usize;
-            rows.iter().map(|(offsets, _)| (offsets[node + 1] - offsets[node]) as usize).sum::<usize>()
-        };
-        let read = |rows: &(Vec<i64>, ArrayFile), node: u32, into: &mut Vec<u32>| {
-            let [first, end] = [rows.0[node as usize], rows.0[node as usize + 1]];
-            rows.1.read(first as u64, (end - first) as usize, into)
-        };
-        let mut visited = 0;
-        let order = reverse_cuthill_mckee(nodes, degree, |node, into| {
-            visited += 1;
-            if visited % BETWEEN == 0 {
-                self.tell(PackProgress::Ordering)?;
-            }
-            rows.iter().try_for_each(|rows| read(rows, node, into))
-        })?;
-        let places = order::places(&order).map_err(Error::Invalid)?;
-        let mut sorter = Sorter::new(&self.work.join(SCRATCH), self.options.memory)?;
-        let mut row = Vec::new();
-        for (number, rows) in rows.iter().enumerate() {
-            for node in 0..nodes as u32 {
-                if u64::from(node) % BETWEEN == 0 {
-                    self.tell(PackProgress::Ordering)?;
-                }
-                row.clear();
-                read(rows, node, &mut row)?;
-                for &to in &row {
-                    sorter.push([number as u32, places[node as usize], places[to as usize]])?;
-                }
-            }
-        }
-        drop(rows);
-        self.rows(sorter, self.work)?;
-        let features = ArrayFile::open::<f32>(stage.join(FEATURES), &[nodes, width])?;
-        let mut writer = ArrayWriter::<f32>::create(self.work.join(FEATURES), Some(width))?;
-        let mut row = Vec::new();
-        for (done, &node) in order.iter().enumerate() {
-            if (done as u64).is_multiple_of(BETWEEN) {
-                self.tell(PackProgress::Nodes(done as u64))?;
-            }
-            row.clear();
-            features.read(u64::from(node) * width as u64, width, &mut row)?;
-            writer.extend(&row)?;
-        }
-        writer.finish()?;
-        self.list(self.work, ORDER, &order)
-    }
-
-    /// With several relations: how many neighbours a node has in all of them together.
-    fn degrees(&mut self) -> Result<()> {
-        let nodes = self.header.nodes;
-        if self.header.relations.len() == 1 {
-            return Ok(());
-        }
-        let mut rows = Vec::new();
-        for (number, relation) in self.header.relations.iter().enumerate() {
-            let offsets = ArrayFile::open::<i64>(self.work.join(offsets_name(number)), &[nodes + 1])?;
-            let entries = relation.entries as usize;
-            let columns = ArrayFile::open::<u32>(self.work.join(neighbors_name(number)), &[entries])?;
-            rows.push((offsets.read_all::<i64>()?, columns));
-        }
-        let mut writer = ArrayWriter::<u32>::create(self.work.join(DEGREES), None)?;
-        let mut all: Vec<u32> = Vec::new();
-        for node in 0..nodes {
-            all.clear();
-            for (offsets, columns) in &rows {
-                columns.read(offsets[node] as u64, (offsets[node + 1] - offsets[node]) as usize, &mut all)?;
-            }
-            all.sort_unstable();
-            all.dedup();
-            writer.push(all.len() as u32)?;
-        }
         writer.finish()
     }
 
@@ -570,12 +373,4 @@ impl Packer<'_> {
         }
         Ok(())
     }
-}
-
-/// The files of a graph.
-struct SourceFiles {
-    edges: EdgeFiles,
-    nodes: PathBuf,
-    labels: Option<PathBuf>,
-    directed: bool,
 }
