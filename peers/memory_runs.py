@@ -1,4 +1,4 @@
-"""Configs and inputs of small runs on stories and programs, for `make-run-reference`."""
+"""Configs and inputs of small runs on stories and algorithmic tasks, for `make-run-reference`."""
 
 import numpy
 

@@ -234,3 +234,8 @@ def arrays_of(data: Any, name: str = "data") -> dict[str, Array]:
         else:
             arrays[key] = native(value, f"{name}[{key!r}]")
     return arrays
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, for messages: 1 row, 2 rows."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -84,6 +84,13 @@ class Net(BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_files")
 
+    def _kind(self) -> str:
+        """The kind of net that was asked for."""
+        kind, known = self.get_params(deep=False)["kind"], _parameters.SPECS[self._spec].kinds
+        if kind not in known:
+            raise ValueError(f"kind: {kind!r}; one of {', '.join(known)} expected")
+        return str(kind)
+
     def _config(self, kind: str, data: Mapping[str, Any], seed: int) -> dict[str, Any]:
         """The config for a kind of net."""
         own_data, own_model, own_train = _native.keys(kind)

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from matnet import _inputs, _parameters
-from matnet._arrays import Array, Floats, as_array, floats, is_sparse, native, require_finite
+from matnet._arrays import Array, Floats, as_array, counted, floats, is_sparse, native, require_finite
 from matnet._base import SOURCE, Net, class_names, said_of_arguments, unique_classes
 from matnet._run import n_threads
 
@@ -117,12 +117,6 @@ class GraphClassifier(_parameters.GraphClassifierParameters, ClassifierMixin, Ne
         self._train(self._kind(), arrays, data={"split": split})
         self._graph = graph
         return self
-
-    def _kind(self) -> str:
-        known = _parameters.SPECS[self._spec].kinds
-        if self.kind not in known:
-            raise ValueError(f"kind: {self.kind!r}; one of {', '.join(known)} expected")
-        return str(self.kind)
 
     def _graph_arrays(self, X: Any, edges: Any, relations: Any, directed: bool) -> dict[str, Array]:
         features: Floats = floats(X.toarray() if hasattr(X, "toarray") else X, "X")
@@ -266,7 +260,7 @@ def pairs_of_graph(graph: Any, nodes: int) -> Array:
     """The edges of a graph of NetworkX, whose nodes are the rows of X in their order."""
     names = list(graph.nodes)
     if len(names) != nodes:
-        raise ValueError(f"edges: a graph of {len(names)} nodes; {nodes} expected, as X has")
+        raise ValueError(f"edges: a graph of {counted(len(names), 'node')}; {nodes} expected, as X has")
     if names != list(range(nodes)) and set(names) == set(range(nodes)):
         raise ValueError(
             "edges: the nodes of the graph are numbers, but not in their order, so that it is not clear which row of X is "

@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from matnet import _inputs, _parameters
-from matnet._arrays import Floats, floats, require_finite
+from matnet._arrays import Floats, counted, floats, require_finite
 from matnet._base import Net
 
 
@@ -60,9 +60,7 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
         """
         table = self._table(X)
         _inputs.names(self, X, table, reset=True)
-        known = _parameters.SPECS[self._spec].kinds
-        if self.kind not in known:
-            raise ValueError(f"kind: {self.kind!r}; one of {', '.join(known)} expected")
+        kind = self._kind()
         about: dict[str, Any] = {"horizon": self.horizon}
         rows = table
         if eval_set is not None:
@@ -72,7 +70,7 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
             _inputs.names(self, eval_set, following, reset=False, argument="eval_set")
             rows = np.concatenate([table, following])
             about["split"] = {"valid": len(following)}
-        self._train(str(self.kind), {"x": rows}, data=about)
+        self._train(kind, {"x": rows}, data=about)
         self._last = np.array(table[-self._trained("window") :])
         return self
 
@@ -118,9 +116,8 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
         single, window = tables.ndim < 3, self._trained("window")
         tables = self._table(tables)[None] if single else tables
         if tables.ndim != 3 or tables.shape[1] < window or tables.shape[2] != self.n_features_in_:
-            raise ValueError(
-                f"X: shape {tables.shape[1:]}; at least {window} rows of {self.n_features_in_} columns expected"
-            )
+            columns = counted(self.n_features_in_, "column")
+            raise ValueError(f"X: shape {tables.shape[1:]}; at least {window} rows of {columns} expected")
         if given is not None and single:
             _inputs.names(self, given, tables[0], reset=False)
         require_finite(tables, "X")
@@ -149,7 +146,7 @@ class Forecaster(_parameters.ForecasterParameters, RegressorMixin, Net):  # type
         _inputs.names(self, X, table, reset=False)
         starts = range(len(table) - window - horizon + 1)
         if not len(starts):
-            raise ValueError(f"X: {len(table)} rows; at least {window + horizon} expected")
+            raise ValueError(f"X: {counted(len(table), 'row')}; at least {window + horizon} expected")
         past = np.stack([table[at : at + window] for at in starts])
         future = np.stack([table[at + window : at + window + horizon] for at in starts])
         return float(r2_score(future.reshape(len(starts), -1), self.predict(past).reshape(len(starts), -1)))

@@ -142,9 +142,10 @@ def _question(item: Any, told: int, name: str) -> tuple[str, str, int, list[int]
         raise ValueError(f"{name}, facts: {item.facts!r}; numbers of sentences expected")
     facts = [_count(fact, f"{name}, facts") for fact in item.facts]
     if after > told:
-        raise ValueError(f"{name}, after: {after}; the story has {told} sentences")
+        raise ValueError(f"{name}, after: {after}; the story has {told} sentence{'s' * (told != 1)}")
     if late := [fact for fact in facts if fact >= after]:
-        raise ValueError(f"{name}, facts: {late[0]}; one of the {after} sentences before it expected, from 0")
+        before = f"{after} sentence{'s' * (after != 1)}"
+        raise ValueError(f"{name}, facts: {late[0]}; the question comes after {before}, which count from 0")
     return text, answer, after, facts
 
 

@@ -96,7 +96,7 @@ def test_the_learning_rate_may_change_but_not_the_net():
     net = matnet.MatrixClassifier(hidden=(4, 4), random_state=0).partial_fit(X, Y)
     net.set_params(learning_rate=0.05).partial_fit(X, Y)
     for change, message in [
-        ({"hidden": (3, 3)}, "^hidden: .* before; a net that goes on keeps it"),
+        ({"hidden": (3, 3)}, "^hidden: .* before; a net that is trained further keeps it"),
         ({"optimizer": "sgd"}, "^optimizer: .*adam.* before"),
         ({"ema_decay": 0.9}, "^ema_decay: "),
         ({"patience": 3, "validation_fraction": 0.2}, "^patience: "),

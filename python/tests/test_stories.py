@@ -114,7 +114,7 @@ def test_tasks_and_test_stories():
         ([{"sentence": []}], r"data\[0\]: keys \['sentence'\]"),
         ([{"sentences": "Ann went home.", "questions": []}], "sentences: str; a list of strings"),
         ([(["Ann went home."], "Where is Ann?", 7)], "answer: 7; a string expected"),
-        ([(["Ann went home."], "Where is Ann?", "home", [1])], "facts: 1; one of the 1 sentences"),
+        ([(["Ann went home."], "Where is Ann?", "home", [1])], "facts: 1; the question comes after 1 sentence,"),
         ([(["Ann went home."], "Where is Ann?", "home", [-1])], "facts: -1; a number from 0"),
         ([(["Ann went home."], "Where is Ann?", "home", "0")], "facts: '0'"),
         ([Story(["Ann went home."], [Question("Where is Ann?", "home", after=2)])], "after: 2; the story has 1"),

@@ -157,7 +157,7 @@ impl Observer for ProgressReporter {
                 }
                 if let Some([before, now]) = moved {
                     say!(
-                        "warning: the run was on {before} and goes on on {now}; equal bits are promised only for one CPU and \
+                        "warning: the run was on {before} and resumes on {now}; equal bits are promised only for one CPU and \
                          binary, so it will not end in the bytes of an uninterrupted run"
                     );
                 }

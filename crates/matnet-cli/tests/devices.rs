@@ -1,4 +1,4 @@
-//! `matnet devices`, and runs that go on elsewhere.
+//! `matnet devices`, and runs that resume elsewhere.
 
 mod common;
 
@@ -36,6 +36,6 @@ fn a_run_that_goes_on_with_another_instruction_set_says_so() {
     assert!(!train(&level, "2").contains("warning"));
     assert!(!train(&level, "3").contains("warning"));
     let said = train("portable", "4");
-    let warning = format!("warning: the run was on flex ({level}) and goes on on flex (portable); ");
+    let warning = format!("warning: the run was on flex ({level}) and resumes on flex (portable); ");
     assert_eq!(said.contains(&warning), level != "portable", "{said}");
 }

@@ -63,7 +63,7 @@ fn a_run_that_moves_from_the_gpu_to_the_cpu_says_so() {
     assert!(!train("1", &gpu).contains("warning"));
     assert!(!train("2", &gpu).contains("warning"));
     let said = train("3", "flex");
-    assert!(said.contains("warning: the run was on ") && said.contains(" and goes on on flex ("), "{said}");
+    assert!(said.contains("warning: the run was on ") && said.contains(" and resumes on flex ("), "{said}");
 }
 
 #[test]

@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{bytes, matnet, process, run, same};
+use common::stored::{LIMITS, error, fails_when_cut_off, ok, same_when_killed};
+use common::{bytes, matnet, run, same};
 use matnet_data::format::npy;
 use matnet_data::random::SeededRng;
 use tempfile::TempDir;
-
-/// From what size on a packed graph stays in its folder: any, or none.
-const STREAM: [(&str, &str); 2] = [("stored", "0"), ("loaded", "1000000000000")];
 
 /// A folder with a graph of 150 nodes in `g/`: edges, features and labels as arrays, or as tables with names and relations. Neighbours are
 /// mostly of one class, which the features hint at; some edges are loops, some are repeated, some nodes have no class.
@@ -71,24 +69,6 @@ fn config(folder: &Path, source: &str, data: &str, model: &str, train: &str) {
     std::fs::write(folder.join("c.toml"), text).unwrap();
 }
 
-/// Runs a command that must succeed; gives its output.
-fn ok(folder: &Path, args: &[&str], above: &str) -> String {
-    let mut command = matnet(folder, args);
-    command.env("MATNET_STREAM_ABOVE", above);
-    let (code, out, err) = process::output(command);
-    assert_eq!(code, 0, "{args:?}: {err}");
-    out
-}
-
-/// Runs a command that must fail; gives its error.
-fn error(folder: &Path, args: &[&str], above: &str) -> String {
-    let mut command = matnet(folder, args);
-    command.env("MATNET_STREAM_ABOVE", above);
-    let (code, _, err) = process::output(command);
-    assert!(code == 1 || code == 2, "{args:?}: {code} {err}");
-    err
-}
-
 const NETS: [&str; 5] = [
     "kind = 'gcn'\nhidden = [6]\ndropout = 0.2",
     "kind = 'column-net'\nhidden = 6\ndepth = 2\ndropout = 0.2",
@@ -114,12 +94,12 @@ fn a_graph_in_its_folder_gives_the_bits_of_one_in_memory() {
                 ];
                 let data = format!("normalize = 'rows'\n{}", draw[at % 3]);
                 config(&folder, &out, &data, net, "batch_size = 16");
-                for (run, above) in STREAM {
+                for (run, above) in LIMITS {
                     ok(&folder, &["train", "c.toml", "-q", "--fresh", "--out", run], above);
                 }
-                let [stored, loaded] = STREAM.map(|(run, _)| folder.join(run));
+                let [stored, loaded] = LIMITS.map(|(run, _)| folder.join(run));
                 same(&stored, &loaded);
-                let both = |args: &[&str]| STREAM.map(|(_, above)| ok(&folder, args, above));
+                let both = |args: &[&str]| LIMITS.map(|(_, above)| ok(&folder, args, above));
                 for args in [
                     &["eval", "stored", "--json"][..],
                     &["eval", "stored", "--data", &out],
@@ -130,7 +110,7 @@ fn a_graph_in_its_folder_gives_the_bits_of_one_in_memory() {
                     assert!(a == b, "{net} {order} {args:?}");
                 }
                 // The report shows hidden states, as pictures.
-                for (run, above) in STREAM {
+                for (run, above) in LIMITS {
                     ok(&folder, &["report", run], above);
                 }
                 same(&stored, &loaded);
@@ -264,16 +244,7 @@ fn a_training_killed_again_and_again_ends_in_the_same_bytes() {
     let (_temporary, folder) = folder(false);
     ok(&folder, &["data", "pack", "g", "--out", "g.packed"], "0");
     config(&folder, "g.packed", "num_neighbors = 2", NETS[1], "batch_size = 8");
-    let long = ["train", "c.toml", "-q", "--set", "train.epochs=20", "--out"];
-    ok(&folder, &[&long[..], &["whole"]].concat(), "1000000000000");
-    let killed = [&long[..], &["killed", "--save-every", "0"]].concat();
-    let command = || {
-        let mut command = matnet(&folder, &killed);
-        command.env("MATNET_STREAM_ABOVE", "0");
-        command
-    };
-    process::kill_at_least(2, command, &folder.join("killed"), 100);
-    same(&folder.join("whole"), &folder.join("killed"));
+    same_when_killed(&folder, 20);
 }
 
 #[test]
@@ -350,7 +321,7 @@ fn a_damaged_folder_is_refused() {
         let path = folder.join("p").join(name);
         let whole = std::fs::read(&path).unwrap();
         let refused = |what: &str| {
-            for (_, above) in STREAM {
+            for (_, above) in LIMITS {
                 let err = error(&folder, &train, above);
                 assert!(err.contains(name.as_str()) && !err.contains("panicked"), "{name} {what}: {err}");
             }
@@ -387,15 +358,5 @@ fn a_file_that_is_cut_off_while_it_is_used_is_an_error() {
     let (_temporary, folder) = folder(false);
     ok(&folder, &["data", "pack", "g", "--out", "p"], "0");
     config(&folder, "p", "", NETS[0], "batch_size = 8");
-    let args = ["train", "c.toml", "-q", "--set", "train.epochs=1000000", "--out", "x", "--save-every", "0"];
-    let mut command = matnet(&folder, &args);
-    let child = command.env("MATNET_STREAM_ABOVE", "0").stderr(Stdio::piped()).spawn().unwrap();
-    while !folder.join("x/last.ckpt").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    File::options().write(true).open(folder.join("p/neighbors-0.npy")).unwrap().set_len(200).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(err.trim(), "error: p/neighbors-0.npy: was cut off while it was read");
+    fails_when_cut_off(&folder, "p/neighbors-0.npy", 200);
 }

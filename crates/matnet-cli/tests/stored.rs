@@ -4,15 +4,11 @@ mod common;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
 
-use common::{bytes, matnet, process, same};
+use common::stored::{LIMITS, error, fails_when_cut_off, ok, same_when_killed};
+use common::{bytes, same};
 use matnet_data::format::npy;
 use tempfile::TempDir;
-
-/// From what size on inputs stay in their file: any, or none.
-const STREAM: [(&str, &str); 2] = [("stored", "0"), ("loaded", "1000000000000")];
 
 /// A folder with the arrays of 120 samples in `data/`: matrices 6×5, or sequences of 4 of them whose lengths differ.
 fn folder(sequences: bool) -> (TempDir, PathBuf) {
@@ -41,15 +37,6 @@ fn config(folder: &Path, data: &str, model: &str) {
     std::fs::write(folder.join("c.toml"), text).unwrap();
 }
 
-/// Runs a command that must succeed; gives its output.
-fn ok(folder: &Path, args: &[&str], above: &str) -> String {
-    let mut command = matnet(folder, args);
-    command.env("MATNET_STREAM_ABOVE", above);
-    let (code, out, err) = process::output(command);
-    assert_eq!(code, 0, "{args:?}: {err}");
-    out
-}
-
 #[test]
 fn samples_in_a_file_give_the_bits_of_samples_in_memory() {
     let feedforward = "kind = 'feedforward'\nhidden = [4, 4]";
@@ -73,16 +60,16 @@ fn samples_in_a_file_give_the_bits_of_samples_in_memory() {
             let weights: Vec<f32> = (0..120).map(|at| (at % 4) as f32).collect();
             npy::write_f32(&mut file, &[120], &weights).unwrap();
         }
-        for (out, above) in STREAM {
+        for (out, above) in LIMITS {
             ok(&folder, &["train", "c.toml", "-q", "--out", out], above);
         }
-        let [stored, loaded] = STREAM.map(|(out, _)| folder.join(out));
+        let [stored, loaded] = LIMITS.map(|(out, _)| folder.join(out));
         assert_eq!(bytes(&stored).len(), 7, "{data}");
         same(&stored, &loaded);
         // What is trained is also evaluated and used in the same way.
-        let eval = STREAM.map(|(_, above)| ok(&folder, &["eval", "stored", "--json"], above));
+        let eval = LIMITS.map(|(_, above)| ok(&folder, &["eval", "stored", "--json"], above));
         assert_eq!(eval[0], eval[1], "{data}");
-        let other = STREAM.map(|(_, above)| ok(&folder, &["eval", "stored", "--data", "data"], above));
+        let other = LIMITS.map(|(_, above)| ok(&folder, &["eval", "stored", "--data", "data"], above));
         assert_eq!(other[0], other[1], "{data}");
         ok(&folder, &["predict", "stored", "-q", "--input", "data", "--output", "p.npy"], "0");
         assert!(folder.join("p.npy").exists());
@@ -117,48 +104,24 @@ fn a_folder_of_arrays_is_an_npz() {
 fn killed_again_and_again_it_ends_in_the_same_bytes() {
     let (_temporary, folder) = folder(false);
     config(&folder, "shuffle_block = 7\nscale = 'standardize'", "kind = 'feedforward'\nhidden = [4, 4]");
-    let long = ["train", "c.toml", "-q", "--set", "train.epochs=30", "--out"];
-    ok(&folder, &[&long[..], &["whole"]].concat(), "1000000000000");
-    let killed = [&long[..], &["killed", "--save-every", "0"]].concat();
-    let command = || {
-        let mut command = matnet(&folder, &killed);
-        command.env("MATNET_STREAM_ABOVE", "0");
-        command
-    };
-    process::kill_at_least(2, command, &folder.join("killed"), 100);
-    same(&folder.join("whole"), &folder.join("killed"));
+    same_when_killed(&folder, 30);
 }
 
 #[test]
 fn a_file_that_is_cut_off_while_it_is_used_is_an_error() {
     let (_temporary, folder) = folder(false);
     config(&folder, "", "kind = 'feedforward'\nhidden = [4, 4]");
-    let args = ["train", "c.toml", "-q", "--set", "train.epochs=1000000", "--out", "x", "--save-every", "0"];
-    let mut command = matnet(&folder, &args);
-    let child = command.env("MATNET_STREAM_ABOVE", "0").stderr(Stdio::piped()).spawn().unwrap();
-    while !folder.join("x/last.ckpt").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    File::options().write(true).open(folder.join("data/x.npy")).unwrap().set_len(1000).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(err.trim(), "error: data/x.npy: was cut off while it was read");
+    fails_when_cut_off(&folder, "data/x.npy", 1000);
 }
 
 #[test]
 fn every_mistake_gets_one_clear_error() {
     let (_temporary, folder) = folder(false);
     config(&folder, "", "kind = 'feedforward'\nhidden = [4, 4]");
-    let error = |args: &[&str], above: &str| {
-        let mut command = matnet(&folder, &[&["train", "c.toml", "--out", "x"], args].concat());
-        command.env("MATNET_STREAM_ABOVE", above);
-        let (code, _, err) = process::output(command);
-        assert!(code == 1 || code == 2, "{err}");
-        err
-    };
+    let train = ["train", "c.toml", "--out", "x"];
+    let error = |args: &[&str], above: &str| error(&folder, &[&train, args].concat(), above);
     let err = error(&[], "much");
-    assert!(err.contains("MATNET_STREAM_ABOVE=much; a number of bytes expected"), "{err}");
+    assert!(err.contains("MATNET_LIMITS_ABOVE=much; a number of bytes expected"), "{err}");
     let err = error(&["--set", "data.shuffle_block=0"], "0");
     assert!(err.contains("data.shuffle_block: 0; must be at least 1"), "{err}");
     // A number that is not finite is found before anything is trained, wherever it stands.
@@ -166,7 +129,7 @@ fn every_mistake_gets_one_clear_error() {
     let end = whole.len();
     whole[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
     std::fs::write(folder.join("data/x.npy"), &whole).unwrap();
-    let [stored, loaded] = STREAM.map(|(_, above)| error(&[], above));
+    let [stored, loaded] = LIMITS.map(|(_, above)| error(&[], above));
     assert!(stored.contains("data.source: data: sample 119 holds NaN; finite numbers expected"), "{stored}");
     assert_eq!(stored.lines().last(), loaded.lines().last());
     std::fs::write(folder.join("data/x.npy"), &whole[..end - 4]).unwrap();
@@ -232,14 +195,14 @@ fn shards_and_members_give_the_bits_of_samples_in_memory() {
         [("data.npz", &[]), ("shards", &table), ("shards/part-?.parquet", &table)];
     for (source, more) in sources {
         let set = format!("data.source={source}");
-        for (out, above) in STREAM {
+        for (out, above) in LIMITS {
             let args = ["train", "c.toml", "-q", "--fresh", "--out", out, "--set", &set];
             ok(&folder, &[&args[..], more].concat(), above);
         }
-        let [stored, loaded] = STREAM.map(|(out, _)| folder.join(out));
+        let [stored, loaded] = LIMITS.map(|(out, _)| folder.join(out));
         same(&stored, &loaded);
         assert_eq!(text("stored", "metrics.csv"), text("arrays", "metrics.csv"), "{source}");
-        let eval = STREAM.map(|(_, above)| ok(&folder, &["eval", "stored", "--json"], above));
+        let eval = LIMITS.map(|(_, above)| ok(&folder, &["eval", "stored", "--json"], above));
         assert_eq!(eval[0], eval[1], "{source}");
         let predict = ["predict", "stored", "-q", "--output", "-", "--input", source];
         let expected = ["predict", "arrays", "-q", "--output", "-", "--input", "data"];
@@ -247,20 +210,13 @@ fn shards_and_members_give_the_bits_of_samples_in_memory() {
         ok(&folder, &["data", "show", source], "0");
     }
     // A shard with other columns, and one that is cut off.
-    let error = |above: &str| {
-        let set = ["--set", "data.source=shards", "--fresh"];
-        let mut command =
-            matnet(&folder, &[&["train", "c.toml", "-q", "--out", "x"], &set[..], &table].concat());
-        command.env("MATNET_STREAM_ABOVE", above);
-        let (code, _, err) = process::output(command);
-        assert!(code == 1 || code == 2, "{err}");
-        err
-    };
+    let train = ["train", "c.toml", "-q", "--out", "x", "--set", "data.source=shards", "--fresh"];
+    let error = |above: &str| error(&folder, &[&train[..], &table].concat(), above);
     let path = folder.join("shards/part-3.parquet");
     let whole = std::fs::read(&path).unwrap();
     for cut in [whole.len() - 1, whole.len() / 2, 5] {
         std::fs::write(&path, &whole[..cut]).unwrap();
-        for (_, above) in STREAM {
+        for (_, above) in LIMITS {
             let err = error(above);
             assert!(err.contains("part-3.parquet: is not a valid Parquet file"), "{err}");
         }

@@ -74,3 +74,8 @@ pub fn describe(error: &std::io::Error) -> String {
         _ => error.to_string(),
     }
 }
+
+/// A count with its noun: `1 channel`, `2 channels`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,63 +1,22 @@
 //! Graph kernels: against sums written out, every level against `f64`, any number of threads against one.
 
+mod common;
+
+use common::{Numbers, agree, close, single, with_threads};
 use matnet_kernels::{
     Activation, Attention, AttentionMap, Csr, CsrError, Element, Highway, Keep, Level, MatrixView, SlotMap,
     SparseHighway, Weighted, product, sparse_product,
 };
 
-/// A small generator, so that the tests need no crate for it.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
+/// Rows of up to `most` entries, now and then many more, repeats and empty rows among them.
+fn matrix(numbers: &mut Numbers, rows: usize, cols: usize, most: usize) -> Csr {
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    for _ in 0..rows {
+        let count = if numbers.below(20) == 0 { 40 + numbers.below(60) } else { numbers.below(most + 1) };
+        columns.extend((0..count).map(|_| numbers.below(cols) as u32));
+        offsets.push(columns.len());
     }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.next() as usize % limit
-    }
-
-    fn list(&mut self, count: usize) -> Vec<f64> {
-        (0..count).map(|_| self.next() as f64 / (1u64 << 31) as f64 * 2.0 - 1.0).collect()
-    }
-
-    /// Rows of up to `most` entries, now and then many more, repeats and empty rows among them.
-    fn matrix(&mut self, rows: usize, cols: usize, most: usize) -> Csr {
-        let (mut offsets, mut columns) = (vec![0], Vec::new());
-        for _ in 0..rows {
-            let count = if self.below(20) == 0 { 40 + self.below(60) } else { self.below(most + 1) };
-            columns.extend((0..count).map(|_| self.below(cols) as u32));
-            offsets.push(columns.len());
-        }
-        Csr::new(cols, offsets, columns).expect("a matrix")
-    }
-}
-
-fn single(values: &[f64]) -> Vec<f32> {
-    values.iter().map(|&v| v as f32).collect()
-}
-
-/// Outputs that have the same bits on all levels that multiply and add in one rounding.
-#[derive(Default)]
-struct SameForward(Option<Vec<f32>>);
-
-impl SameForward {
-    fn check(&mut self, level: Level, output: &[f32]) {
-        if level != Level::PORTABLE {
-            let first = self.0.get_or_insert_with(|| output.to_vec());
-            assert!(first == output, "{level:?} gives other bits");
-        }
-    }
-}
-
-fn close(what: &str, got: &[f32], want: &[f64]) {
-    assert_eq!(got.len(), want.len(), "{what}");
-    let scale = want.iter().fold(1.0f64, |most, v| most.max(v.abs()));
-    for (at, (&got, &want)) in got.iter().zip(want).enumerate() {
-        let error = (f64::from(got) - want).abs();
-        assert!(error <= 1e-5 * scale, "{what}[{at}]: {got} instead of {want}");
-    }
+    Csr::new(cols, offsets, columns).expect("a matrix")
 }
 
 #[test]
@@ -75,7 +34,7 @@ fn what_is_no_matrix_is_refused() {
 #[test]
 fn transposing_twice_changes_nothing_but_order() {
     let mut numbers = Numbers(1);
-    let matrix = numbers.matrix(30, 20, 5);
+    let matrix = matrix(&mut numbers, 30, 20, 5);
     let (transposed, places) = matrix.transpose();
     assert_eq!((transposed.rows(), transposed.cols()), (20, 30));
     for row in 0..20 {
@@ -92,9 +51,9 @@ fn sparse_products_are_sums_on_every_level() {
     let mut numbers = Numbers(2);
     for width in [1, 3, 7, 8, 15, 16, 20, 33, 64, 100, 133] {
         let (rows, cols) = (1 + numbers.below(60), 1 + numbers.below(60));
-        let matrix = numbers.matrix(rows, cols, 5);
+        let matrix = matrix(&mut numbers, rows, cols, 5);
         let x = numbers.list(cols * width);
-        let weights = single(&numbers.list(matrix.entries()));
+        let weights = numbers.singles(matrix.entries());
         for weights in [None, Some(&weights[..])] {
             let mut want = vec![0.0; rows * width];
             for row in 0..rows {
@@ -106,13 +65,12 @@ fn sparse_products_are_sums_on_every_level() {
                     }
                 }
             }
-            let mut same = SameForward::default();
+            let what = format!("width {width}");
+            let product = |level| vec![sparse_product(level, &matrix, weights, &single(&x), width)];
+            agree(&what, &Level::available(), std::slice::from_ref(&want), product);
             for level in Level::available() {
-                let got = sparse_product(level, &matrix, weights, &single(&x), width);
-                same.check(level, &got);
-                close(&format!("{level:?} width {width}"), &got, &want);
                 let double = sparse_product(level, &matrix, weights, &x, width);
-                close(&format!("{level:?} width {width}"), &single(&double), &want);
+                close(&format!("{level:?} {what}"), &single(&double), &want);
             }
         }
     }
@@ -156,7 +114,7 @@ fn attention_agrees_on_every_level() {
     for case in 0..60 {
         let (rows, cols) = (1 + numbers.below(50), 1 + numbers.below(50));
         let (width, heads) = (1 + numbers.below(24), 1 + numbers.below([4, 10, 36][case % 3]));
-        let graph = numbers.matrix(rows, cols, 6);
+        let graph = matrix(&mut numbers, rows, cols, 6);
         let (transposed, _) = graph.transpose();
         let query = numbers.list(rows * width * heads);
         let (bias, keys) = (numbers.list(width * heads), numbers.list(cols * width));
@@ -185,15 +143,9 @@ fn attention_agrees_on_every_level() {
             bias: &bias,
             keys: &keys,
         };
-        let mut same = SameForward::default();
-        for level in Level::available() {
-            for (at, (got, want)) in attend(&single, level, &gradient).iter().zip(&want).enumerate() {
-                if at == 0 {
-                    same.check(level, got);
-                }
-                close(&format!("{level:?} width {width} heads {heads} tensor {at}"), got, want);
-            }
-        }
+        agree(&format!("width {width} heads {heads}"), &Level::available(), &want, |level| {
+            attend(&single, level, &gradient)
+        });
     }
 }
 
@@ -210,7 +162,7 @@ fn mapped_attention_agrees_on_every_level() {
         let (rows, others) = (1 + numbers.below([20, 700][case % 2]), numbers.below(30));
         let (width, heads) = (1 + numbers.below(12), 1 + numbers.below([4, 10][case % 2]));
         let (output, cols) = (1 + numbers.below(20), rows + others);
-        let graph = numbers.matrix(rows, cols, 5);
+        let graph = matrix(&mut numbers, rows, cols, 5);
         let (transposed, _) = graph.transpose();
         let size = width * heads;
         let lengths = [cols * width, width * size, size, size * output, rows * output];
@@ -240,15 +192,9 @@ fn mapped_attention_agrees_on_every_level() {
         let lists = lists.each_ref().map(|list| single(list));
         let [state, score_map, bias, out_map, gradient] = &lists;
         let single = AttentionMap { graph, transposed, width, heads, state, score_map, bias, out_map };
-        let mut same = SameForward::default();
-        for level in Level::available() {
-            for (at, (got, want)) in attend_mapped(&single, level, gradient).iter().zip(&want).enumerate() {
-                if at == 0 {
-                    same.check(level, got);
-                }
-                close(&format!("{level:?} rows {rows} width {width} heads {heads} tensor {at}"), got, want);
-            }
-        }
+        agree(&format!("rows {rows} width {width} heads {heads}"), &Level::available(), &want, |level| {
+            attend_mapped(&single, level, gradient)
+        });
     }
 }
 
@@ -264,7 +210,7 @@ fn slots_agree_on_every_level() {
     for case in 0..30 {
         let nodes = numbers.below([20, 1200][case % 2]);
         let (width, output, cols) = (1 + numbers.below(20), 1 + numbers.below(20), 1 + numbers.below(300));
-        let graph = &numbers.matrix(nodes, cols, 5);
+        let graph = &matrix(&mut numbers, nodes, cols, 5);
         let longest = (0..nodes).map(|node| graph.row(node).len()).max().unwrap_or(0);
         let slots = longest.max(1) + numbers.below(3);
         let (transposed, places) = &graph.transpose();
@@ -297,26 +243,20 @@ fn slots_agree_on_every_level() {
         let lists = lists.each_ref().map(|list| single(list));
         let [state, map, gradient] = &lists;
         let single = SlotMap { graph, transposed, places, slots, width, state, map };
-        let mut same = SameForward::default();
-        for level in Level::available() {
-            for (at, (got, want)) in map_slots(&single, level, gradient).iter().zip(&want).enumerate() {
-                if at == 0 {
-                    same.check(level, got);
-                }
-                close(&format!("{level:?} nodes {nodes} slots {slots} width {width} tensor {at}"), got, want);
-            }
-        }
+        agree(&format!("nodes {nodes} slots {slots} width {width}"), &Level::available(), &want, |level| {
+            map_slots(&single, level, gradient)
+        });
     }
 }
 
 #[test]
 fn large_scores_stay_finite() {
     let mut numbers = Numbers(4);
-    let graph = numbers.matrix(20, 20, 70);
+    let graph = matrix(&mut numbers, 20, 20, 70);
     let (transposed, _) = graph.transpose();
     let (width, heads) = (5, 3);
-    let query: Vec<f32> = single(&numbers.list(20 * width * heads)).iter().map(|x| x * 1e4).collect();
-    let (bias, keys) = (vec![0.0; width * heads], single(&numbers.list(20 * width)));
+    let query: Vec<f32> = numbers.singles(20 * width * heads).iter().map(|x| x * 1e4).collect();
+    let (bias, keys) = (vec![0.0; width * heads], numbers.singles(20 * width));
     let attention = Attention {
         graph: &graph,
         transposed: &transposed,
@@ -352,15 +292,9 @@ fn highways_agree_on_every_level() {
         let lists = lists.each_ref().map(|list| single(list));
         let [own, aggregated, bias, state, gradient] = &lists;
         let single = Highway { width, own, aggregated, bias, state, activation };
-        let mut same = SameForward::default();
-        for level in Level::available() {
-            for (at, (got, want)) in highway(&single, level, gradient).iter().zip(&want).enumerate() {
-                if at == 0 {
-                    same.check(level, got);
-                }
-                close(&format!("{level:?} width {width} tensor {at}"), got, want);
-            }
-        }
+        agree(&format!("width {width}"), &Level::available(), &want, |level| {
+            highway(&single, level, gradient)
+        });
     }
 }
 
@@ -452,8 +386,8 @@ fn highways_with_their_maps_are_made_of_products_on_every_level() {
         let (width, others) = (1 + numbers.below(40), nodes + numbers.below(20));
         let graphs: Vec<_> = (0..1 + case % 3)
             .map(|_| {
-                let graph = numbers.matrix(nodes, others.max(1), 4);
-                let weights = single(&numbers.list(graph.entries()));
+                let graph = matrix(&mut numbers, nodes, others.max(1), 4);
+                let weights = numbers.singles(graph.entries());
                 let (transposed, places) = graph.transpose();
                 let turned: Vec<f32> = places.iter().map(|&place| weights[place as usize]).collect();
                 (graph, weights, transposed, turned)
@@ -490,15 +424,9 @@ fn highways_with_their_maps_are_made_of_products_on_every_level() {
         }
         let lists = lists.each_ref().map(|list| single(list));
         let single = view(&relations, width, &lists, case % 5 < 2, activation);
-        let mut same = SameForward::default();
-        for level in Level::available() {
-            for (at, (got, want)) in sparse_highway(&single, level, &lists[5]).iter().zip(&want).enumerate() {
-                if at == 0 {
-                    same.check(level, got);
-                }
-                close(&format!("{level:?} nodes {nodes} width {width} tensor {at}"), got, want);
-            }
-        }
+        agree(&format!("nodes {nodes} width {width}"), &Level::available(), &want, |level| {
+            sparse_highway(&single, level, &lists[5])
+        });
     }
 }
 
@@ -506,13 +434,13 @@ fn highways_with_their_maps_are_made_of_products_on_every_level() {
 fn results_do_not_depend_on_the_number_of_threads() {
     let mut numbers = Numbers(6);
     let (nodes, width, heads) = (3000, 20, 10);
-    let graph = numbers.matrix(nodes, nodes, 9);
+    let graph = matrix(&mut numbers, nodes, nodes, 9);
     let (transposed, places) = graph.transpose();
-    let (query, keys) = (single(&numbers.list(nodes * width * heads)), single(&numbers.list(nodes * width)));
-    let bias = single(&numbers.list(width * heads));
-    let gradient = single(&numbers.list(nodes * width * heads));
-    let weights = single(&numbers.list(graph.entries()));
-    let [own, aggregated] = [0, 1].map(|_| single(&numbers.list(2 * nodes * width)));
+    let (query, keys) = (numbers.singles(nodes * width * heads), numbers.singles(nodes * width));
+    let bias = numbers.singles(width * heads);
+    let gradient = numbers.singles(nodes * width * heads);
+    let weights = numbers.singles(graph.entries());
+    let [own, aggregated] = [0, 1].map(|_| numbers.singles(2 * nodes * width));
     let attention = Attention {
         graph: &graph,
         transposed: &transposed,
@@ -561,8 +489,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
         activation: Activation::Relu,
     };
     let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        pool.install(|| {
+        with_threads(threads, || {
             let mut all = attend(&attention, Level::best(), &gradient);
             all.push(sparse_product(Level::best(), &graph, Some(&weights), &keys, width));
             all.extend(highway(&gates, Level::best(), &gradient[..nodes * width]));
@@ -591,7 +518,7 @@ fn large_graph(numbers: &mut Numbers, nodes: usize, degree: usize) -> Csr {
 fn states_that_come_from_memory_give_the_same_bits() {
     let (mut numbers, nodes, width) = (Numbers(9), 330_000, 20);
     let graph = large_graph(&mut numbers, nodes, 4);
-    let [x, weights] = [nodes * width, graph.entries()].map(|count| single(&numbers.list(count)));
+    let [x, weights] = [nodes * width, graph.entries()].map(|count| numbers.singles(count));
     for level in Level::available() {
         for weights in [None, Some(&weights[..])] {
             let all = sparse_product(level, &graph, weights, &x, width);
@@ -613,7 +540,7 @@ fn highways_over_states_that_come_from_memory_agree() {
     let (mut numbers, nodes, width) = (Numbers(10), 165_000, 20);
     let graph = large_graph(&mut numbers, nodes, 4);
     let (transposed, places) = graph.transpose();
-    let weights = single(&numbers.list(graph.entries()));
+    let weights = numbers.singles(graph.entries());
     let turned: Vec<f32> = places.iter().map(|&place| weights[place as usize]).collect();
     let relations = [[(&graph, Some(&weights[..])), (&transposed, Some(&turned[..]))]];
     let square = 2 * width * width;

@@ -1,48 +1,16 @@
 //! Every level against the same kernels in `f64`, and any number of threads against one.
 
+mod common;
+
+use common::{Numbers, agree, single, with_threads};
 use matnet_kernels::{
     Activation, Cell, Chain, InLanes, Keep, Kept, Level, Link, Map, MapSize, Reads, Recurrent, Term,
 };
-
-/// A small generator, so that the tests need no crate for it.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.next() as usize % limit
-    }
-
-    fn list(&mut self, count: usize, size: f64) -> Vec<f64> {
-        (0..count).map(|_| (self.next() as f64 / (1u64 << 31) as f64 * 2.0 - 1.0) * size).collect()
-    }
-}
 
 /// All levels, each as it chooses and with samples or columns in the lanes.
 fn levels() -> Vec<Level> {
     let ways = |level: Level| [level, level.with(InLanes::Samples), level.with(InLanes::Columns)];
     Level::available().into_iter().flat_map(ways).collect()
-}
-
-fn single(values: &[f64]) -> Vec<f32> {
-    values.iter().map(|&v| v as f32).collect()
-}
-
-/// Outputs that have the same bits on all levels that multiply and add in one rounding.
-#[derive(Default)]
-struct SameForward(Option<Vec<f32>>);
-
-impl SameForward {
-    fn check(&mut self, level: Level, output: &[f32]) {
-        if !format!("{level:?}").starts_with("Portable") {
-            let first = self.0.get_or_insert_with(|| output.to_vec());
-            assert!(first == output, "{level:?} gives other bits");
-        }
-    }
 }
 
 /// bfloat16 takes half the bytes.
@@ -63,15 +31,6 @@ fn nearly(what: &str, rounded: &[Vec<f32>], exact: &[Vec<f32>]) -> bool {
         assert!(apart <= 0.02 * of + 1e-6, "{what}, tensor {at}: {apart} apart, where the norm is {of}");
     }
     rounded != exact
-}
-
-fn close(what: &str, got: &[f32], want: &[f64]) {
-    assert_eq!(got.len(), want.len(), "{what}");
-    let scale = want.iter().fold(1.0f64, |most, v| most.max(v.abs()));
-    for (at, (&got, &want)) in got.iter().zip(want).enumerate() {
-        let error = (f64::from(got) - want).abs();
-        assert!(error <= 1e-5 * scale, "{what}[{at}]: {got} instead of {want}");
-    }
 }
 
 /// The gradients of a map in one list each.
@@ -111,14 +70,14 @@ fn maps_agree_on_every_level() {
             .map(|size| {
                 let spread = 1.0 / ((size.rows * size.cols) as f64).sqrt().sqrt();
                 (
-                    numbers.list(batch * size.input(), 1.0),
-                    numbers.list(size.rows * rows_out, spread),
-                    numbers.list(size.cols * cols_out, spread),
+                    numbers.list(batch * size.input()),
+                    numbers.sized(size.rows * rows_out, spread),
+                    numbers.sized(size.cols * cols_out, spread),
                 )
             })
             .collect();
-        let bias = numbers.list(rows_out * cols_out, 1.0);
-        let gradient = numbers.list(batch * rows_out * cols_out, 1.0);
+        let bias = numbers.list(rows_out * cols_out);
+        let gradient = numbers.list(batch * rows_out * cols_out);
         let activation = [Activation::Identity, Activation::Sigmoid, Activation::Tanh][case % 3];
 
         let terms: Vec<_> = sizes
@@ -145,16 +104,9 @@ fn maps_agree_on_every_level() {
             .map(|(&size, (x, u, v))| Term { size, input: &x[..], row_map: u, col_map: v })
             .collect();
         let map = Map { terms: &terms, bias: Some(&bias), activation };
-        let mut same = SameForward::default();
-        for level in levels() {
-            let got = map_all(&map, level, &gradient, Keep::Full);
-            for (at, (got, want)) in got.iter().zip(&want).enumerate() {
-                if at == 0 {
-                    same.check(level, got);
-                }
-                close(&format!("{level:?} batch {batch} {sizes:?} tensor {at}"), got, want);
-            }
-        }
+        agree(&format!("batch {batch} {sizes:?}"), &levels(), &want, |level| {
+            map_all(&map, level, &gradient, Keep::Full)
+        });
     }
 }
 
@@ -217,7 +169,7 @@ fn with_chain<R>(
         .map(|pair| {
             let ([r, c], [p, q]) = (pair[0], pair[1]);
             [(r * p, r), (c * q, c), (p * q, 1)]
-                .map(|(count, side)| single(&numbers.list(count, 1.0 / (side as f64).sqrt())))
+                .map(|(count, side)| single(&numbers.sized(count, 1.0 / (side as f64).sqrt())))
         })
         .collect();
     let links: Vec<_> = weights
@@ -230,7 +182,7 @@ fn with_chain<R>(
             Link { size, row_map, col_map, bias, activation: ALL[at % 4] }
         })
         .collect();
-    let [input, gradient] = [sides[0], sides[maps]].map(|[r, c]| single(&numbers.list(batch * r * c, 1.0)));
+    let [input, gradient] = [sides[0], sides[maps]].map(|[r, c]| numbers.singles(batch * r * c));
     work(&Chain { input: &input, links: &links }, &gradient)
 }
 
@@ -305,6 +257,14 @@ impl<E: matnet_kernels::Element> Tensors<E> {
     }
 }
 
+impl Tensors<f64> {
+    fn single(&self) -> Tensors<f32> {
+        let list = self.list.iter().map(|values| single(values)).collect();
+        let Self { cell, input_size, state_size, steps, reads, all, .. } = *self;
+        Tensors { list, cell, input_size, state_size, steps, reads, all, lengths: self.lengths.clone() }
+    }
+}
+
 fn random_recurrence(numbers: &mut Numbers, case: usize, batch: usize, most: usize) -> Tensors<f64> {
     let cell = [Cell::Lstm, Cell::Gru(Activation::Tanh), Cell::Rnn(Activation::Tanh)][case % 3];
     let mut side = || 1 + numbers.below(most);
@@ -324,15 +284,15 @@ fn random_recurrence(numbers: &mut Numbers, case: usize, batch: usize, most: usi
     let outputs = (if all { steps } else { 1 }) + usize::from(cell == Cell::Lstm);
     let spread = |side: usize| 1.0 / (side as f64).sqrt();
     let list = vec![
-        numbers.list(inputs, 1.0),
-        numbers.list(batch * n * m, 1.0),
-        numbers.list(batch * n * m, 1.0),
-        numbers.list(input_gates * r * n, spread(r)),
-        numbers.list(input_gates * c * m, spread(c)),
-        numbers.list(g * n * n, spread(n)),
-        numbers.list(g * m * m, spread(m)),
-        numbers.list(g * n * m, 1.0),
-        numbers.list(batch * outputs * n * m, 1.0),
+        numbers.list(inputs),
+        numbers.list(batch * n * m),
+        numbers.list(batch * n * m),
+        numbers.sized(input_gates * r * n, spread(r)),
+        numbers.sized(input_gates * c * m, spread(c)),
+        numbers.sized(g * n * n, spread(n)),
+        numbers.sized(g * m * m, spread(m)),
+        numbers.list(g * n * m),
+        numbers.list(batch * outputs * n * m),
     ];
     Tensors { list, cell, input_size: [r, c], state_size: [n, m], steps, reads, all, lengths }
 }
@@ -344,19 +304,9 @@ fn recurrences_agree_on_every_level() {
         let (batch, most) = (1 + numbers.below([4, 30, 100][case / 3 % 3]), [4, 20, 9][case / 3 % 3]);
         let double = random_recurrence(&mut numbers, case, batch, most);
         let want = double.everything(Level::PORTABLE, Keep::Full);
-        let list = double.list.iter().map(|values| single(values)).collect();
-        let Tensors { cell, input_size, state_size, steps, reads, all, lengths, .. } = double;
-        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
-        let mut same = SameForward::default();
-        for level in levels() {
-            let got = tensors.everything(level, Keep::Full);
-            for (at, (got, want)) in got.iter().zip(&want).enumerate() {
-                if at == 0 {
-                    same.check(level, got);
-                }
-                close(&format!("{level:?} {cell:?} batch {batch} case {case} tensor {at}"), got, want);
-            }
-        }
+        let tensors = double.single();
+        let what = format!("{:?} batch {batch} case {case}", double.cell);
+        agree(&what, &levels(), &want, |level| tensors.everything(level, Keep::Full));
     }
 }
 
@@ -366,20 +316,18 @@ fn gradients_from_states_in_bf16_are_near_those_in_f32() {
     let mut differ = 0;
     for case in 0..45 {
         let (batch, most) = (1 + numbers.below([4, 30, 100][case / 3 % 3]), [4, 20, 9][case / 3 % 3]);
-        let double = random_recurrence(&mut numbers, case, batch, most);
-        let list = double.list.iter().map(|values| single(values)).collect();
-        let Tensors { cell, input_size, state_size, steps, reads, all, lengths, .. } = double;
-        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
+        let tensors = random_recurrence(&mut numbers, case, batch, most).single();
         let maps = 1 + numbers.below(6);
         with_chain(&mut numbers, maps, batch, most, |chain, gradient| {
             for level in levels() {
                 let both = [Keep::Bf16, Keep::Full].map(|keep| tensors.everything(level, keep));
-                let what = format!("{level:?} {cell:?} {reads:?} batch {batch} case {case}");
+                let what =
+                    format!("{level:?} {:?} {:?} batch {batch} case {case}", tensors.cell, tensors.reads);
                 differ += usize::from(nearly(&what, &both[0], &both[1]));
                 let both = [Keep::Bf16, Keep::Full].map(|keep| chain_all(chain, level, gradient, keep));
                 differ += usize::from(nearly(&format!("{level:?} {maps} maps"), &both[0], &both[1]));
                 let link = &chain.links[0];
-                let gradient = single(&Numbers(8).list(batch * link.size.output(), 1.0));
+                let gradient = single(&Numbers(8).list(batch * link.size.output()));
                 let both = [Keep::Bf16, Keep::Full]
                     .map(|keep| with_map(link, chain.input, |map| map_all(map, level, &gradient, keep)));
                 differ += usize::from(nearly(&format!("{level:?} a map"), &both[0], &both[1]));
@@ -392,22 +340,17 @@ fn gradients_from_states_in_bf16_are_near_those_in_f32() {
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let mut numbers = Numbers(3);
-    let double = random_recurrence(&mut numbers, 0, 150, 11);
-    let list: Vec<_> = double.list.iter().map(|values| single(values)).collect();
-    let Tensors { cell, input_size, state_size, steps, reads, all, lengths, .. } = double;
-    let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
+    let tensors = random_recurrence(&mut numbers, 0, 150, 11).single();
     let size = MapSize { rows: 13, cols: 17, rows_out: 19, cols_out: 11 };
     let batch = 700;
-    let (x, u, v) =
-        (numbers.list(batch * 13 * 17, 1.0), numbers.list(13 * 19, 0.3), numbers.list(17 * 11, 0.3));
+    let (x, u, v) = (numbers.list(batch * 13 * 17), numbers.sized(13 * 19, 0.3), numbers.sized(17 * 11, 0.3));
     let (x, u, v) = (single(&x), single(&u), single(&v));
-    let gradient = single(&numbers.list(batch * 19 * 11, 1.0));
+    let gradient = numbers.singles(batch * 19 * 11);
     let terms = [Term { size, input: &x[..], row_map: &u, col_map: &v }];
     let map = Map { terms: &terms, bias: None, activation: Activation::Relu };
     let with = |chain: &Chain<f32>, given: &[f32], threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let level = Level::best();
-        pool.install(|| {
+        with_threads(threads, || {
             [Keep::Full, Keep::Bf16].map(|keep| {
                 let map = map_all(&map, level, &gradient, keep);
                 (map, chain_all(chain, level, given, keep), tensors.everything(level, keep))
@@ -427,13 +370,12 @@ fn gates_shared_among_threads_give_the_same_bits() {
     let mut numbers = Numbers(5);
     let mut shared = 0;
     for case in 0..12 {
-        let double = random_recurrence(&mut numbers, case, 1, 150);
-        let list = double.list.iter().map(|values| single(values)).collect();
-        let Tensors { cell, input_size, state_size, steps, reads, all, lengths, .. } = double;
-        let tensors = Tensors { list, cell, input_size, state_size, steps, reads, all, lengths };
+        let tensors = random_recurrence(&mut numbers, case, 1, 150).single();
+        let Tensors { cell, state_size, .. } = tensors;
         let with = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-            pool.install(|| [Keep::Full, Keep::Bf16].map(|keep| tensors.everything(Level::best(), keep)))
+            with_threads(threads, || {
+                [Keep::Full, Keep::Bf16].map(|keep| tensors.everything(Level::best(), keep))
+            })
         };
         assert!(with(3) == with(1), "{cell:?} {state_size:?}");
         // So large that a gate is worth a thread even for one sample.
@@ -450,9 +392,8 @@ fn products_shared_among_threads_give_the_same_bits() {
     for batch in [1, 2, 3] {
         with_chain(&mut numbers, 4, batch, 250, |chain, gradient| {
             let with = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
                 let level = Level::best();
-                pool.install(|| {
+                with_threads(threads, || {
                     (chain_all(chain, level, gradient, Keep::Full), maps_all(chain, level, gradient))
                 })
             };

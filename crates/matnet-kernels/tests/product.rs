@@ -1,27 +1,12 @@
 //! Dense products: exactly one fused chain per entry, whatever the sizes, the CPU and the threads.
 
+mod common;
+
+use common::{Numbers, with_threads};
 use matnet_kernels::{Activation, BatchedProduct, Element, Level, Linear, MatrixView, product};
 
 const ACTIVATIONS: [Activation; 4] =
     [Activation::Identity, Activation::Relu, Activation::Sigmoid, Activation::Tanh];
-
-/// A small generator, so that the tests need no crate for it.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.next() as usize % limit
-    }
-
-    fn list(&mut self, count: usize) -> Vec<f32> {
-        (0..count).map(|_| self.next() as f32 / (1u64 << 30) as f32 - 1.0).collect()
-    }
-}
 
 /// The levels that multiply and add in one rounding.
 fn fused() -> Vec<Level> {
@@ -35,10 +20,6 @@ fn fused() -> Vec<Level> {
 
 fn bits(numbers: &[f32]) -> Vec<u32> {
     numbers.iter().map(|x| x.to_bits()).collect()
-}
-
-fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
 /// Entry (i, j) of A·B as the promise has it; `at` gives the strides of A and B.
@@ -76,7 +57,7 @@ fn every_entry_is_one_fused_chain() {
     ]);
     sizes.extend([[3, 0, 5], [0, 4, 5], [5, 4, 0]]);
     for [m, k, n] in sizes {
-        let (a, b) = (numbers.list(m * k), numbers.list(k * n));
+        let (a, b) = (numbers.singles(m * k), numbers.singles(k * n));
         let want = bits(&naive(&a, &b, [m, k, n]));
         let (a_t, b_t) = (transposed(&a, m, k), transposed(&b, k, n));
         for level in fused() {
@@ -96,7 +77,7 @@ fn every_entry_is_one_fused_chain() {
 fn a_row_does_not_depend_on_the_others() {
     let mut numbers = Numbers(2);
     for [k, n] in [[30, 50], [600, 10], [576, 130], [20, 3], [300, 200]] {
-        let (a, b) = (numbers.list(500 * k), numbers.list(k * n));
+        let (a, b) = (numbers.singles(500 * k), numbers.singles(k * n));
         let b = MatrixView::new(&b, k, n);
         for level in Level::available() {
             let whole = product(level, MatrixView::new(&a, 500, k), b);
@@ -115,8 +96,8 @@ fn a_row_does_not_depend_on_the_others() {
 fn threads_and_levels_change_nothing() {
     let mut numbers = Numbers(3);
     for [m, k, n] in [[64, 500, 500], [1, 3000, 2000], [3000, 90, 33], [1000, 2000, 10], [8, 900, 700]] {
-        let (x, w, b) = (numbers.list(m * k), numbers.list(k * n), numbers.list(n));
-        let gradient = numbers.list(m * n);
+        let (x, w, b) = (numbers.singles(m * k), numbers.singles(k * n), numbers.singles(n));
+        let gradient = numbers.singles(m * n);
         let run = |level: Level, threads: usize| {
             with_threads(threads, || {
                 let linear = Linear {
@@ -148,7 +129,7 @@ fn threads_and_levels_change_nothing() {
 fn rows_may_lie_apart() {
     let mut numbers = Numbers(4);
     let ([m, k, n], [wide, long]) = ([11, 20, 30], [27, 41]);
-    let (a, b) = (numbers.list(m * wide), numbers.list(k * long));
+    let (a, b) = (numbers.singles(m * wide), numbers.singles(k * long));
     let cut = |x: &[f32], stride: usize, cols: usize| -> Vec<f32> {
         x.chunks(stride).flat_map(|row| row[..cols].to_vec()).collect()
     };
@@ -167,8 +148,8 @@ fn linear_layers_agree_with_plain_loops() {
         let most = [5, 20, 70][case % 3];
         let [m, k, n] = std::array::from_fn(|_| 1 + numbers.below(most));
         let activation = ACTIVATIONS[case % 4];
-        let (x, w, b) = (numbers.list(m * k), numbers.list(k * n), numbers.list(n));
-        let g = numbers.list(m * n);
+        let (x, w, b) = (numbers.singles(m * k), numbers.singles(k * n), numbers.singles(n));
+        let g = numbers.singles(m * n);
         let w_t = transposed(&w, k, n);
         let mut y = vec![0.0f64; m * n];
         let mut through = vec![0.0f64; m * n];
@@ -223,8 +204,8 @@ fn batches_are_their_products() {
         let [batch, m, k, n] = std::array::from_fn(|_| 1 + numbers.below([3, 9, 40][case % 3]));
         let (shared_a, shared_b) = (case % 4 == 1, case % 4 == 2);
         let (a_count, b_count) = (if shared_a { 1 } else { batch }, if shared_b { 1 } else { batch });
-        let (a, b) = (numbers.list(a_count * m * k), numbers.list(b_count * k * n));
-        let g = numbers.list(batch * m * n);
+        let (a, b) = (numbers.singles(a_count * m * k), numbers.singles(b_count * k * n));
+        let g = numbers.singles(batch * m * n);
         let stored: Vec<f32> = b.chunks(k * n).flat_map(|b| transposed(b, k, n)).collect();
         let a_at = |at: usize| &a[at % a_count * m * k..][..m * k];
         let b_at = |at: usize| &b[at % b_count * k * n..][..k * n];
@@ -270,8 +251,8 @@ fn double_precision_is_right_too() {
     }
     let mut numbers = Numbers(7);
     for [m, k, n] in [[3, 40, 17], [70, 600, 9], [1, 5, 100]] {
-        let a: Vec<f64> = numbers.list(m * k).into_iter().map(f64::from).collect();
-        let b: Vec<f64> = numbers.list(k * n).into_iter().map(f64::from).collect();
+        let a = numbers.list(m * k);
+        let b = numbers.list(k * n);
         for level in Level::available() {
             for (at, got) in run(level, &a, &b, [m, k, n]).into_iter().enumerate() {
                 let want: f64 = (0..k).map(|x| a[at / n * k + x] * b[x * n + at % n]).sum();

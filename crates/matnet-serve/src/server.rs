@@ -60,7 +60,7 @@ impl Server {
         }
         if options.max_bodies < options.max_body {
             let what = format!(
-                "all bodies together may have {} bytes and one {}; at least as many for all expected",
+                "all bodies together may have fewer bytes ({}) than one ({}); at least as many expected",
                 options.max_bodies, options.max_body
             );
             return Err(ServeError::Usage(what));

@@ -248,7 +248,7 @@ fn bodies_together_have_a_limit() {
 fn limits_that_exclude_each_other_are_refused() {
     let spec = ModelSpec { name: NAME.to_owned(), run: reference(NAME) };
     let error = Server::start(&[spec], Options { max_body: 2, max_bodies: 1, ..options() }).err().unwrap();
-    let expected = "all bodies together may have 1 bytes and one 2; at least as many for all expected";
+    let expected = "all bodies together may have fewer bytes (1) than one (2); at least as many expected";
     assert_eq!(error.to_string(), expected);
 }
 

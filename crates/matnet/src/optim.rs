@@ -51,12 +51,12 @@ impl Default for AdamConfig {
 }
 
 impl AdamConfig {
-    /// The optimiser for a whole module.
+    /// The optimizer for a whole module.
     pub fn init(&self) -> Result<ModuleOptimizer, ConfigError> {
         self.build().map(ModuleOptimizer::from)
     }
 
-    /// The optimiser for one parameter at a time.
+    /// The optimizer for one parameter at a time.
     pub fn build(&self) -> Result<Adam, ConfigError> {
         check_rate("beta_1", self.beta_1)?;
         check_rate("beta_2", self.beta_2)?;

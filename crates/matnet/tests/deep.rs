@@ -40,7 +40,7 @@ impl Patterns {
 fn learn(config: FeedForwardConfig<usize>, steps: usize, batch: usize) -> (f32, f32) {
     let mut data = Patterns::new(config.output, config.input[0]);
     let mut net = config.init(&mut SeededRng::new(1, "init"), &device()).unwrap();
-    let mut optimiser = AdamConfig::new().init();
+    let mut optimizer = AdamConfig::new().init();
     let mut mode = Mode::train(SeededRng::new(1, "dropout"));
     let loss = CrossEntropyLossConfig::new().init(&device());
     let mut losses = Vec::new();
@@ -49,7 +49,7 @@ fn learn(config: FeedForwardConfig<usize>, steps: usize, batch: usize) -> (f32, 
         let step = loss.forward(net.forward(images, &mut mode), classes);
         losses.push(step.clone().into_scalar::<f32>());
         let gradients = GradientsParams::from_grads(step.backward(), &net);
-        net = optimiser.step(1e-3, net, gradients);
+        net = optimizer.step(1e-3, net, gradients);
     }
     let mean = |losses: &[f32]| losses.iter().sum::<f32>() / losses.len() as f32;
     (mean(&losses[..5]), mean(&losses[steps - 5..]))
@@ -111,7 +111,7 @@ fn forty_layers_of_tied_autoencoder_learn() {
     let mut data = Patterns::new(4, 12);
     let config = AutoEncoderConfig::new([12, 12], [12, 12], 40).with_output_activation(Activation::Sigmoid);
     let mut net = config.init(&mut SeededRng::new(1, "init"), &device()).unwrap();
-    let mut optimiser = AdamConfig::new().init();
+    let mut optimizer = AdamConfig::new().init();
     let mut mode = Mode::train(SeededRng::new(1, "noise"));
     let mut losses = Vec::new();
     for _ in 0..80 {
@@ -120,7 +120,7 @@ fn forty_layers_of_tied_autoencoder_learn() {
         let error = (net.forward(images.clone(), &mut mode) - images).powf_scalar(2.0).mean();
         losses.push(error.clone().into_scalar::<f32>());
         let gradients = GradientsParams::from_grads(error.backward(), &net);
-        net = optimiser.step(1e-3, net, gradients);
+        net = optimizer.step(1e-3, net, gradients);
     }
     assert!(losses[79] < 0.8 * losses[0], "from {} to {}", losses[0], losses[79]);
 }

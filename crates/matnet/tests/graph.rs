@@ -144,7 +144,7 @@ fn a_net_takes_as_many_relations_as_it_was_built_for() {
             ColumnNetConfig::new(6, 5, 3).with_depth(1).with_aggregation(aggregation).with_num_relations(2);
         let net = config.init(&mut rng(), &device()).unwrap();
         let error = net.links(&odd()).unwrap_err();
-        assert_eq!(error.to_string(), "a graph of 1 relations for a net of 2");
+        assert_eq!(error.to_string(), "number of relations: 1 in the graph, 2 in the net");
     }
 }
 

@@ -391,7 +391,7 @@ fn a_net_is_what_was_stored_but_for_its_softmax() {
 #[test]
 fn printed_forms_show_sizes() {
     let net = EndToEndConfig::new(9, 5, 4).init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap();
-    assert!(format!("{net}").contains("9 words in 4 dimensions, 50 sentences, 3 hops of 1 heads"), "{net}");
+    assert!(format!("{net}").contains("9 words in 4 dimensions, 50 sentences, hops: 3, heads: 1"), "{net}");
     let net =
         MemoryNetworkConfig::new(9, 5, 4).init(&mut SeededRng::new(1, "init"), &Device::flex()).unwrap();
     assert!(format!("{net}").contains("up to 1 of them found"), "{net}");

@@ -6,11 +6,11 @@
     scores = run(x)                       # the same before the softmax, and with gradients
 
 A run on stories takes what `read_stories` makes of a text file, and gives the probabilities of all words for every
-question, `run.words` in their order; a run of a program takes sequences, and gives bits.
+question, `run.words` in their order; a run of an algorithmic task takes sequences, and gives bits.
 
 A run is a folder with `config.toml`, where `[model]` has every size and option, and `best.safetensors`. The
-metadata of the latter have one entry, `matnet`: a checksum, a space, and a note in JSON with the preprocessing,
-the names of the classes and what the net was trained to give. Needs torch and safetensors.
+metadata of the latter have one entry, `matnet`: a checksum, a space, and JSON with the preprocessing, the
+names of the classes and what the net was trained to give. Needs torch and safetensors.
 """
 
 import json
@@ -42,16 +42,16 @@ def load(folder: str | Path, weights: str = "best", dtype: torch.dtype = torch.f
     whole = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
     config, data = whole["model"], whole["data"]
     with safe_open(folder / f"{weights}.safetensors", framework="pt") as file:
-        note = json.loads(file.metadata()["matnet"].split(" ", 1)[1])
+        metadata = json.loads(file.metadata()["matnet"].split(" ", 1)[1])
         tensors = {name: file.get_tensor(name) for name in file.keys()}
     kind = config["kind"]
     if kind in STORY_NETS:
-        run = StoryRun(STORY_NETS[kind](config), note)
+        run = StoryRun(STORY_NETS[kind](config), metadata)
     elif kind in GRAPH_NETS:
-        run = GraphRun(GRAPH_NETS[kind](config), note, data.get("directed"))
+        run = GraphRun(GRAPH_NETS[kind](config), metadata, data.get("directed"))
     else:
         net = nets.build(kind.replace("-", "_"), config)
-        run = ProgramRun(net) if kind == "turing-machine" else Run(net, note, kind)
+        run = AlgorithmRun(net) if kind == "turing-machine" else Run(net, metadata, kind)
         if (data.get("augment") or {}).get("crop"):
             raise NotImplementedError(
                 "augment.crop: inputs of this run are cropped in a way that matnet.torch does not have"
@@ -63,18 +63,18 @@ def load(folder: str | Path, weights: str = "best", dtype: torch.dtype = torch.f
 class Run(nn.Module):
     """A net and its preprocessing."""
 
-    def __init__(self, net: nn.Module, note: dict[str, Any], kind: str):
+    def __init__(self, net: nn.Module, metadata: dict[str, Any], kind: str):
         super().__init__()
-        self.net, self.note, self.kind = net, note, kind
-        self.classes: list[str] = note["classes"]
-        self.preprocess = Preprocess(note["preprocess"])
+        self.net, self.metadata, self.kind = net, metadata, kind
+        self.classes: list[str] = metadata["classes"]
+        self.preprocess = Preprocess(metadata["preprocess"])
 
     def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Scores or matrices for raw inputs; `lengths` has the steps of each sequence, where they are padded."""
         if lengths is None:
             x = self.preprocess(x)
-            if self.note["context_length"] is not None:
-                x = x[:, : self.note["context_length"]]
+            if self.metadata["context_length"] is not None:
+                x = x[:, : self.metadata["context_length"]]
             return self.net(x)
         return self.net(self.preprocess(x), self.checked(lengths, x))
 
@@ -105,9 +105,9 @@ class Run(nn.Module):
 
     def predicted(self, given: Tensor) -> Tensor:
         """Scores as probabilities, outputs in the units of the targets."""
-        target = self.note["target"]
+        target = self.metadata["target"]
         if target == "matrices":
-            return self.scaled_back(torch.sigmoid(given) if self.note["logits"] else given)
+            return self.scaled_back(torch.sigmoid(given) if self.metadata["logits"] else given)
         if target == "values":
             return self.scaled_back(given)
         if target == "labels":
@@ -116,7 +116,7 @@ class Run(nn.Module):
 
     def scaled_back(self, given: Tensor) -> Tensor:
         """Outputs in the units of the targets."""
-        scaler = self.note["preprocess"].get("target_scaler")
+        scaler = self.metadata["preprocess"].get("target_scaler")
         if scaler is None:
             return given
         shift, scale = (torch.tensor(scaler[name]).to(given) for name in ("shift", "scale"))
@@ -142,11 +142,11 @@ def probabilities(scores: Tensor) -> Tensor:
 class GraphRun(nn.Module):
     """A net that gives the nodes of a graph classes."""
 
-    def __init__(self, net: nn.Module, note: dict[str, Any], directed: Directed = None):
+    def __init__(self, net: nn.Module, metadata: dict[str, Any], directed: Directed = None):
         super().__init__()
-        self.net, self.note, self.directed = net, note, directed
-        self.classes: list[str] = note["classes"]
-        self.relations: list[str] = note.get("relations", [])
+        self.net, self.metadata, self.directed = net, metadata, directed
+        self.classes: list[str] = metadata["classes"]
+        self.relations: list[str] = metadata.get("relations", [])
 
     def forward(
         self,
@@ -161,7 +161,7 @@ class GraphRun(nn.Module):
         unless `directed`, the second from the first; `relations` names the relation of every edge, where there are several.
         `directed` is one flag for all edges, or a list with the names of the directed relations.
         """
-        if self.note["normalize"] == "rows":
+        if self.metadata["normalize"] == "rows":
             total = features.abs().sum(1, keepdim=True)
             features = features / torch.where(total > 0, total, torch.ones_like(total))
         return self.net(self.graph(len(features), edges, relations, directed), features)
@@ -200,8 +200,8 @@ class GraphRun(nn.Module):
         return probabilities(self(features.to(next(self.parameters()).dtype), edges, relations, directed))
 
 
-class ProgramRun(nn.Module):
-    """A net that has learnt a program."""
+class AlgorithmRun(nn.Module):
+    """A net that has learnt an algorithmic task."""
 
     def __init__(self, net: nn.Module):
         super().__init__()
@@ -221,10 +221,10 @@ class ProgramRun(nn.Module):
 class StoryRun(nn.Module):
     """A net that answers questions about stories, and the words it knows."""
 
-    def __init__(self, net: nn.Module, note: dict[str, Any]):
+    def __init__(self, net: nn.Module, metadata: dict[str, Any]):
         super().__init__()
         self.net = net
-        self.words: list[str] = note["words"]
+        self.words: list[str] = metadata["words"]
 
     def forward(self, stories: list[Any]) -> Tensor:
         """A score for every word, for every question of stories as `matnet.train` takes them."""
@@ -267,18 +267,18 @@ def read_stories(path: str | Path) -> list[tuple[list[str], str]]:
 class Preprocess(nn.Module):
     """Signals become spectrograms, rows and columns change places, numbers are shifted and scaled."""
 
-    def __init__(self, note: dict[str, Any]):
+    def __init__(self, metadata: dict[str, Any]):
         super().__init__()
         for key in ("fill", "missing_mask", "log", "log_mel", "join", "windows"):
-            if note.get(key):
+            if metadata.get(key):
                 raise NotImplementedError(
                     f"{key}: inputs of this run are transformed in a way that matnet.torch does not have"
                 )
-        self.spectrogram = note["spectrogram"] and Spectrogram(note["spectrogram"])
+        self.spectrogram = metadata["spectrogram"] and Spectrogram(metadata["spectrogram"])
         self.rows = self.cols = None
-        if note["permutation"]:
-            self.rows, self.cols = (torch.tensor(note["permutation"][side]) for side in ("rows", "cols"))
-        scaler = note["scaler"]
+        if metadata["permutation"]:
+            self.rows, self.cols = (torch.tensor(metadata["permutation"][side]) for side in ("rows", "cols"))
+        scaler = metadata["scaler"]
         self.scaled = scaler is not None
         if self.scaled:
             shape = {
@@ -303,10 +303,10 @@ class Preprocess(nn.Module):
 class Spectrogram(nn.Module):
     """Signals [n, channels, samples] to sequences [n, time, channels, bins], zero frequency left out."""
 
-    def __init__(self, note: dict[str, Any]):
+    def __init__(self, metadata: dict[str, Any]):
         super().__init__()
-        self.length, self.hop = note["window"], note["window"] - note["overlap"]
-        self.mean, self.value, self.rate = note["mean"], note["value"], note["sample_rate"]
+        self.length, self.hop = metadata["window"], metadata["window"] - metadata["overlap"]
+        self.mean, self.value, self.rate = metadata["mean"], metadata["value"], metadata["sample_rate"]
 
     def forward(self, signals: Tensor) -> Tensor:
         x = signals.double()

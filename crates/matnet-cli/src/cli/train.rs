@@ -61,7 +61,7 @@ pub struct Train {
     /// One of the config's variants
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
-    /// Train for N epochs in all; a run with fewer goes on from where it ended
+    /// Train for N epochs in all; a run with fewer resumes where it ended
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub epochs: Option<u32>,
     /// Be one of several processes that train the run together, as `mpirun` or `srun` has started them (in builds with

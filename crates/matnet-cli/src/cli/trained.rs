@@ -160,10 +160,10 @@ pub struct Predict {
     /// Where the predictions go: .npy or .csv, or - for CSV on standard output
     #[arg(long, short, value_name = "PATH")]
     pub output: PathBuf,
-    /// Write the states of this hidden layer in the place of predictions; `matnet inspect` lists the layers
+    /// Write the states of this hidden layer in place of predictions; `matnet inspect` lists the layers
     #[arg(long, value_name = "LAYER", group = "wanted")]
     pub hidden: Option<String>,
-    /// Write the codes of an auto-encoder in the place of reconstructions
+    /// Write the codes of an auto-encoder in place of reconstructions
     #[arg(long, group = "wanted")]
     pub code: bool,
     /// Write the mean reconstruction error of an auto-encoder, high for samples unlike those of training

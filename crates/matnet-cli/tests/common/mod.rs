@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test file uses some of them.
 
 pub mod process;
+pub mod stored;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -287,7 +287,7 @@ mod tests {
         assert!(cache.locate(eeg).unwrap().files[1].ends_with("smni_cmi_test.npz"));
         let verdicts = cache.verify(eeg).unwrap();
         assert_eq!(verdicts.len(), 2);
-        assert_eq!(verdicts[0].1, Verdict::Mismatch("is 1 bytes, not 7270914".into()));
+        assert_eq!(verdicts[0].1, Verdict::Mismatch("is 1 byte, not 7270914".into()));
 
         std::fs::create_dir_all(folder.path().join("linqs-cora/cora")).unwrap();
         assert!(cache.locate(catalog::get("linqs-cora").unwrap()).is_some(), "an unpacked folder counts too");

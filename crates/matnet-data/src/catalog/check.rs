@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use md5::Md5;
 use sha2::{Digest, Sha256};
 
+use crate::error::counted;
 use crate::format::archive;
 use crate::format::bounded::Input;
 use crate::{Error, Result};
@@ -87,14 +88,20 @@ impl Check {
             Self::File { sha256, size } => {
                 let found = size_of(path)?;
                 if found != *size {
-                    return Ok(Verdict::Mismatch(format!("is {found} bytes, not {size}")));
+                    return Ok(Verdict::Mismatch(format!(
+                        "is {}, not {size}",
+                        counted(found as usize, "byte")
+                    )));
                 }
                 Ok(compare("", &digest::<Sha256>(&mut Input::open_packed(path)?)?.0, sha256))
             }
             Self::Unpacked { sha256, size } => {
                 let (found, bytes) = digest::<Sha256>(&mut Input::open(path)?)?;
                 if bytes != *size {
-                    return Ok(Verdict::Mismatch(format!("unpacks to {bytes} bytes, not {size}")));
+                    return Ok(Verdict::Mismatch(format!(
+                        "unpacks to {}, not {size}",
+                        counted(bytes as usize, "byte")
+                    )));
                 }
                 Ok(compare("unpacked, ", &found, sha256))
             }

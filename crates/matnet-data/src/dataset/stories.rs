@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::error::counted;
 use crate::{Error, Result};
 
 /// A question about a story.
@@ -77,11 +78,12 @@ impl Question {
     fn check(&self, story: &Story) -> Result<(), String> {
         let (after, sentences) = (self.after, story.sentences.len());
         if after > sentences {
-            return Err(format!("after {after} sentences; the story has {sentences}"));
+            return Err(format!("after {}; the story has {sentences}", counted(after, "sentence")));
         }
         match self.facts.iter().find(|&&fact| fact >= after) {
             Some(fact) => {
-                Err(format!("fact {fact}; one of the {after} sentences before it expected, from 0"))
+                let before = counted(after, "sentence");
+                Err(format!("fact {fact}; the question comes after {before}, which count from 0"))
             }
             None => Ok(()),
         }
@@ -116,7 +118,7 @@ mod tests {
         let error = |stories| with(stories).unwrap_err().to_string();
         let place = "told: task 3, train story 0, question 0";
         assert_eq!(error(data(2, &[])), format!("{place}: after 2 sentences; the story has 1"));
-        let expected = "one of the 1 sentences before it expected, from 0";
+        let expected = "the question comes after 1 sentence, which count from 0";
         assert_eq!(error(data(1, &[1])), format!("{place}: fact 1; {expected}"));
         assert_eq!(error(StoryData { tasks: Vec::new(), missing: Vec::new() }), "told: has no question");
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::error::counted;
 use crate::format::bounded::{Input, reserve};
 use crate::format::fields::{Fields, Next};
 use crate::{Array, Result, memory};
@@ -72,7 +73,9 @@ fn parse_into(input: Input, mut numbers: Vec<f32>) -> Result<Array> {
                 if rows == 0 {
                     cols = in_row;
                 } else if in_row != cols {
-                    return Err(fields.error(format!("{in_row} numbers where the first row has {cols}")));
+                    return Err(
+                        fields.error(format!("{} where the first row has {cols}", counted(in_row, "number")))
+                    );
                 }
                 rows += 1;
                 in_row = 0;
@@ -109,7 +112,7 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         let error = |text: &str| parsed(text).unwrap_err().to_string();
-        assert_eq!(error("1,2\n3\n"), "t.csv: line 2: 1 numbers where the first row has 2");
+        assert_eq!(error("1,2\n3\n"), "t.csv: line 2: 1 number where the first row has 2");
         assert_eq!(error("1,2\n3,x\n"), "t.csv: line 2: \"x\" is not a number");
         assert_eq!(error("a,b\nc,d\n"), "t.csv: line 2: \"c\" is not a number");
         assert_eq!(error("1,2\n3,,4\n"), "t.csv: line 2: an empty field where a number was expected");

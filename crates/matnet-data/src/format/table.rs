@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::error::counted;
 use crate::format::bounded::{Input, reserve};
 use crate::format::fields::{Fields, Next};
 use crate::{Array, Error, Result, memory};
@@ -133,7 +134,11 @@ pub fn scan_input(input: Input, names: TableNames) -> Result<TableHead> {
                 at += 1;
             }
             Next::Line if at != kinds.len() => {
-                return Err(fields.error(format!("{at} fields where the first line has {}", kinds.len())));
+                return Err(fields.error(format!(
+                    "{} where the first line has {}",
+                    counted(at, "field"),
+                    kinds.len()
+                )));
             }
             Next::Line => {
                 rows += 1;
@@ -429,7 +434,7 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         let error = |text: &str| scanned(text, TableNames::Detect).unwrap_err().to_string();
-        assert_eq!(error("a,b\n1\n"), "t.csv: line 2: 1 fields where the first line has 2");
+        assert_eq!(error("a,b\n1\n"), "t.csv: line 2: 1 field where the first line has 2");
         assert_eq!(error("a,b\n1,2\n1,2,\n"), "t.csv: line 3: 3 fields where the first line has 2");
         assert!(error("a,b\n").contains("no row after the names"));
         assert!(error("").contains("no row"));

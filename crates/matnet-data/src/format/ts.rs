@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::error::counted;
 use crate::format::bounded::{Input, reserve};
 use crate::format::class_names::is_unknown;
 use crate::{Error, Result};
@@ -125,12 +126,16 @@ impl TimeSeries {
             }
             let steps = self.values.len() - before;
             if channels > 0 && steps != length {
-                return Err(format!("a channel of {steps} steps after one of {length}"));
+                return Err(format!("a channel of {} after one of {length}", counted(steps, "step")));
             }
             (channels, length) = (channels + 1, steps);
         }
         if !self.lengths.is_empty() && channels != self.channels {
-            return Err(format!("{channels} channels where the first sample has {}", self.channels));
+            return Err(format!(
+                "{} where the first sample has {}",
+                counted(channels, "channel"),
+                self.channels
+            ));
         }
         self.channels = channels;
         room(&mut self.lengths)?;
@@ -227,8 +232,8 @@ mod tests {
             "t.ts: line 3: channels and a value to predict expected"
         );
         assert_eq!(error("@targetlabel true\n@data\n1,2:a\n"), "t.ts: line 3: \"a\" is not a number");
-        assert_eq!(error("@data\n1,2:3:a\n"), "t.ts: line 2: a channel of 1 steps after one of 2");
-        assert_eq!(error("@data\n1:2:a\n1:a\n"), "t.ts: line 3: 1 channels where the first sample has 2");
+        assert_eq!(error("@data\n1,2:3:a\n"), "t.ts: line 2: a channel of 1 step after one of 2");
+        assert_eq!(error("@data\n1:2:a\n1:a\n"), "t.ts: line 3: 1 channel where the first sample has 2");
         assert_eq!(error("1,2:a\n"), "t.ts: line 1: a header line that starts with @ expected");
         let stamps = "series with time stamps are not supported";
         assert_eq!(error("@timeStamps true\n@data\n"), format!("t.ts: line 1: {stamps}"));

@@ -20,6 +20,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
+use crate::error::counted;
 use crate::{Array, Error, Result, memory};
 
 /// Sizes of the sequences; the default is the original's.
@@ -71,8 +72,9 @@ impl MovingDigitsConfig {
         };
         if available == 0 || rows != cols || rows == 0 || rows > self.side {
             return Err(Error::Invalid(format!(
-                "{available} digits of {rows}×{cols} in frames of {0}×{0}: square images that fit expected",
-                self.side
+                "{} of {rows}×{cols} in frames of {side}×{side}: square images that fit expected",
+                counted(available, "digit"),
+                side = self.side
             )));
         }
         if !(0.0..=1.0).contains(&self.step) {
@@ -268,7 +270,7 @@ mod tests {
             |config: MovingDigitsConfig| config.generate(squares(1), 1, &mut rng(0)).unwrap_err().to_string();
         assert_eq!(
             message(MovingDigitsConfig { side: 20, ..MovingDigitsConfig::default() }),
-            "1 digits of 28×28 in frames of 20×20: square images that fit expected"
+            "1 digit of 28×28 in frames of 20×20: square images that fit expected"
         );
         assert_eq!(
             message(MovingDigitsConfig { step: 1.5, ..MovingDigitsConfig::default() }),

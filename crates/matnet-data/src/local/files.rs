@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::series::{SeriesForm, SeriesList};
 use super::{Layout, ReadOptions};
+use crate::error::counted;
 use crate::format::images::{self, ImageOptions};
 use crate::format::{csv, npy, wav};
 use crate::{Array, Error, Result};
@@ -234,15 +235,16 @@ impl SampleFiles {
                 )
             }
             Some(_) if shape[1..] != wanted[1..] && shape.len() == 2 && wanted.len() == 2 => {
-                format!("{} channels where {whose} has {}; as many expected", shape[1], wanted[1])
+                format!("{} where {whose} has {}; as many expected", counted(shape[1], "channel"), wanted[1])
             }
             Some(_) if shape[1..] != wanted[1..] => {
                 format!("steps of shape {:?} where {whose} has {:?}", &shape[1..], &wanted[1..])
             }
             Some(SeriesForm::Matrix) if shape[0] != wanted[0] => format!(
-                "{} steps where {whose} has {}; matrices have one size; `layout = \"sequence\"` reads sequences of \
+                "{} where {whose} has {}; matrices have one size; `layout = \"sequence\"` reads sequences of \
                  different lengths, and signals that become spectrograms may differ, too",
-                shape[0], wanted[0]
+                counted(shape[0], "step"),
+                wanted[0]
             ),
             _ => return Ok(()),
         };

@@ -50,14 +50,16 @@ impl TimeOrder {
         }
         let same = self.steps.iter().filter(|&&step| step == 0.0).count();
         if same > 0 {
-            return Some(format!("in column {column:?} {same} rows have the time of the row before"));
+            let rows = if same == 1 { "1 row has".to_owned() } else { format!("{same} rows have") };
+            return Some(format!("in column {column:?} {rows} the time of the row before"));
         }
         // Months differ by three days.
         let middle = self.steps.len().checked_sub(1)? / 2;
         let (_, &mut median, _) = self.steps.select_nth_unstable_by(middle, f64::total_cmp);
         let gaps = self.steps.iter().filter(|&&step| step > 1.5 * median).count();
         (gaps > 0).then(|| {
-            format!("in column {column:?} {gaps} rows follow after a longer time than usual; the net sees no times")
+            let rows = if gaps == 1 { "1 row follows".to_owned() } else { format!("{gaps} rows follow") };
+            format!("in column {column:?} {rows} after a longer time than usual; the net sees no times")
         })
     }
 }
@@ -150,9 +152,9 @@ mod tests {
         let error = order(&["2020-01-01", "2020-01-03", "2020-01-02"]).unwrap_err();
         assert_eq!(error, "row 2 (2020-01-02) is before row 1 (2020-01-03)");
         let said = |words: &[&str]| order(words).unwrap().unwrap();
-        assert!(said(&["1", "2", "2"]).contains("1 rows have the time of the row before"));
+        assert!(said(&["1", "2", "2"]).contains("1 row has the time of the row before"));
         assert!(said(&["22", "23", "0"]).contains("goes back from 23 to 0 at row 2"));
-        assert!(said(&["1", "2", "3", "7", "8"]).contains("1 rows follow after a longer time"));
+        assert!(said(&["1", "2", "3", "7", "8"]).contains("1 row follows after a longer time"));
         for fine in [&["Monday", "Friday", "Monday"][..], &["12", "NA", "3"], &[], &["5"]] {
             assert_eq!(order(fine), Ok(None), "{fine:?}");
         }

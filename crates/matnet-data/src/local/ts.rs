@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::labels::require_finite;
 use super::series::{SeriesForm, SeriesList};
 use super::{Layout, ReadOptions, TargetKind};
+use crate::error::counted;
 use crate::format::class_names::sort_classes;
 use crate::format::ts::{self, TimeSeries};
 use crate::{Array, Dataset, Error, Result, Samples, Target};
@@ -91,8 +92,8 @@ fn read(files: &[&Path], options: &ReadOptions) -> Result<Dataset> {
     if let [first, second] = &halves[..]
         && first.channels != second.channels
     {
-        let what =
-            format!("{} channels where {} has {}", second.channels, files[0].display(), first.channels);
+        let (channels, whose) = (counted(second.channels, "channel"), files[0].display());
+        let what = format!("{channels} where {whose} has {}", first.channels);
         return Err(Error::format(files[1], what));
     }
     let counts: Vec<usize> = halves.iter().map(|half| half.lengths.len()).collect();

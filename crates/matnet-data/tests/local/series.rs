@@ -68,7 +68,7 @@ fn ts_files_and_their_halves() {
 
     // Another number of channels; several datasets in one folder.
     std::fs::write(&test, "@data\n7,8,9:run\n").unwrap();
-    assert!(error(&train, &sequence()).contains("Steps_TEST.ts.gz: 1 channels where"), "channels");
+    assert!(error(&train, &sequence()).contains("Steps_TEST.ts.gz: 1 channel where"), "channels");
     std::fs::write(dir.path().join("Other_TRAIN.ts"), "@data\n1:a\n").unwrap();
     let several = load(dir.path()).unwrap_err().to_string();
     assert!(
@@ -138,7 +138,7 @@ fn recordings_of_different_lengths() {
     let chunk = reader.next_chunk(9).unwrap().unwrap();
     assert_eq!((chunk.inputs, chunk.lengths), (found.inputs, found.lengths));
     std::fs::write(root.join("b/2.csv"), "1\n").unwrap();
-    assert_eq!(error(&root, &sequence()), "r/b/2.csv: 1 channels where r/a/1.csv has 2; as many expected");
+    assert_eq!(error(&root, &sequence()), "r/b/2.csv: 1 channel where r/a/1.csv has 2; as many expected");
 
     let root = dir.path().join("npy");
     let array = |shape: &str, count: usize| npy_file("<f4", false, shape, &f4(&vec![1.0; count]));

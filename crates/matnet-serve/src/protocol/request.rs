@@ -126,9 +126,12 @@ impl InferRequest {
             *place = Some(tensor.read(&mut binary)?);
         }
         if !binary.is_empty() {
-            let left = binary.len();
+            let follow = match binary.len() {
+                1 => "1 byte follows".to_owned(),
+                left => format!("{left} bytes follow"),
+            };
             return Err(Refusal::bad(format!(
-                "{left} bytes follow the last tensor; binary_data_size says where it ends"
+                "{follow} the last tensor; binary_data_size says where it ends"
             )));
         }
         let (shape, values) =
@@ -325,7 +328,7 @@ mod tests {
         body.push(0);
         assert_eq!(
             error(&body, text.len()),
-            "1 bytes follow the last tensor; binary_data_size says where it ends"
+            "1 byte follows the last tensor; binary_data_size says where it ends"
         );
         assert_eq!(error(b"{}", 3), "Inference-Header-Content-Length is 3, the body has 2 bytes");
     }

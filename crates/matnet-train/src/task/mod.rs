@@ -150,8 +150,8 @@ pub trait Task: TaskReport + Sized + 'static {
         Ok(data)
     }
 
-    /// The dataset for a net that goes on from a run with this metadata: what was fitted there to the targets is not fitted anew.
-    fn going_on(data: Arc<Self::Data>, _metadata: &Self::Metadata) -> Result<Arc<Self::Data>> {
+    /// The dataset for a net that continues a run with this metadata: what was fitted there to the targets is not fitted anew.
+    fn continued(data: Arc<Self::Data>, _metadata: &Self::Metadata) -> Result<Arc<Self::Data>> {
         Ok(data)
     }
 

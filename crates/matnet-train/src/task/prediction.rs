@@ -69,7 +69,10 @@ pub(crate) fn check_lengths(shape: &[usize], lengths: &[usize]) -> Result<()> {
         };
     };
     if !lengths.is_empty() && lengths.len() != count {
-        return Err(Error::Mismatch(format!("{} lengths for {count} sequences", lengths.len())));
+        return Err(Error::Mismatch(format!(
+            "lengths: {} given; {count} expected, one per sequence",
+            lengths.len()
+        )));
     }
     match lengths.iter().position(|length| !(1..=time).contains(length)) {
         Some(at) => Err(Error::Mismatch(format!(

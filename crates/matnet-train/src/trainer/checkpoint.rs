@@ -38,7 +38,7 @@ pub struct Progress {
     /// The device that computed it last.
     #[serde(default)]
     device: String,
-    /// Where it was computed before, and where it goes on, if those differ.
+    /// Where it was computed before, and where it resumes, if those differ.
     #[serde(skip)]
     pub moved: Option<[String; 2]>,
     /// Epochs done.

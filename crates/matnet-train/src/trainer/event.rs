@@ -22,7 +22,7 @@ pub enum Event<'a> {
         monitor: Metric,
         /// Epochs and steps done before, if a checkpoint was resumed.
         resumed: Option<(usize, usize)>,
-        /// Where its checkpoint was computed, and the device that it goes on with, if those differ.
+        /// Where its checkpoint was computed, and the device that it resumes on, if those differ.
         moved: Option<&'a [String; 2]>,
         /// Notes on the dataset.
         notes: &'a [String],

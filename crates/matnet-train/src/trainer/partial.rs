@@ -40,7 +40,7 @@ pub(crate) fn partial_fit<T: Task>(
     let planned = match before {
         Some(before) => {
             check_same_net(&planned, before)?;
-            going_on(planned, before)?
+            continued(planned, before)?
         }
         None => planned,
     };
@@ -77,12 +77,12 @@ pub(crate) fn partial_fit<T: Task>(
 }
 
 /// The plan on data that are scaled as those of the run before.
-fn going_on<T: Task>(planned: Planned<T>, before: &Run) -> Result<Planned<T>> {
+fn continued<T: Task>(planned: Planned<T>, before: &Run) -> Result<Planned<T>> {
     let file = if before.path(BEST).exists() { BEST } else { "last.safetensors" };
     let weights = before.weights(file)?;
     let metadata: T::Metadata = serde_json::from_value(weights.metadata)
         .map_err(|error| Error::damaged(&weights.path, format!("damaged: {error}")))?;
-    let data = T::going_on(Arc::clone(planned.task.data()), &metadata)?;
+    let data = T::continued(Arc::clone(planned.task.data()), &metadata)?;
     let task = T::new(data, planned.task.config().clone(), &planned.train)?;
     Ok(Planned { task: Arc::new(task), ..planned })
 }
@@ -97,7 +97,8 @@ fn check_same_net<T: Task>(planned: &Planned<T>, before: &Run) -> Result<()> {
         for key in then.keys().chain(now.keys()).filter(wanted) {
             if then.get(key) != now.get(key) {
                 let text = |value: Option<&toml::Value>| value.map_or("none".to_owned(), ToString::to_string);
-                let expected = format!("{} before; a net that goes on keeps it", text(then.get(key)));
+                let expected =
+                    format!("{} before; a net that is trained further keeps it", text(then.get(key)));
                 return Err(Error::config(table, key.clone(), text(now.get(key)), expected));
             }
         }
@@ -113,7 +114,7 @@ fn taken_over<T: Task>(
     options: &Options,
 ) -> Result<Checkpoint<T>> {
     let newest = checkpoint::newest(before.folder())?
-        .ok_or_else(|| Error::run(before.folder(), "has no checkpoint to go on from"))?;
+        .ok_or_else(|| Error::run(before.folder(), "has no checkpoint to resume from"))?;
     let former = before.sha256("config.toml")?;
     let mut state = blank.restore(&newest, &options.device, former.as_deref())?;
     let (task, train) = (&*planned.task, &*planned.train);
@@ -205,11 +206,15 @@ mod tests {
         let options = Options::default().with_report(false);
         plan(CONFIG, 10).partial_fit(&run("1"), None, &options, &mut ()).unwrap();
         for (from, to, message) in [
-            ("[3, 2]", "[3, 3]", "model.hidden: [3, 3]; [3, 2] before; a net that goes on keeps it"),
+            (
+                "[3, 2]",
+                "[3, 3]",
+                "model.hidden: [3, 3]; [3, 2] before; a net that is trained further keeps it",
+            ),
             (
                 "epochs",
                 "optimizer = \"sgd\"\nepochs",
-                "train.optimizer: \"sgd\"; \"adam\" before; a net that goes on keeps it",
+                "train.optimizer: \"sgd\"; \"adam\" before; a net that is trained further keeps it",
             ),
         ] {
             let plan = plan(&CONFIG.replace(from, to), 10);

@@ -5,7 +5,7 @@
 //! has a search of its own, with as many trials. The test split takes no part: trials are trained by
 //! [`Plan::try_out`](crate::Plan::try_out), which does not evaluate it.
 //!
-//! A search is exact as a run is. Every trial leaves a record after every rung, so that a killed search goes on with
+//! A search is exact as a run is. Every trial leaves a record after every rung, so that a killed search resumes with
 //! the same trials to the same end, and several processes can work on it together.
 
 mod halving;
@@ -196,7 +196,7 @@ impl Search {
         Ok(())
     }
 
-    /// Trains the trials, or goes on with them, and writes the table, the report and the best config.
+    /// Trains the trials, or resumes them, and writes the table, the report and the best config.
     pub fn run(
         &mut self,
         planner: &mut Planner,

@@ -11,7 +11,7 @@ pub enum GraphError {
     #[error("a graph needs at least one relation")]
     NoRelation,
     /// The net was built for another graph.
-    #[error("a graph of {graph} relations for a net of {net}")]
+    #[error("number of relations: {graph} in the graph, {net} in the net")]
     Relations {
         /// How many relations the graph has.
         graph: usize,

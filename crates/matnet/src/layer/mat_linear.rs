@@ -164,10 +164,7 @@ fn apply(
         }
         (None, None) => input,
     };
-    activation.forward(match bias {
-        Some(bias) => mapped + bias.unsqueeze(),
-        None => mapped,
-    })
+    activation.of_sum(mapped, bias)
 }
 
 impl Summarize for MatLinear {

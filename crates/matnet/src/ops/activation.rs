@@ -28,4 +28,16 @@ impl Activation {
             Self::Tanh => input.tanh(),
         }
     }
+
+    /// The same of the sum of a product and a bias, if there is one.
+    pub(crate) fn of_sum<const D: usize, const B: usize>(
+        self,
+        product: Tensor<D>,
+        bias: Option<Tensor<B>>,
+    ) -> Tensor<D> {
+        self.forward(match bias {
+            Some(bias) => product + bias.unsqueeze(),
+            None => product,
+        })
+    }
 }

@@ -31,11 +31,7 @@ pub fn linear(
     bias: Option<Tensor<1>>,
     activation: Activation,
 ) -> Tensor<2> {
-    let mapped = product(input, weight);
-    activation.forward(match bias {
-        Some(bias) => mapped + bias.unsqueeze(),
-        None => mapped,
-    })
+    activation.of_sum(product(input, weight), bias)
 }
 
 /// Uᵀ X V for every X of the batch.
@@ -54,20 +50,13 @@ pub fn mat1(
     bias: Option<Tensor<2>>,
     activation: Activation,
 ) -> Tensor<3> {
-    let mapped = two_sided(input, row_map, col_map);
-    activation.forward(match bias {
-        Some(bias) => mapped + bias.unsqueeze(),
-        None => mapped,
-    })
+    activation.of_sum(two_sided(input, row_map, col_map), bias)
 }
 
 /// See [`mat2`](super::mat2()).
 pub fn mat2(p: Tensor<3>, q: Tensor<3>, maps: Mat2Maps, activation: Activation) -> Tensor<3> {
     let sum = two_sided(p, maps.p_row_map, maps.p_col_map) + two_sided(q, maps.q_row_map, maps.q_col_map);
-    activation.forward(match maps.bias {
-        Some(bias) => sum + bias.unsqueeze(),
-        None => sum,
-    })
+    activation.of_sum(sum, maps.bias)
 }
 
 /// See [`recurrent`](super::recurrent()); here the initial state is required. The input maps of all steps are

@@ -197,7 +197,7 @@ fn mnist() -> DatasetInfo {
     ];
     DatasetInfo {
         name: "mnist",
-        about: "70,000 handwritten digits 28×28: 60,000 to learn from, 10,000 to test on",
+        about: "70,000 handwritten digits 28×28: 60,000 for training, 10,000 for testing",
         home: "https://storage.googleapis.com/cvdf-datasets/mnist/",
         terms: "commonly given as CC BY-SA 3.0 (Y. LeCun, C. Cortes, C. Burges)",
         folder: "mnist",

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::Names;
+use crate::error::counted;
 use crate::format::bounded::{Input, reserve};
 use crate::format::class_names::{class_of, is_unknown, sort_classes};
 use crate::format::fields::{Fields, Next};
@@ -164,7 +165,7 @@ pub(crate) fn each_node(input: Input, each: &mut dyn FnMut(&[f32]) -> Result<()>
         if count == 0 {
             cols = wide;
         } else if wide != cols {
-            return Err(fields.error(format!("{wide} features where the first node has {cols}")));
+            return Err(fields.error(format!("{} where the first node has {cols}", counted(wide, "feature"))));
         }
         names.push(&name, &source)?;
         each(&features)?;

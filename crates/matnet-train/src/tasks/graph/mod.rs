@@ -53,10 +53,10 @@ pub struct GraphMetadata {
 
 /// A net that learns the classes of nodes.
 ///
-/// A training step aggregates from at most `data.num_neighbors` neighbors of a node, drawn for that step from those that
-/// `data.edge_dropout` leaves; with `train.batch_size` it takes so many nodes and only the neighborhood that they need. An
-/// evaluation takes the whole graph with all neighbors, or with `data.eval_num_neighbors` of each node. A net with a fixed number of
-/// neighbors then gets a draw that the data's seed decides.
+/// A training step aggregates from at most `data.num_neighbors` neighbours of a node, drawn for that step from those that
+/// `data.edge_dropout` leaves; with `train.batch_size` it takes so many nodes and only the neighbourhood that they need. An
+/// evaluation takes the whole graph with all neighbours, or with `data.eval_num_neighbors` of each node. A net with a fixed number of
+/// neighbours then gets a draw that the data's seed decides.
 ///
 /// A packed graph that stays in its folder is trained and evaluated by batches, with the same bits as in memory.
 pub struct GraphTask<C: GraphNetConfig> {
@@ -206,7 +206,10 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         }
         let have = data.relations();
         if let Some(takes) = net.num_relations().filter(|&takes| takes != have) {
-            let what = format!("the net takes {takes} relations, this graph has {have}");
+            let what = format!(
+                "the net takes a graph of {takes} relation{}, this one has {have}",
+                if takes == 1 { "" } else { "s" }
+            );
             return Err(Error::Mismatch(what));
         }
         let train = loaded.train.with_fitted_weights(&loaded.metadata.class_weights);
@@ -250,7 +253,7 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         wanted
     }
 
-    /// Nodes of a packed graph by their neighborhoods; else all at once, since the whole graph goes through the net anyway.
+    /// Nodes of a packed graph by their neighbourhoods; else all at once, since the whole graph goes through the net anyway.
     fn eval_batch_size(&self, _wanted: Option<usize>) -> usize {
         if self.data.packed { EVAL_NODES } else { usize::MAX }
     }

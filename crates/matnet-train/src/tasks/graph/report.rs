@@ -124,7 +124,7 @@ impl<C: GraphNetConfig + 'static> TaskReport for GraphTask<C> {
             let highest = |row: &(String, Vec<f64>)| row.1.iter().copied().fold(0.0, f64::max);
             rows.sort_by(|a, b| highest(b).total_cmp(&highest(a)));
             rows.truncate(MAX_NEIGHBORS);
-            let title = format!("Attention weights of the neighbors of {}", name(node));
+            let title = format!("Attention weights of the neighbours of {}", name(node));
             let (rows, values): (Vec<String>, Vec<Vec<f64>>) = rows.into_iter().unzip();
             TaskFigure::Attention(HeatMap::new(title, rows, columns.clone(), values))
         };

@@ -1,4 +1,4 @@
-//! What a net gives for some nodes: on the whole graph, or on the neighborhood that they need.
+//! What a net gives for some nodes: on the whole graph, or on the neighbourhood that they need.
 
 use std::sync::{Arc, PoisonError};
 
@@ -45,7 +45,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
             let config = &self.data.config;
             match net.linking() {
                 _ if config.eval_num_neighbors.is_some() => self.eval_sampler(net).fixed_whole(config.seed),
-                // Beyond the slots neighbors would be left out in order, not at random.
+                // Beyond the slots neighbours would be left out in order, not at random.
                 linking @ Linking::Slots(_) => {
                     let sampler = Sampler::new(graph, linking, net.hops(), None);
                     let rng = &mut SeededRng::new(config.seed, "neighbours");
@@ -70,7 +70,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
         sampler.expect("the net has layers, and the config was checked")
     }
 
-    /// Draws neighbors in training.
+    /// Draws neighbours in training.
     fn sampler(&self, net: &C::Net) -> &Sampler {
         let config = &self.data.config;
         self.sampler.get_or_init(|| {
@@ -79,7 +79,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
         })
     }
 
-    /// Draws neighbors in evaluations, where not all are taken.
+    /// Draws neighbours in evaluations, where not all are taken.
     fn eval_sampler(&self, net: &C::Net) -> &Sampler {
         self.eval_sampler.get_or_init(|| self.new_sampler(net, self.data.config.eval_num_neighbors))
     }
@@ -87,7 +87,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
     /// The graph of one training step.
     pub(super) fn sampled(&self, net: &C::Net, rng: &mut SeededRng, device: &Device) -> GraphInput {
         let sampler = self.sampler(net);
-        // Evaluations may take fewer neighbors.
+        // Evaluations may take fewer neighbours.
         if sampler.is_full_graph() && self.data.config.eval_num_neighbors.is_none() {
             return self.whole(net, device);
         }
@@ -95,7 +95,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
         GraphInput { features: self.features(device, true), links }
     }
 
-    /// Scores of some places, in a step that takes only these and their neighborhood.
+    /// Scores of some places, in a step that takes only these and their neighbourhood.
     pub(super) fn batch_scores(
         &self,
         net: &C::Net,
@@ -160,7 +160,7 @@ impl<C: GraphNetConfig> GraphTask<C> {
                     continue;
                 }
                 (Err(error), NodeGraph::Stored(stored)) => {
-                    too_large(stored, error, "the neighborhood of a node", "data.eval_num_neighbors");
+                    too_large(stored, error, "the neighbourhood of a node", "data.eval_num_neighbors");
                     return None;
                 }
                 (Err(error), _) => panic!("nodes of the graph, each once: {error}"),

@@ -195,7 +195,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         })
     }
 
-    fn going_on(data: Arc<SampleData>, metadata: &SampleMetadata) -> Result<Arc<SampleData>> {
+    fn continued(data: Arc<SampleData>, metadata: &SampleMetadata) -> Result<Arc<SampleData>> {
         match &metadata.preprocess.target_scaler {
             Some(scaler) => Ok(Arc::new(data.with_target_scaler(scaler.clone())?)),
             None => Ok(data),

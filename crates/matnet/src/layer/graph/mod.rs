@@ -24,10 +24,7 @@ use crate::ops::Activation;
 
 /// σ(P + b).
 fn activated(product: Tensor<2>, bias: &Option<Param<Tensor<1>>>, activation: Activation) -> Tensor<2> {
-    activation.forward(match bias {
-        Some(bias) => product + bias.val().unsqueeze(),
-        None => product,
-    })
+    activation.of_sum(product, bias.as_ref().map(Param::val))
 }
 
 /// The first `rows` rows.

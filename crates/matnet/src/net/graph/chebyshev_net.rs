@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use super::{check_nodes, run_layers, widths};
+use super::{check_nodes, layers, run_layers};
 use crate::config::config;
 use crate::error::{ConfigError, check_total};
 use crate::form::Form;
@@ -60,19 +60,13 @@ impl NetConfig for ChebyshevNetConfig {
     type Net = ChebyshevNet;
 
     fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<ChebyshevNet, ConfigError> {
-        let widths = widths(self.num_features, &self.hidden, self.num_classes)?;
+        let layers = layers(self.num_features, &self.hidden, self.num_classes, self.activation)?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let dropout = Dropout::new("dropout", self.dropout)?;
-        let layers: Vec<ChebyshevConfig> = widths
-            .windows(2)
-            .enumerate()
-            .map(|(at, pair)| {
-                let last = at + 2 == widths.len();
-                ChebyshevConfig::new(pair[0], pair[1], self.order)
-                    .with_activation(if last { Activation::Identity } else { self.activation })
-                    .with_init(self.init)
-            })
-            .collect();
+        let layer = |(from, to, activation)| {
+            ChebyshevConfig::new(from, to, self.order).with_activation(activation).with_init(self.init)
+        };
+        let layers: Vec<ChebyshevConfig> = layers.into_iter().map(layer).collect();
         let numbers = layers.iter().map(ChebyshevConfig::numbers).sum::<Result<usize, _>>()?;
         check_total("order", numbers)?;
         Ok(ChebyshevNet {

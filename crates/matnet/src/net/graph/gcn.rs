@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use super::{check_nodes, run_layers, widths};
+use super::{check_nodes, layers, run_layers};
 use crate::config::config;
 use crate::error::{ConfigError, check_total};
 use crate::form::Form;
@@ -56,16 +56,13 @@ impl NetConfig for GcnConfig {
     type Net = Gcn;
 
     fn init(&self, rng: &mut SeededRng, device: &Device) -> Result<Gcn, ConfigError> {
-        let widths = widths(self.num_features, &self.hidden, self.num_classes)?;
-        check_total("hidden", widths.windows(2).map(|pair| pair[0] * pair[1]).sum())?;
+        let layers = layers(self.num_features, &self.hidden, self.num_classes, self.activation)?;
+        check_total("hidden", layers.iter().map(|(from, to, _)| from * to).sum())?;
         let input_dropout = Dropout::new("input_dropout", self.input_dropout)?;
         let dropout = Dropout::new("dropout", self.dropout)?;
-        let layer = widths.windows(2).enumerate().map(|(at, pair)| {
-            let last = at + 2 == widths.len();
-            GraphConvConfig::new(pair[0], pair[1])
-                .with_activation(if last { Activation::Identity } else { self.activation })
-                .with_init(self.init)
-                .init(rng, device)
+        let layer = layers.into_iter().map(|(from, to, activation)| {
+            let layer = GraphConvConfig::new(from, to).with_activation(activation).with_init(self.init);
+            layer.init(rng, device)
         });
         Ok(Gcn {
             layer: layer.collect::<Result<_, _>>()?,

@@ -14,6 +14,7 @@ use crate::error::{ConfigError, MAX_DEPTH, check_count, check_sides};
 use crate::graph::{Features, Graph, GraphError, GraphInput, Linking, Links};
 use crate::layer::Dropout;
 use crate::mode::Mode;
+use crate::ops::Activation;
 
 pub use chebyshev_net::{ChebyshevNet, ChebyshevNetConfig};
 pub use column_net::{ColumnNet, ColumnNetConfig};
@@ -76,8 +77,13 @@ fn run_layers(
     state
 }
 
-/// The widths from layer to layer: the features, the hidden sizes, the classes.
-fn widths(num_features: usize, hidden: &[usize], num_classes: usize) -> Result<Vec<usize>, ConfigError> {
+/// Input, output and activation of each layer: from the features over hidden layers of these widths to the classes.
+fn layers(
+    num_features: usize,
+    hidden: &[usize],
+    num_classes: usize,
+    activation: Activation,
+) -> Result<Vec<(usize, usize, Activation)>, ConfigError> {
     check_sides("num_features", &[num_features])?;
     check_count("num_classes", num_classes, crate::MAX_NUMBERS)?;
     if hidden.len() >= MAX_DEPTH {
@@ -90,13 +96,15 @@ fn widths(num_features: usize, hidden: &[usize], num_classes: usize) -> Result<V
     let mut widths = vec![num_features];
     widths.extend_from_slice(hidden);
     widths.push(num_classes);
-    for (at, pair) in widths.windows(2).enumerate() {
+    let last = hidden.len();
+    let layer = |(at, pair): (usize, &[usize])| {
         let key = match at {
             0 => "num_features",
-            _ if at + 2 == widths.len() => "num_classes",
+            _ if at == last => "num_classes",
             _ => "hidden",
         };
         check_sides(key, pair)?;
-    }
-    Ok(widths)
+        Ok((pair[0], pair[1], if at == last { Activation::Identity } else { activation }))
+    };
+    widths.windows(2).enumerate().map(layer).collect()
 }

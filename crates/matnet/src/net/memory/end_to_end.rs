@@ -385,7 +385,7 @@ impl ModuleDisplay for EndToEnd {
         let Encoder { vocab_size, embedding_dim, memory_size, .. } = self.encoder;
         let (hops, heads) = (self.hops, self.attention.heads());
         let words = format!(
-            "{vocab_size} words in {embedding_dim} dimensions, {memory_size} sentences, {hops} hops of {heads} heads"
+            "{vocab_size} words in {embedding_dim} dimensions, {memory_size} sentences, hops: {hops}, heads: {heads}"
         );
         content.add_single(&words).optional()
     }
