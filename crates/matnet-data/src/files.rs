@@ -262,6 +262,20 @@ pub fn sync_folder(folder: &Path) {
     }
 }
 
+/// What a file is: its number in the file system, its size, and when it and its description were changed last. Machines that share the file
+/// see the same; a copy has a number and a time of its own, even if its contents and its date are the same.
+#[cfg(unix)]
+pub(crate) fn identity(meta: &fs::Metadata) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let changed = [(meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec())];
+    Some(format!("{} {} {changed:?}", meta.ino(), meta.size()))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn identity(_meta: &fs::Metadata) -> Option<String> {
+    None
+}
+
 /// Fills a buffer from a place in a file, without moving the place of other reads.
 #[cfg(unix)]
 pub(crate) fn read_exact_at(file: &File, into: &mut [u8], from: u64) -> io::Result<()> {
@@ -302,6 +316,24 @@ mod tests {
         write(&path, b"new").unwrap();
         assert_eq!(read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_copy_is_another_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, other, link] = ["one", "other", "link"].map(|name| folder.path().join(name));
+        fs::write(&one, b"the same").unwrap();
+        fs::copy(&one, &other).unwrap();
+        std::os::unix::fs::symlink(&one, &link).unwrap();
+        let modified = fs::metadata(&one).unwrap().modified().unwrap();
+        File::options().write(true).open(&other).unwrap().set_modified(modified).unwrap();
+        let of = |path: &Path| identity(&fs::metadata(path).unwrap()).unwrap();
+        assert_eq!(of(&one), of(&link));
+        assert_ne!(of(&one), of(&other));
+        let before = of(&one);
+        fs::write(&one, b"others").unwrap();
+        assert_ne!(of(&one), before);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 #[cfg(feature = "columnar")]
 mod table;
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -120,6 +120,31 @@ impl StoredArray {
     /// The numbers of one sample.
     pub fn sample_size(&self) -> usize {
         self.shape.iter().skip(1).product()
+    }
+
+    /// What the files are, whichever machine asks: where machines share them, they get the same text, and for copies another. `None`
+    /// if the system does not tell.
+    pub fn identity(&self) -> Result<Option<String>> {
+        let of = |path: &Path, meta: io::Result<Metadata>| {
+            meta.map(|meta| files::identity(&meta)).map_err(|error| Error::io(path, error))
+        };
+        match &self.source {
+            Source::Numbers(numbers) => of(&self.path, numbers.file.metadata()),
+            #[cfg(feature = "columnar")]
+            Source::Table(table) => {
+                let each = table.files().map(|path| of(path, path.metadata()));
+                Ok(each.collect::<Result<Option<Vec<String>>>>()?.map(|all| all.join(" ")))
+            }
+        }
+    }
+
+    /// Keeps whatever has to be decoded, for data that would fit into memory.
+    pub fn keep_decoded(&self) {
+        match &self.source {
+            Source::Numbers(_) => {}
+            #[cfg(feature = "columnar")]
+            Source::Table(table) => table.keep_all(),
+        }
     }
 
     /// The bytes that all of it would take as `f32`.

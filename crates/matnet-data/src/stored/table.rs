@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::format::columnar::ColumnarTable;
 use crate::{Error, Result};
 
-/// Bytes of decoded rows that are kept, at most; two groups of rows are kept however large they are.
+/// Bytes of decoded rows that are kept at most, unless all are; two groups of rows are kept however large they are.
 const KEPT: usize = 256 << 20;
 
 /// Numbers in several files of the same columns, one after another.
@@ -20,6 +22,8 @@ pub(crate) struct StoredTable {
     /// The file of each group, and its place in it.
     places: Vec<(usize, usize)>,
     kept: Mutex<Vec<Kept>>,
+    /// How many bytes of them.
+    most: AtomicUsize,
 }
 
 /// The rows of a group, or why they cannot be decoded; empty while nobody has tried.
@@ -46,7 +50,17 @@ impl StoredTable {
                 places.push((shard, group));
             }
         }
-        Self { shards, columns, starts, places, kept: Mutex::default() }
+        Self { shards, columns, starts, places, kept: Mutex::default(), most: KEPT.into() }
+    }
+
+    /// Keeps all groups that are decoded from now on.
+    pub fn keep_all(&self) {
+        self.most.store(usize::MAX, Ordering::Relaxed);
+    }
+
+    /// The files.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.shards.iter().map(ColumnarTable::name)
     }
 
     fn group_of(&self, row: usize) -> usize {
@@ -88,14 +102,14 @@ impl StoredTable {
             let rows = Arc::clone(&it.rows);
             // The last one is the one that was asked for last.
             kept.push(it);
-            let mut bytes = 0;
+            let (mut bytes, most) = (0, self.most.load(Ordering::Relaxed));
             let mut first = kept.len();
-            while first > 0 && (kept.len() - first < 2 || bytes <= KEPT) {
+            while first > 0 && (kept.len() - first < 2 || bytes <= most) {
                 first -= 1;
                 let size = self.starts[kept[first].group + 1] - self.starts[kept[first].group];
                 bytes += 4 * size * self.columns.len();
             }
-            if bytes > KEPT && kept.len() - first > 2 {
+            if bytes > most && kept.len() - first > 2 {
                 first += 1;
             }
             kept.drain(..first);
@@ -115,5 +129,55 @@ impl StoredTable {
             return Err(error);
         }
         Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parquet::data_type::FloatType;
+    use parquet::file::writer::SerializedFileWriter;
+
+    use super::*;
+
+    /// A column of ten rows in groups of two: 0 to 9.
+    fn table() -> StoredTable {
+        let schema = parquet::schema::parser::parse_message_type("message t { required float x; }").unwrap();
+        let mut out = Vec::new();
+        let mut writer = SerializedFileWriter::new(&mut out, Arc::new(schema), Default::default()).unwrap();
+        for group in 0..5 {
+            let mut rows = writer.next_row_group().unwrap();
+            let mut column = rows.next_column().unwrap().unwrap();
+            let numbers = [2 * group, 2 * group + 1].map(|number| number as f32);
+            column.typed::<FloatType>().write_batch(&numbers, None, None).unwrap();
+            column.close().unwrap();
+            rows.close().unwrap();
+        }
+        writer.close().unwrap();
+        StoredTable::new(vec![ColumnarTable::parse("t.parquet", &out).unwrap()], vec![0])
+    }
+
+    #[test]
+    fn groups_are_kept_as_far_as_memory_goes() {
+        let kept = |table: &StoredTable| -> Vec<usize> {
+            table.kept.lock().unwrap().iter().map(|kept| kept.group).collect()
+        };
+        let read = |table: &StoredTable| {
+            let mut numbers = Vec::new();
+            table.read(0..10, &mut numbers).unwrap();
+            assert_eq!(numbers, (0..10).map(|number| number as f32).collect::<Vec<_>>());
+        };
+        let table = table();
+        table.most.store(0, Ordering::Relaxed);
+        read(&table);
+        assert_eq!(kept(&table), [3, 4]);
+        table.most.store(24, Ordering::Relaxed);
+        read(&table);
+        assert_eq!(kept(&table), [2, 3, 4]);
+        table.keep_all();
+        read(&table);
+        table.touch(0).unwrap();
+        assert_eq!(kept(&table), [1, 2, 3, 4, 0]);
     }
 }
