@@ -40,6 +40,8 @@ pub mod local;
 #[doc(hidden)]
 pub mod memory;
 pub mod pack;
+#[doc(hidden)]
+pub mod pieces;
 pub mod split;
 mod stored;
 pub mod transform;

@@ -10,6 +10,7 @@ use matnet::summary::LayerSummary;
 use matnet_data::catalog::Cache;
 
 use crate::config::{Document, FoldCount, TrainConfig};
+use crate::ranks::Ranks;
 use crate::run::{Run, RunLock};
 use crate::task::{ExampleShape, Task, TaskData};
 use crate::trainer::{self, Observer, Options, Outcome, Planned, TrialScore};
@@ -159,6 +160,7 @@ impl<T: Task> Plan for Planned<T> {
 pub struct Planner {
     /// The last dataset of each type, with its config and, if the split depends on it, the seed.
     datasets: HashMap<TypeId, Box<dyn Any>>,
+    pub(crate) ranks: Ranks,
 }
 
 /// A dataset in memory: its config, the seed of its split, and the data.
@@ -181,7 +183,7 @@ impl Request<'_> {
         let kept = kept.and_then(|kept| kept.downcast::<Kept<T>>().ok());
         let data = match kept.map(|kept| *kept) {
             Some((before, of, data)) if before == config && of == seed => data,
-            _ => Arc::new(T::load(&config, self.cache, self.train.seed)?),
+            _ => Arc::new(T::load(&config, self.cache, self.train.seed, &self.planner.ranks)?),
         };
         let kept: Kept<T> = (config, seed, Arc::clone(&data));
         self.planner.datasets.insert(TypeId::of::<T::Data>(), Box::new(kept));
@@ -238,6 +240,14 @@ pub fn run_specs(document: &Document, folder: &Path, seeds: Option<u32>) -> Resu
 }
 
 impl Planner {
+    /// The same for runs that several ranks train together: all of them plan the same runs in the same order, and what they read at the
+    /// start is divided among them.
+    #[must_use]
+    pub fn with_ranks(mut self, ranks: Ranks) -> Self {
+        self.ranks = ranks;
+        self
+    }
+
     /// Every run once for each fold, in folders `fold-0`, `fold-1`, …
     pub fn fold_specs(&mut self, specs: &[RunSpec], count: FoldCount, cache: &Cache) -> Result<Vec<RunSpec>> {
         let mut folds = Vec::new();

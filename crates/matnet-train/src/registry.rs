@@ -14,6 +14,7 @@ use toml::Value;
 use crate::config::{Document, keys_of, suggestion};
 use crate::model::Predictor;
 use crate::plan::{Plan, Planner, Request};
+use crate::ranks::check_same;
 use crate::run::{Run, Weights};
 use crate::task::{Loaded, Task};
 use crate::tasks::algorithms::AlgorithmTask;
@@ -275,6 +276,13 @@ fn of(document: &Document) -> Result<&'static NetKind> {
 impl Planner {
     /// Plans the run of a config: loads its dataset, fills in the sizes and checks everything.
     pub fn plan(&mut self, document: &Document, cache: &Cache) -> Result<Box<dyn Plan>> {
+        let ranks = self.ranks.clone();
+        ranks.settle(self.plan_together(document, cache))
+    }
+
+    /// The same on one of the ranks.
+    fn plan_together(&mut self, document: &Document, cache: &Cache) -> Result<Box<dyn Plan>> {
+        check_same(&self.ranks, document.text(), None)?;
         let variants = document.variants();
         if !variants.is_empty() {
             let message = format!(

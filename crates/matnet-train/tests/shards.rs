@@ -2,13 +2,16 @@
 //! are threads; `.ci/mpi` does the same with processes and MPI.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use matnet_data::catalog::Cache;
+use matnet_data::format::npy;
 use matnet_train::ranks::Collective;
 use matnet_train::{Document, Error, Event, Observer, Options, Outcome, Planner, Ranks, Run, Split};
 use tempfile::TempDir;
@@ -239,20 +242,37 @@ fn train(config: &str, folder: &Path, ranks: Ranks, steps: usize) -> Result<Outc
 
 fn train_with(config: &str, folder: &Path, options: Options, steps: usize) -> Result<Outcome, Error> {
     let document = Document::parse(config).unwrap();
-    let plan = Planner::default().plan(&document, &Cache::standard().unwrap())?;
+    let mut planner = Planner::default().with_ranks(options.ranks.clone());
+    let plan = planner.plan(&document, &Cache::standard().unwrap())?;
     plan.train(&Run::at(folder), &options.with_report(false), &mut StopAfter(steps))
+}
+
+/// What so many ranks do together.
+fn together<T: Send>(count: usize, work: impl Fn(Ranks) -> T + Sync) -> Vec<T> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let start = |thread| scope.spawn(move || work(Ranks::new(thread)));
+        let ranks: Vec<_> = Thread::all(count).into_iter().map(start).collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
 }
 
 /// Trains on so many ranks, each with its config; every rank ends.
 fn train_on(configs: &[&str], folder: &Path, steps: usize) -> Vec<Result<Outcome, Error>> {
-    std::thread::scope(|scope| {
-        let ranks: Vec<_> = Thread::all(configs.len())
-            .into_iter()
-            .zip(configs)
-            .map(|(thread, config)| scope.spawn(move || train(config, folder, Ranks::new(thread), steps)))
-            .collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
-    })
+    together(configs.len(), |ranks| train(configs[ranks.rank()], folder, ranks, steps))
+}
+
+/// A config of large matrices in a file of seven pieces and a half, which several ranks leave there.
+fn in_file(folder: &Path) -> (PathBuf, String) {
+    let (path, shape) = (folder.join("x.npy"), [60, 256, 128]);
+    let number = |at: usize| (at * 7919 % 1009) as f32 / 200.0 + (at >> 17) as f32;
+    let numbers: Vec<f32> = (0..shape.iter().product()).map(number).collect();
+    npy::write_f32(&mut File::create(&path).unwrap(), &shape, &numbers).unwrap();
+    let config = format!(
+        "[data]\nsource = {path:?}\nscale = 'standardize'\nscale_per = 'row'\nsplit = {{ valid = 10, test = 10 }}\n\
+         [model]\nkind = 'autoencoder'\nhidden = [2, 2]\ndepth = 2\n[train]\nepochs = 2\nbatch_size = 8\nshards = 4\n"
+    );
+    (path, config)
 }
 
 /// The files of a run that must be reproducible.
@@ -342,6 +362,71 @@ fn the_number_of_ranks_does_not_change_a_bit() {
             same(&alone, &run, &format!("{name} on {count} ranks"));
         }
     }
+}
+
+#[test]
+fn samples_in_a_file_are_divided_and_give_the_bytes_of_samples_in_memory() {
+    let folder = TempDir::new().unwrap();
+    let (_, config) = in_file(folder.path());
+    let alone = folder.path().join("alone");
+    train(&config, &alone, Ranks::default(), usize::MAX).unwrap();
+    for count in 2..5 {
+        let run = folder.path().join(format!("{count}"));
+        for result in train_on(&vec![&config[..]; count], &run, usize::MAX) {
+            result.unwrap();
+        }
+        same(&alone, &run, &format!("{count} ranks"));
+    }
+}
+
+/// What this thread has read so far.
+#[cfg(target_os = "linux")]
+fn bytes_read() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    text.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn at_the_start_each_rank_reads_its_share() {
+    let folder = TempDir::new().unwrap();
+    let (path, config) = in_file(folder.path());
+    let size = std::fs::metadata(path).unwrap().len();
+    let plan = |ranks: Ranks| {
+        let (document, before) = (Document::parse(&config).unwrap(), bytes_read());
+        Planner::default().with_ranks(ranks).plan(&document, &Cache::standard().unwrap()).unwrap();
+        bytes_read() - before
+    };
+    // The program itself is read once, to compare it with that of other ranks.
+    together(2, plan);
+    for count in [2, 4] {
+        let read = together(count, plan);
+        // All of it for the checksum, and the training samples, which are two thirds, for the scaling. And one sample, for its size.
+        let share = 2 * size / count as u64 + size / 10;
+        assert!(read.iter().all(|&read| read < share), "{count} ranks read {read:?} of {size}");
+        assert!(read.iter().sum::<u64>() > size + size / 2, "{count} ranks read {read:?} of {size}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_data_in_a_file_is_said_as_by_one_process() {
+    let folder = TempDir::new().unwrap();
+    let (path, config) = in_file(folder.path());
+    let mut file = File::options().write(true).open(&path).unwrap();
+    let run = folder.path().join("run");
+    // In the shares of rank 1 and rank 2 of three.
+    for sample in [20, 59] {
+        let size = file.metadata().unwrap().len();
+        let at = size - 4 * 256 * 128 * (60 - sample);
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(&f32::NAN.to_le_bytes()).unwrap();
+    }
+    let alone = train(&config, &run, Ranks::default(), usize::MAX).unwrap_err().to_string();
+    assert!(alone.ends_with("x.npy: sample 20 holds NaN; finite numbers expected"), "{alone}");
+    for result in train_on(&[&config[..]; 3], &run, usize::MAX) {
+        assert_eq!(result.unwrap_err().to_string(), alone);
+    }
+    assert!(!run.exists());
 }
 
 #[test]

@@ -104,7 +104,7 @@ pub fn train_all(
     let cache = how.cache.cache()?;
     let options = options(how)?.with_extend(extend).with_ranks(ranks.clone());
     let quiet = how.quiet || !ranks.is_first();
-    let mut planner = Planner::default();
+    let mut planner = Planner::default().with_ranks(ranks.clone());
     let specs = match how.folds {
         Some(count) => planner.fold_specs(&specs, count, &cache)?,
         None => specs,

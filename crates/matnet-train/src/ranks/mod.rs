@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use self::same::check_same;
+pub(crate) use self::same::{check_data, check_same};
 use crate::{Error, Result};
 
 /// Processes that can exchange messages. Every rank calls the same functions in the same order.

@@ -10,19 +10,22 @@ use crate::run::checksummed::hex;
 use crate::run::text_difference;
 use crate::{Error, Result};
 
+const OTHER_DATA: &str = "has other data than rank 0: their checksums differ";
+
 /// What must be the same on all ranks.
 #[derive(Serialize, Deserialize)]
 struct Facts {
     /// The checksum of the program.
     binary: String,
     simd: String,
-    device: String,
-    /// The text of `config.toml`, which holds the checksum of the data.
+    /// Once a run begins.
+    device: Option<String>,
+    /// The config; once the data are loaded the text of `config.toml`, which holds their checksum.
     config: String,
 }
 
 /// Fails, on all ranks, if one differs from rank 0.
-pub(crate) fn check_same(ranks: &Ranks, config: String, device: String) -> Result<()> {
+pub(crate) fn check_same(ranks: &Ranks, config: String, device: Option<String>) -> Result<()> {
     if ranks.is_alone() {
         return Ok(());
     }
@@ -38,6 +41,15 @@ pub(crate) fn check_same(ranks: &Ranks, config: String, device: String) -> Resul
     Ok(())
 }
 
+/// Fails, on all ranks, if one has data with another checksum than rank 0.
+pub(crate) fn check_data(ranks: &Ranks, checksum: &str) -> Result<()> {
+    let all = ranks.gather(Ok(checksum.as_bytes().to_vec()))?;
+    match all.iter().position(|other| *other != all[0]) {
+        None => Ok(()),
+        Some(rank) => Err(Error::Rank { rank, usage: true, message: OTHER_DATA.to_owned() }),
+    }
+}
+
 /// How a rank differs from rank 0.
 fn difference(first: &Facts, other: &Facts) -> Option<String> {
     if first.binary != other.binary {
@@ -50,11 +62,12 @@ fn difference(first: &Facts, other: &Facts) -> Option<String> {
         ));
     }
     if first.device != other.device {
-        return Some(format!("has the device {}, rank 0 has {}", other.device, first.device));
+        let [device, wanted] = [other, first].map(|facts| facts.device.as_deref().unwrap_or("none"));
+        return Some(format!("has the device {device}, rank 0 has {wanted}"));
     }
     let difference = text_difference(&first.config, &other.config)?;
     Some(match difference.strip_prefix("run.data_sha256") {
-        Some(_) => "has other data than rank 0: their checksums differ".to_owned(),
+        Some(_) => OTHER_DATA.to_owned(),
         None => format!("has another config than rank 0: {difference}"),
     })
 }
@@ -76,7 +89,7 @@ mod tests {
 
     fn facts() -> Facts {
         let config = "[run]\ndata_sha256 = \"a\"\n[train]\nepochs = 3\n".to_owned();
-        Facts { binary: "b".to_owned(), simd: "avx2".to_owned(), device: "flex".to_owned(), config }
+        Facts { binary: "b".to_owned(), simd: "avx2".to_owned(), device: Some("flex".to_owned()), config }
     }
 
     #[test]
@@ -89,7 +102,7 @@ mod tests {
         };
         assert!(of(|facts| facts.binary.push('x')).contains("another build"));
         assert!(of(|facts| facts.simd = "avx512".to_owned()).contains("with avx512, rank 0 with avx2"));
-        assert!(of(|facts| facts.device.push('x')).contains("device"));
+        assert!(of(|facts| facts.device = None).contains("has the device none, rank 0 has flex"));
         assert!(of(|facts| facts.config = facts.config.replace("\"a\"", "\"c\"")).contains("other data"));
         let config = of(|facts| facts.config = facts.config.replace('3', "4"));
         assert_eq!(config, "has another config than rank 0: train.epochs = 3, now 4");

@@ -53,6 +53,7 @@ pub(crate) use self::trained::{Fitted, Loaded};
 pub use self::wrong::Wrong;
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
+use crate::ranks::Ranks;
 use crate::run::Score;
 use crate::{Error, Result, Split};
 
@@ -129,12 +130,13 @@ pub trait Task: TaskReport + Sized + 'static {
 
     // ---- Loading ----
 
-    /// Loads the dataset of a config; `seed` is that of the run, for splits that depend on it.
-    fn load(config: &Self::DataConfig, cache: &Cache, seed: u64) -> Result<Self::Data>;
+    /// Loads the dataset of a config; `seed` is that of the run, for splits that depend on it. Ranks that load it together do the same
+    /// in the same order, so that each can read a share.
+    fn load(config: &Self::DataConfig, cache: &Cache, seed: u64, ranks: &Ranks) -> Result<Self::Data>;
 
     /// Loads the dataset of a run again, with the transforms that its net was trained with.
     fn reload(config: &Self::DataConfig, cache: &Cache, seed: u64, _: &Self::Metadata) -> Result<Self::Data> {
-        Self::load(config, cache, seed)
+        Self::load(config, cache, seed, &Ranks::default())
     }
 
     /// Loads other data for a trained net; all of them become the test split.

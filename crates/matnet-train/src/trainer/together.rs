@@ -46,7 +46,7 @@ struct Share {
 /// Opens a run: rank 0 reads and writes the folder, and the others get from it what they need.
 pub(super) fn begin<T: Task>(planned: &Planned<T>, run: &Run, options: &Options) -> Result<Begun<T>> {
     let ranks = &options.ranks;
-    check_same(ranks, planned.config_text(), format!("{:?}", options.device))?;
+    check_same(ranks, planned.config_text(), Some(format!("{:?}", options.device)))?;
     let shards = planned.train.shards;
     if ranks.size() > shards {
         let count = ranks.size();

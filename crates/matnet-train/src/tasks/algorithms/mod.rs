@@ -25,6 +25,7 @@ pub use self::config::AlgorithmDataConfig;
 pub use self::data::AlgorithmData;
 use crate::config::{Loss, TrainConfig, fill_sides, from_table};
 use crate::metrics::MetricValues;
+use crate::ranks::Ranks;
 use crate::run::Score;
 use crate::task::{
     BatchScore, Breakdown, ClassLoss, EvalOptions, Evaluation, ExampleShape, Interface, Loaded, OtherData,
@@ -210,7 +211,7 @@ impl Task for AlgorithmTask {
     type Metadata = AlgorithmMetadata;
     type Output = Tensor<2>;
 
-    fn load(config: &AlgorithmDataConfig, _cache: &Cache, _seed: u64) -> Result<AlgorithmData> {
+    fn load(config: &AlgorithmDataConfig, _: &Cache, _: u64, _: &Ranks) -> Result<AlgorithmData> {
         AlgorithmData::new(config)
     }
 

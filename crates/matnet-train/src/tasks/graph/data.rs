@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use super::packed::{self, NodeGraph, Opened, normalize};
 use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule};
 use crate::config::Amount;
+use crate::ranks::Ranks;
 use crate::run::checksummed::hex;
 use crate::task::{OtherData, impl_task_data, renumber};
 use crate::tasks::{check_weights, classes, source};
@@ -54,10 +55,11 @@ pub struct NodeData {
 }
 
 impl NodeData {
-    /// Loads and prepares the graph of a config; `seed` is that of the run, for splits that depend on it.
-    pub fn load(config: &GraphDataConfig, cache: &Cache, seed: u64) -> Result<Self> {
+    /// Loads and prepares the graph of a config; `seed` is that of the run, for splits that depend on it. On several ranks a packed graph
+    /// stays in its folder.
+    pub fn load(config: &GraphDataConfig, cache: &Cache, seed: u64, ranks: &Ranks) -> Result<Self> {
         config.check()?;
-        if let Some(opened) = packed::open(&config.source, config.normalize, &[])? {
+        if let Some(opened) = packed::open(&config.source, config.normalize, &[], ranks)? {
             let (indices, config) = divide(&opened.data, config, seed)?;
             return Self::opened(opened, indices, config);
         }
@@ -85,7 +87,9 @@ impl NodeData {
         };
         // Directions of other data are their own.
         let own = GraphDataConfig { directed: None, ..config.clone() };
-        if let Some(opened) = packed::open(&own.source, own.normalize, &metadata.relations)? {
+        if let Some(opened) =
+            packed::open(&own.source, own.normalize, &metadata.relations, &Ranks::default())?
+        {
             let indices = labelled(&opened.data);
             return Self::opened(opened, indices, own);
         }

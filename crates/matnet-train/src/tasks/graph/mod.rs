@@ -22,6 +22,7 @@ pub use self::data::NodeData;
 pub use self::packed::{NodeGraph, StoredGraph};
 use self::scores::{EVAL_NODES, rows};
 use crate::config::{Loss, TrainConfig, fill_count, from_table, keys_of};
+use crate::ranks::Ranks;
 use crate::task::{
     BatchScore, ClassLoss, ExampleShape, Loaded, NetOf, OtherData, PredictRequest, PredictedBatch,
     PredictionStream, Task, TaskData,
@@ -137,8 +138,8 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
     type Metadata = GraphMetadata;
     type Output = Tensor<2>;
 
-    fn load(config: &GraphDataConfig, cache: &Cache, seed: u64) -> Result<NodeData> {
-        NodeData::load(config, cache, seed)
+    fn load(config: &GraphDataConfig, cache: &Cache, seed: u64, ranks: &Ranks) -> Result<NodeData> {
+        NodeData::load(config, cache, seed, ranks)
     }
 
     fn load_other(

@@ -9,7 +9,8 @@ use matnet_data::pack::PackedGraph;
 use matnet_data::{Array, GraphData};
 
 use super::NormalizeFeatures;
-use crate::tasks::source;
+use crate::ranks::Ranks;
+use crate::tasks::source::{self, Place};
 use crate::{Error, Result};
 
 /// Bytes that a batch may take, roughly: a fixed number, so that the same batches are made on every machine.
@@ -75,6 +76,7 @@ pub(super) fn open(
     path: &str,
     normalized: NormalizeFeatures,
     relations: &[String],
+    ranks: &Ranks,
 ) -> Result<Option<Opened>> {
     if !PackedGraph::is_packed(Path::new(path)) {
         return Ok(None);
@@ -101,13 +103,13 @@ pub(super) fn open(
         splits: packed.split()?.into_iter().collect(),
     };
     let places = packed.places()?.map(Arc::from);
-    let graph = match source::stays_in_file(packed.bytes_in_memory())? {
-        true => {
+    let graph = match source::place(packed.bytes_in_memory(), ranks)? {
+        Place::Memory => in_memory(&packed, normalized, &chosen)?,
+        Place::Shared | Place::File => {
             let failed = Mutex::default();
             let stored = StoredGraph { graph: packed, normalize: normalized, relations: chosen, failed };
             NodeGraph::Stored(Arc::new(stored))
         }
-        false => in_memory(&packed, normalized, &chosen)?,
     };
     let (checksum, width) = (header.checksum().to_owned(), header.features);
     Ok(Some(Opened { data, graph, places, checksum, width }))

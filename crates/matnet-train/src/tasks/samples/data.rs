@@ -15,6 +15,7 @@ use super::raw::Raw;
 use super::remarks::remarks;
 use super::{Inputs, Occlusions, Preprocess, SampleDataConfig, SplitRule, TargetType, target};
 use crate::config::TrainConfig;
+use crate::ranks::{Ranks, check_data};
 use crate::task::{ClassLoss, impl_task_data, to_vec};
 use crate::tasks::check_weights;
 use crate::{Error, Result};
@@ -52,6 +53,16 @@ pub struct SampleData {
 impl SampleData {
     /// Loads and prepares the dataset of a config; `seed` is that of the run, for splits that depend on it.
     pub fn load(config: &SampleDataConfig, cache: &Cache, seed: u64) -> Result<Self> {
+        Self::load_together(config, cache, seed, &Ranks::default())
+    }
+
+    /// The same on one of the ranks: each reads a share of the inputs that stay in their file, and all fail if one has other data.
+    pub(super) fn load_together(
+        config: &SampleDataConfig,
+        cache: &Cache,
+        seed: u64,
+        ranks: &Ranks,
+    ) -> Result<Self> {
         if let Some(windows) = config.windows() {
             let mut config = config.clone();
             config.check()?;
@@ -60,14 +71,15 @@ impl SampleData {
             let preprocess = series.fit(&config)?;
             return Self::forecast(series, notes, config, preprocess);
         }
-        let mut raw = Raw::load(config, cache)?;
+        let mut raw = Raw::load(config, cache, ranks)?;
         let checksum = raw.checksum();
+        check_data(ranks, &checksum)?;
         let (indices, mut config) = divide(&raw, config, seed)?;
         raw.notes.extend(notes(&raw, &indices, &config));
         raw.notes.extend(remarks(&raw, &indices.train));
         check_weights(&raw.weights, &indices, "sample")?;
         let (mut preprocess, inputs, lengths) =
-            Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train, &raw.weights)?;
+            Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train, &raw.weights, ranks)?;
         let raw = Raw { inputs, lengths, ..raw };
         let values = matches!(raw.target, Target::Values { .. });
         if let Some(scale) =
@@ -102,7 +114,7 @@ impl SampleData {
             let series = Series::new(dataset, windows, &mut config)?;
             return Self::forecast(series, notes, config, preprocess.clone());
         }
-        let raw = Raw::load(config, cache)?;
+        let raw = Raw::load(config, cache, &Ranks::default())?;
         let (indices, config) = divide(&raw, config, seed)?;
         Self::prepared(raw, indices, config, preprocess)
     }
@@ -120,7 +132,7 @@ impl SampleData {
             let series = Series::whole(dataset, windows, &config)?;
             return Self::forecast(series, notes, config, preprocess.clone()).map_err(Error::without_key);
         }
-        let raw = Raw::load(&config, cache).map_err(Error::without_key)?;
+        let raw = Raw::load(&config, cache, &Ranks::default()).map_err(Error::without_key)?;
         let test = (0..raw.inputs.len()).collect();
         Self::prepared(raw, SplitIndices { test, ..SplitIndices::default() }, config, preprocess)
     }

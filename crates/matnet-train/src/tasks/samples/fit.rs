@@ -1,6 +1,7 @@
 //! Transforms of whole datasets, in memory or in their files; the transforms are fitted to the training samples.
 
 use matnet::random::SeededRng;
+use matnet_data::pieces::Pieces;
 use matnet_data::transform::missing::Fill;
 use matnet_data::transform::permute::Permutation;
 use matnet_data::transform::scale::{ScalePer, Scaler, ScalerFit, weight_of};
@@ -8,23 +9,25 @@ use matnet_data::transform::scale::{ScalePer, Scaler, ScalerFit, weight_of};
 use super::preprocess::{Preprocess, sides, with_mask};
 use super::{Inputs, SampleDataConfig, StoredInputs};
 use crate::Result;
+use crate::ranks::{Ranks, part};
 
 impl Preprocess {
     /// Fits the transforms of a config to the training samples, of which each counts by its weight, and applies them; gives the new
-    /// lengths, too.
+    /// lengths, too. Of inputs in a file, each rank reads its share.
     pub(super) fn fit(
         config: &SampleDataConfig,
         inputs: Inputs,
         mut lengths: Vec<usize>,
         train: &[usize],
         weights: &[f32],
+        ranks: &Ranks,
     ) -> Result<(Self, Inputs, Vec<usize>)> {
         let mut fitted = Self::default();
         if config.is_plain() {
             return Ok((fitted, inputs, lengths));
         }
         if let Inputs::Stored(stored) = inputs {
-            let (fitted, stored) = Self::fit_stored(config, stored, train, weights)?;
+            let (fitted, stored) = Self::fit_stored(config, stored, train, weights, ranks)?;
             return Ok((fitted, Inputs::Stored(stored), lengths));
         }
         let mut array = inputs.into_array()?;
@@ -58,22 +61,33 @@ impl Preprocess {
         stored: StoredInputs,
         train: &[usize],
         weights: &[f32],
+        ranks: &Ranks,
     ) -> Result<(Self, StoredInputs)> {
         let (spectrogram, log_mel, log) = (config.spectrogram, config.log_mel, config.log);
         let mut fitted = Self { spectrogram, log_mel, log, ..Self::default() };
-        let [rows, cols] = sides(stored.transformed(0, &fitted)?.shape());
+        let mut shape = stored.transformed(0, &fitted)?.shape().to_vec();
+        shape[0] = stored.shape()[0];
+        let [rows, cols] = sides(&shape);
         if config.permute {
             let rng = &mut SeededRng::new(config.seed, "permute");
             fitted.permutation = Some(Permutation::random(rows, cols, rng));
         }
         if let Some(method) = config.scale.method() {
             let per = config.scale_per.unwrap_or(ScalePer::Whole);
-            let mut fit = ScalerFit::new(method, per, rows, cols);
-            for &at in train {
-                let sample = stored.transformed(at, &fitted)?;
-                fit.add_weighted(&sample, stored.length(at), weight_of(weights, at))?;
+            let [mut own, mut all] = [(); 2].map(|()| ScalerFit::new(method, per, rows, cols));
+            let groups = Pieces::of(&shape).group(train);
+            for piece in part(groups.len(), ranks.size(), ranks.rank()) {
+                let mut fit = own.piece();
+                for &at in &groups[piece] {
+                    let sample = stored.transformed(at, &fitted)?;
+                    fit.add(&sample, stored.length(at), weight_of(weights, at))?;
+                }
+                own.push(piece, fit);
             }
-            fitted.scaler = Some(fit.finish()?);
+            for message in ranks.gather(Ok(own.to_bytes()))? {
+                all.push_bytes(&message)?;
+            }
+            fitted.scaler = Some(all.finish()?);
         }
         let stored = stored.with(&fitted)?;
         Ok((fitted, stored))

@@ -15,6 +15,7 @@ mod raw;
 mod remarks;
 #[cfg(feature = "report")]
 mod report;
+mod scan;
 mod score;
 mod stored;
 mod target;
@@ -45,6 +46,7 @@ pub use self::stored::StoredInputs;
 pub use self::target::TargetType;
 use crate::config::{Loss, TrainConfig};
 use crate::metrics::Targets;
+use crate::ranks::Ranks;
 use crate::run::Score;
 use crate::task::{
     BatchScore, ClassLoss, ExampleShape, Interface, Loaded, OtherData, PredictRequest, PredictionStream,
@@ -165,8 +167,8 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         }
     }
 
-    fn load(config: &SampleDataConfig, cache: &Cache, seed: u64) -> Result<SampleData> {
-        SampleData::load(config, cache, seed)
+    fn load(config: &SampleDataConfig, cache: &Cache, seed: u64, ranks: &Ranks) -> Result<SampleData> {
+        SampleData::load_together(config, cache, seed, ranks)
     }
 
     fn reload(

@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use matnet::random::SeededRng;
 use matnet_data::catalog::{self, Cache, LoadOptions, MovingSequences};
-use matnet_data::checksum::add_numbers;
+use matnet_data::checksum::{add_numbers, of_samples};
 use matnet_data::local::Layout;
 use matnet_data::transform::join::join_steps;
 use matnet_data::{Array, Contents, Dataset, Samples, SplitIndices, StoredArray, Target};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 
-use super::{Inputs, Missing, SampleDataConfig, StoredInputs, stored, target};
+use super::{Inputs, Missing, SampleDataConfig, StoredInputs, scan, stored, target};
+use crate::ranks::Ranks;
 use crate::run::checksummed::hex;
 use crate::tasks::source;
 use crate::{Error, Result};
@@ -40,10 +41,11 @@ pub(super) struct Raw {
 }
 
 impl Raw {
-    /// All samples of a config: those of its source, then of its own validation and test data.
-    pub fn load(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
+    /// All samples of a config: those of its source, then of its own validation and test data. Where ranks load them together, each reads
+    /// a share of the inputs that stay in their file.
+    pub fn load(config: &SampleDataConfig, cache: &Cache, ranks: &Ranks) -> Result<Self> {
         config.check()?;
-        let mut raw = Self::of_source(config, cache)?;
+        let mut raw = Self::of_source(config, cache, ranks)?;
         let config = &config.with_columns(&raw.column_names);
         raw.own_file = catalog::get(&config.source).is_err();
         let count = raw.inputs.len();
@@ -65,7 +67,7 @@ impl Raw {
                     format!("{} has a validation split of its own; leave data.valid out", config.source);
                 return Err(Error::data_key(key, what));
             }
-            let other = Self::of_source(&config.for_source(path), cache);
+            let other = Self::of_source(&config.for_source(path), cache, ranks);
             let other = other.map_err(|error| match error {
                 Error::DataKey { error, .. } => Error::DataKey { key, error },
                 other => other.within(key),
@@ -88,10 +90,10 @@ impl Raw {
     }
 
     /// The samples of one source.
-    fn of_source(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
+    fn of_source(config: &SampleDataConfig, cache: &Cache, ranks: &Ranks) -> Result<Self> {
         let mut raw = match MovingSequences::NAMES.contains(&config.source.as_str()) {
             true => Self::moving(config, cache)?,
-            false => Self::samples(config, cache)?,
+            false => Self::samples(config, cache, ranks)?,
         };
         if let Some(limit) = config.limit.filter(|&limit| limit < raw.inputs.len()) {
             raw.draw(limit, config.seed)?;
@@ -107,11 +109,17 @@ impl Raw {
         Ok((found, notes))
     }
 
-    fn samples(config: &SampleDataConfig, cache: &Cache) -> Result<Self> {
-        if catalog::get(&config.source).is_err()
-            && let Some((samples, notes)) = stored::open(config)?
-        {
-            return Self::stored(config, samples, notes);
+    fn samples(config: &SampleDataConfig, cache: &Cache, ranks: &Ranks) -> Result<Self> {
+        if catalog::get(&config.source).is_err() {
+            let found = stored::open(config, ranks)?;
+            // Else ranks that have the data would say that this one loads them.
+            if found.is_none() && !source::exists(&config.source, cache) {
+                return Err(source::not_found(&config.source));
+            }
+            let readers = scan::readers(ranks, found.as_ref().map(|(samples, _)| &samples.inputs))?;
+            if let Some(found) = found {
+                return Self::stored(config, found, &readers, ranks);
+            }
         }
         let found = source::open(&config.source, cache, options(config), &config.read_options())?;
         let Dataset { contents, notes } = found.ok_or_else(|| source::not_found(&config.source))?;
@@ -168,7 +176,12 @@ impl Raw {
     }
 
     /// Samples whose inputs stay in their file.
-    fn stored(config: &SampleDataConfig, samples: Samples<StoredArray>, notes: Vec<String>) -> Result<Self> {
+    fn stored(
+        config: &SampleDataConfig,
+        (samples, notes): (Samples<StoredArray>, Vec<String>),
+        readers: &[usize],
+        ranks: &Ranks,
+    ) -> Result<Self> {
         let Samples { inputs, lengths, target, weights, groups, column_names, split, .. } = samples;
         if let Target::Matrices(numbers) | Target::Values { values: numbers, .. } = &target
             && let Some(at) = numbers.data().iter().position(|x| !x.is_finite())
@@ -178,7 +191,7 @@ impl Raw {
             let what = format!("{}: {what}; finite numbers expected", config.source);
             return Err(Error::data_key("data.source", what));
         }
-        let inputs = Inputs::Stored(StoredInputs::new(inputs, &lengths, &config.source)?);
+        let inputs = Inputs::Stored(StoredInputs::new(inputs, &lengths, &config.source, readers, ranks)?);
         let raw = Self::new(inputs, target, notes);
         Ok(Self { lengths, weights, groups, column_names, official: split, ..raw })
     }
@@ -283,17 +296,16 @@ impl Raw {
 
     /// Over inputs, targets, groups, lengths and weights, and their shapes; and over the split that comes in the user's file.
     pub fn checksum(&self) -> String {
-        let mut sha = match &self.inputs {
-            Inputs::Stored(stored) => stored.hash(),
-            _ => Sha256::new(),
-        };
+        let mut sha = Sha256::new();
+        match &self.inputs {
+            Inputs::Floats(array) => sha.update(of_samples(array)),
+            Inputs::Stored(stored) => sha.update(stored.checksum()),
+            Inputs::Bytes(_) => {}
+        }
         let mut add = |array: &Array| {
             sha.update(format!("{:?}", array.shape()));
             add_numbers(&mut sha, array.data());
         };
-        if let Inputs::Floats(array) = &self.inputs {
-            add(array);
-        }
         if let Target::Matrices(numbers) | Target::Values { values: numbers, .. } = &self.target {
             add(numbers);
         }

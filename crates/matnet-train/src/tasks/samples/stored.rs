@@ -6,16 +6,14 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use matnet_data::checksum::add_numbers;
+use matnet_data::checksum::Sum;
 use matnet_data::{Array, Samples, StoredArray, local};
-use sha2::{Digest, Sha256};
 
+use super::scan::scan;
 use super::{Missing, Preprocess, SampleDataConfig};
-use crate::tasks::source;
+use crate::ranks::Ranks;
+use crate::tasks::source::{self, Place};
 use crate::{Error, Result};
-
-/// Numbers that are read at once where all are read.
-const CHUNK: usize = 1 << 18;
 
 /// Inputs in a file.
 #[derive(Clone)]
@@ -27,7 +25,7 @@ pub struct StoredInputs {
     /// After the transforms.
     shape: Vec<usize>,
     /// Over shape and values, before the transforms.
-    hash: Sha256,
+    checksum: Sum,
     /// The first read that failed.
     failed: Arc<Mutex<Option<matnet_data::Error>>>,
 }
@@ -41,8 +39,8 @@ impl fmt::Debug for StoredInputs {
 /// Samples whose inputs stay in their file, and remarks for the user.
 pub(super) type Found = (Samples<StoredArray>, Vec<String>);
 
-/// The samples of a config whose inputs are too large for the memory; `None` if they are not, or if the file must be read as a whole.
-pub(super) fn open(config: &SampleDataConfig) -> Result<Option<Found>> {
+/// The samples of a config whose inputs stay in their file; `None` if they do not, or if the file must be read as a whole.
+pub(super) fn open(config: &SampleDataConfig, ranks: &Ranks) -> Result<Option<Found>> {
     // The means of fills, and lengths of spectrograms, are those of all samples together.
     let spectra = config.spectrogram.is_some() || config.log_mel.is_some();
     if config.missing != Missing::Error || config.window.is_some() {
@@ -50,35 +48,34 @@ pub(super) fn open(config: &SampleDataConfig) -> Result<Option<Found>> {
     }
     let Some(found) = local::open_stored(&config.source, &config.read_options())? else { return Ok(None) };
     let (samples, _) = &found;
-    let fits =
-        spectra && !samples.lengths.is_empty() || !source::stays_in_file(samples.inputs.bytes_in_memory())?;
-    Ok((!fits).then_some(found))
+    match source::place(samples.inputs.bytes_in_memory(), ranks)? {
+        _ if spectra && !samples.lengths.is_empty() => return Ok(None),
+        Place::Memory => return Ok(None),
+        Place::Shared => samples.inputs.keep_decoded(),
+        Place::File => {}
+    }
+    Ok(Some(found))
 }
 
 impl StoredInputs {
-    /// Reads all of the inputs once; fails if a value is not finite.
-    pub(super) fn new(array: StoredArray, lengths: &[usize], source: &str) -> Result<Self> {
-        let (shape, mut hash) = (array.shape().to_vec(), Sha256::new());
-        hash.update(format!("{shape:?}"));
-        let mut inputs =
-            Self { array, lengths: lengths.into(), preprocess: None, shape, hash, failed: Arc::default() };
-        let (count, each) = (inputs.array.len(), (CHUNK / inputs.array.sample_size().max(1)).max(1));
-        for first in (0..count).step_by(each) {
-            let chunk = inputs.raw(first..(first + each).min(count))?;
-            if let Some(at) = chunk.data().iter().position(|x| !x.is_finite()) {
-                let sample = first + at / inputs.array.sample_size().max(1);
-                let what =
-                    format!("{source}: sample {sample} holds {}; finite numbers expected", chunk.data()[at]);
-                return Err(Error::data_key("data.source", what));
-            }
-            add_numbers(&mut inputs.hash, chunk.data());
-        }
+    /// Reads all of the inputs once, together with the ranks that have the same file; fails if a value is not finite.
+    pub(super) fn new(
+        array: StoredArray,
+        lengths: &[usize],
+        source: &str,
+        readers: &[usize],
+        ranks: &Ranks,
+    ) -> Result<Self> {
+        let (shape, lengths) = (array.shape().to_vec(), lengths.into());
+        let failed = Arc::default();
+        let mut inputs = Self { array, lengths, preprocess: None, shape, checksum: Sum::default(), failed };
+        inputs.checksum = scan(&inputs.shape, |samples| inputs.raw(samples), source, readers, ranks)?;
         Ok(inputs)
     }
 
-    /// The hash over shape and values.
-    pub(super) fn hash(&self) -> Sha256 {
-        self.hash.clone()
+    /// The checksum of shape and values, before the transforms.
+    pub(super) fn checksum(&self) -> Sum {
+        self.checksum
     }
 
     /// The shape, outermost axis first.

@@ -18,6 +18,7 @@ use toml::Table;
 pub use self::config::{StoryDataConfig, StorySplitConfig};
 pub use self::data::{QaData, QuestionExample};
 use crate::config::{Loss, TrainConfig, fill_count, from_table, keys_of, shown};
+use crate::ranks::Ranks;
 use crate::task::{
     BatchScore, Breakdown, ClassLoss, EvalOptions, Evaluation, ExampleShape, FILES, Loaded, NetOf, OtherData,
     PredictRequest, PredictedBatch, PredictionStream, Predictions, Pretraining, Task, TaskData, evaluate,
@@ -78,7 +79,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
     type Metadata = StoryMetadata;
     type Output = Tensor<2>;
 
-    fn load(config: &StoryDataConfig, cache: &Cache, seed: u64) -> Result<QaData> {
+    fn load(config: &StoryDataConfig, cache: &Cache, seed: u64, _: &Ranks) -> Result<QaData> {
         QaData::load(config, cache, seed)
     }
 

@@ -1,5 +1,10 @@
 //! Scaling, fitted to the training samples only, so that no test data leak.
 
+mod fit;
+
+pub use fit::{PieceFit, ScalerFit};
+
+use crate::pieces::Pieces;
 use crate::transform::{Channels, matrix_sides};
 use crate::{Array, Error, Result};
 
@@ -71,8 +76,12 @@ impl Scaler {
         if let Some(position) = train.iter().find(|&&position| position >= data.len()) {
             return Err(Error::Invalid(format!("sample {position} to fit on, the data have {}", data.len())));
         }
-        for &position in train {
-            fit.add_sample(data.sample(position), weight_of(weights, position), padding.of_sample(position));
+        for (piece, samples) in Pieces::of(data.shape()).group(train).into_iter().enumerate() {
+            let mut stats = fit.piece();
+            for at in samples {
+                stats.add_sample(data.sample(at), weight_of(weights, at), padding.of_sample(at));
+            }
+            fit.push(piece, stats);
         }
         fit.finish()
     }
@@ -131,58 +140,6 @@ impl Scaler {
     }
 }
 
-/// A scaling that is fitted to samples as they come, for those that are not in memory together.
-pub struct ScalerFit {
-    method: ScaleMethod,
-    per: ScalePer,
-    rows: usize,
-    cols: usize,
-    stats: Vec<Stats>,
-}
-
-impl ScalerFit {
-    /// For matrices of this size.
-    pub fn new(method: ScaleMethod, per: ScalePer, rows: usize, cols: usize) -> Self {
-        Self { method, per, rows, cols, stats: vec![Stats::default(); per.count(rows, cols)] }
-    }
-
-    /// Adds samples; `lengths` as in [`Scaler::fit_padded`].
-    pub fn add(&mut self, data: &Array, lengths: &[usize]) -> Result<()> {
-        self.add_weighted(data, lengths, 1.0)
-    }
-
-    /// Adds samples of this weight.
-    pub fn add_weighted(&mut self, data: &Array, lengths: &[usize], weight: f64) -> Result<()> {
-        let sides = matrix_sides(data)?;
-        if sides != (self.rows, self.cols) {
-            let what = format!("a scale for {}×{} matrices, these are {sides:?}", self.rows, self.cols);
-            return Err(Error::Invalid(what));
-        }
-        let padding = Padding::of(data, lengths)?;
-        (0..data.len()).for_each(|at| self.add_sample(data.sample(at), weight, padding.of_sample(at)));
-        Ok(())
-    }
-
-    fn add_sample(&mut self, sample: &[f32], weight: f64, outside: impl Fn(usize) -> bool) {
-        if weight == 0.0 {
-            return;
-        }
-        for (place, &x) in sample.iter().enumerate().filter(|(place, _)| !outside(*place)) {
-            self.stats[self.per.slot(place, self.rows, self.cols)].add(x.into(), weight);
-        }
-    }
-
-    /// The scaling; fails without samples.
-    pub fn finish(self) -> Result<Scaler> {
-        let Self { method, per, rows, cols, stats } = self;
-        if stats.iter().any(|stats| stats.count == 0.0) {
-            return Err(Error::Invalid("no training samples to fit a scale to".into()));
-        }
-        let (shift, scale) = stats.iter().map(|stats| stats.shift_and_scale(method)).unzip();
-        Ok(Scaler { per, rows, cols, shift, scale })
-    }
-}
-
 /// The weight of a sample; 1 where there are no weights.
 pub fn weight_of(weights: &[f32], sample: usize) -> f64 {
     weights.get(sample).map_or(1.0, |&weight| weight.into())
@@ -223,43 +180,6 @@ impl ScalePer {
             Self::Column => place % cols,
             Self::Entry => place % (rows * cols),
         }
-    }
-}
-
-/// Running mean and variance (Welford), minimum and maximum.
-#[derive(Clone)]
-struct Stats {
-    count: f64,
-    mean: f64,
-    spread: f64,
-    low: f64,
-    high: f64,
-}
-
-impl Default for Stats {
-    fn default() -> Self {
-        Self { count: 0.0, mean: 0.0, spread: 0.0, low: f64::INFINITY, high: f64::NEG_INFINITY }
-    }
-}
-
-impl Stats {
-    fn add(&mut self, x: f64, weight: f64) {
-        self.count += weight;
-        let before = x - self.mean;
-        self.mean += before * weight / self.count;
-        self.spread += before * weight * (x - self.mean);
-        self.low = self.low.min(x);
-        self.high = self.high.max(x);
-    }
-
-    fn shift_and_scale(&self, method: ScaleMethod) -> (f32, f32) {
-        let (shift, scale) = match method {
-            ScaleMethod::Standardize => (self.mean, (self.spread / self.count).sqrt()),
-            ScaleMethod::MinMax => (self.low, self.high - self.low),
-        };
-        // A constant keeps its scale: dividing by almost 0 would blow it up in the test set.
-        let scale = scale as f32;
-        (shift as f32, if scale.is_normal() { scale } else { 1.0 })
     }
 }
 
