@@ -121,7 +121,7 @@ fn every_mistake_gets_one_clear_error() {
     let train = ["train", "c.toml", "--out", "x"];
     let error = |args: &[&str], above: &str| error(&folder, &[&train, args].concat(), above);
     let err = error(&[], "much");
-    assert!(err.contains("MATNET_LIMITS_ABOVE=much; a number of bytes expected"), "{err}");
+    assert!(err.contains("MATNET_STREAM_ABOVE=much; a number of bytes expected"), "{err}");
     let err = error(&["--set", "data.shuffle_block=0"], "0");
     assert!(err.contains("data.shuffle_block: 0; must be at least 1"), "{err}");
     // A number that is not finite is found before anything is trained, wherever it stands.
