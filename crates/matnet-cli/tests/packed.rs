@@ -77,6 +77,57 @@ const NETS: [&str; 5] = [
     "kind = 'chebyshev'\nhidden = [6]\norder = 2",
 ];
 
+/// Tables whose features stand in these columns.
+#[test]
+fn features_are_found_by_their_names() {
+    let (_temporary, folder) = folder(true);
+    let nodes = std::fs::read_to_string(folder.join("g/nodes.csv")).unwrap();
+    let columns = |name: &str, order: &[usize]| {
+        std::fs::create_dir(folder.join(name)).unwrap();
+        std::fs::copy(folder.join("g/edges.csv"), folder.join(name).join("edges.csv")).unwrap();
+        let line = |line: &str| {
+            let fields: Vec<&str> = line.split(',').collect();
+            order.iter().map(|&at| *fields.get(at).unwrap_or(&"1")).collect::<Vec<_>>().join(",") + "\n"
+        };
+        let text = nodes.lines().map(line).collect::<String>();
+        std::fs::write(folder.join(name).join("nodes.csv"), text).unwrap();
+    };
+    columns("turned", &[0, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    // A feature that the net does not know is left out: it would make the features dense.
+    columns("more", &[0, 10, 2, 1, 3, 5, 4, 6, 7, 8, 9]);
+    columns("fewer", &[0, 1, 2, 3, 4, 5, 6, 7, 10, 9]);
+    for source in ["g", "turned", "more", "fewer"] {
+        let out = format!("{source}.packed");
+        ok(&folder, &["data", "pack", source, "--out", &out, "--order", "rcm"], "0");
+    }
+    config(&folder, "g.packed", "normalize = 'rows'", NETS[0], "batch_size = 16");
+    for (_, above) in STREAM {
+        ok(&folder, &["train", "c.toml", "-q", "--fresh", "--out", "run"], above);
+        let seen = |data: &str| {
+            let (data, file) = (format!("{data}.packed"), format!("{data}.npy"));
+            let scores = ok(&folder, &["eval", "run", "--data", &data, "--json"], above);
+            ok(&folder, &["predict", "run", "--input", &data, "--output", &file], above);
+            (scores.replace(&data, ""), std::fs::read(folder.join(file)).unwrap())
+        };
+        let wanted = seen("g");
+        for data in ["turned", "more"] {
+            assert!(seen(data) == wanted, "{data} {above}");
+        }
+        for args in [
+            &["eval", "run", "--data", "fewer.packed"][..],
+            &["predict", "run", "--input", "fewer.packed", "--output", "y.npy"],
+        ] {
+            let said = error(&folder, args, above);
+            assert!(said.contains("the nodes have no feature `f7`, only f0, f1, f2"), "{said}");
+        }
+        // The same from the tables that were packed.
+        assert!(ok(&folder, &["eval", "run", "--data", "turned"], above).contains("error"));
+    }
+    std::fs::write(folder.join("g.packed/features.txt"), "f0\n").unwrap();
+    let said = error(&folder, &["eval", "run"], "0");
+    assert!(said.contains("features.txt: "), "{said}");
+}
+
 /// All nets, with and without relations, in both orders; training, evaluation, predictions and hidden states.
 #[test]
 fn a_graph_in_its_folder_gives_the_bits_of_one_in_memory() {
@@ -316,7 +367,7 @@ fn a_damaged_folder_is_refused() {
     let train = ["train", "c.toml", "-q", "--fresh", "--out", "x"];
     ok(&folder, &train, "0");
     let names: Vec<String> = bytes(&folder.join("p")).into_keys().collect();
-    assert_eq!(names.len(), 10, "{names:?}");
+    assert_eq!(names.len(), 11, "{names:?}");
     for name in &names {
         let path = folder.join("p").join(name);
         let whole = std::fs::read(&path).unwrap();

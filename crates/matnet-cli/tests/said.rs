@@ -371,6 +371,45 @@ fn another_split_is_other_data() {
 }
 
 #[test]
+fn data_that_a_run_does_not_keep_have_to_be_named() {
+    let folder = TempDir::new().unwrap();
+    samples(&folder.path().join("x.npz"), &[("y", |at| at as i64 % 3)]);
+    let (code, said) = trained(folder.path(), "x.npz", "");
+    assert_eq!(code, 0, "{said}");
+    std::fs::rename(folder.path().join("x.npz"), folder.path().join("kept.npz")).unwrap();
+    let (code, _, said) = run(folder.path(), &["eval", "run"]);
+    assert!(
+        code == 2 && said.starts_with("error: --data is missing: the data of the run are not there"),
+        "{said}"
+    );
+    assert!(said.contains("`x.npz` is neither a dataset nor a file"), "{said}");
+    let (code, out, said) = run(folder.path(), &["eval", "run", "--data", "kept.npz"]);
+    assert!(code == 0 && out.contains("40 examples"), "{out}{said}");
+}
+
+/// Balanced class weights on weighted samples are those of scikit-learn:
+/// `compute_class_weight("balanced", classes=[0, 1, 2], y=y, sample_weight=weight)`.
+#[test]
+fn balanced_weights_of_classes_count_the_weights_of_samples() {
+    let folder = TempDir::new().unwrap();
+    let y: Numbers = ("y", |at| if at < 20 { 0 } else { 1 + at as i64 % 2 });
+    samples(&folder.path().join("x.npz"), &[y, ("weight", |at| 1 + at as i64 % 4)]);
+    let losses = |weights: &str| {
+        let text = format!(
+            "[data]\nsource = 'x.npz'\nsplit = {{ valid = 0, test = 0 }}\n{CONFIG}class_weights = {weights}\n"
+        );
+        std::fs::write(folder.path().join("c.toml"), text).unwrap();
+        let (code, _, said) = run(folder.path(), &["train", "c.toml", "--fresh", "--out", "run"]);
+        assert_eq!(code, 0, "{said}");
+        std::fs::read_to_string(folder.path().join("run/metrics.csv")).unwrap()
+    };
+    let balanced = losses("'balanced'");
+    // The weights of the classes add up to 50, 20 and 30.
+    assert_eq!(balanced, losses("[0.6666666666666666, 1.6666666666666667, 1.1111111111111112]"));
+    assert_ne!(balanced, losses("[0.6666666666666666, 1.3333333333333333, 1.3333333333333333]"));
+}
+
+#[test]
 fn runs_on_different_data_are_not_compared() {
     let folder = TempDir::new().unwrap();
     for (name, classes) in [("one", 2), ("two", 3)] {

@@ -9,7 +9,7 @@ use matnet_train::metrics::{PerClass, PerValue};
 use matnet_train::report::{breakdown_cell, metric_cell, metric_title};
 use matnet_train::task::{Confusion, EvalOptions, Evaluation, OtherData};
 use matnet_train::tasks::samples::OCCLUDED_LOSS;
-use matnet_train::{Model, Run, Split};
+use matnet_train::{Error, Model, Run, Split};
 use serde::Serialize;
 
 use crate::cli::{Eval, Weights};
@@ -78,7 +78,7 @@ fn evaluate(args: &Eval, run: &Run) -> Result<Report, Failure> {
             let other = OtherData { source, edges: args.edges.as_deref() };
             predictor.with_data(other, &cache).map_err(|error| error.within("--data"))?
         }
-        None => predictor.with_run_data(&cache)?,
+        None => predictor.with_run_data(&cache).map_err(without_data)?,
     };
     let asked = !args.length.is_empty() || args.repeats.is_some();
     if args.data.is_none() && !asked && !model.same_data()? {
@@ -119,6 +119,16 @@ fn evaluate(args: &Eval, run: &Run) -> Result<Report, Failure> {
         length: args.length.first().copied().filter(|_| args.length.len() > 1),
         evaluation,
     })
+}
+
+/// The data of the run are not there, as those of a saved estimator.
+fn without_data(error: Error) -> Failure {
+    match error {
+        Error::DataKey { error: matnet_data::Error::Missing(what), .. } => Failure::Usage(format!(
+            "--data is missing: the data of the run are not there ({what}); a run keeps no data, nor arrays from Python"
+        )),
+        other => other.into(),
+    }
 }
 
 /// Says so if the weights are those of a run that is not finished.

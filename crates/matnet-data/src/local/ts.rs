@@ -178,7 +178,7 @@ fn targets(series: &TimeSeries, path: &Path, kind: Option<TargetKind>) -> Result
 /// The targets of all halves, with one numbering of the classes.
 fn merge(halves: Vec<Half>, files: &[&Path]) -> Result<Target> {
     let (mut values, mut labels, mut classes) = (Vec::new(), Vec::new(), HashMap::new());
-    let mut none = 0;
+    let (mut none, mut spelled) = (0, HashMap::new());
     let count = halves.len();
     for (half, file) in halves.into_iter().zip(files) {
         match half {
@@ -191,6 +191,11 @@ fn merge(halves: Vec<Half>, files: &[&Path]) -> Result<Target> {
                             file,
                             format!("sample {at} has no class; one is expected"),
                         ));
+                    }
+                    let known = spelled.entry(ts::spelling(&name)).or_insert_with(|| name.clone());
+                    if *known != name {
+                        let what = format!("the classes {known:?} and {name:?}; one spelling expected");
+                        return Err(Error::format(file, what));
                     }
                     let next = classes.len() as u32;
                     labels.push(Some(*classes.entry(name).or_insert(next)));

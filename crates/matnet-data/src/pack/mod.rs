@@ -13,6 +13,7 @@
 //! | `labels.npy` | `int32 [nodes]`: classes, −1 for unknown, in the order of the source; as the following, only if there are any |
 //! | `train.npy`, `valid.npy`, `test.npy` | `uint32`: a split, as numbers of the source |
 //! | `names.txt` | the names of the nodes, one per line, in the order of the source |
+//! | `features.txt` | the names of the features, one per line |
 //!
 //! Files are read by position, not mapped into memory: what is resident is ours alone, and a file that is cut off meanwhile is an error.
 

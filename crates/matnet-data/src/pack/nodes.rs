@@ -14,6 +14,8 @@ use crate::{Error, Result, StoredArray};
 /// What is known of the nodes but for their features.
 pub(super) struct NodeFacts {
     pub names: NodeNames,
+    /// A name per feature; empty where they have none.
+    pub feature_names: Vec<String>,
     pub labels: Vec<Option<u32>>,
     pub class_names: Vec<String>,
 }
@@ -31,11 +33,11 @@ pub(super) fn each_node(
     if let Some(labels) = labels {
         return Err(Error::format(labels, "the classes of a table of nodes stand in the table"));
     }
-    let NodeRows { names, labels, class_names, .. } = match is_columnar(nodes) {
+    let NodeRows { names, feature_names, labels, class_names, .. } = match is_columnar(nodes) {
         true => graph_tables::each_node(nodes, each)?,
         false => edgelist::each_node(Input::open(nodes)?, each)?,
     };
-    Ok(NodeFacts { names: NodeNames::Names(names), labels, class_names })
+    Ok(NodeFacts { names: NodeNames::Names(names), feature_names, labels, class_names })
 }
 
 fn each_of_array(
@@ -76,5 +78,5 @@ fn each_of_array(
         }
         (known, class_names) = label_indices(&raw, path)?;
     }
-    Ok(NodeFacts { names: NodeNames::Count(count), labels: known, class_names })
+    Ok(NodeFacts { names: NodeNames::Count(count), feature_names: Vec::new(), labels: known, class_names })
 }

@@ -235,6 +235,41 @@ impl PackedGraph {
         Ok(Some(lines.map(move |line| line.map_err(|error| Error::io(&path, error)))))
     }
 
+    /// A name per feature; empty if they have none.
+    pub fn feature_names(&self) -> Result<Vec<String>> {
+        if !self.header.files.contains_key(names::FEATURE_NAMES) {
+            return Ok(Vec::new());
+        }
+        let path = checked(&self.folder, &self.header, names::FEATURE_NAMES)?;
+        let text = files::read(&path)?;
+        let text = String::from_utf8(text).map_err(|_| Error::format(&path, "is not UTF-8"))?;
+        let found: Vec<String> = text.lines().map(str::to_owned).collect();
+        match found.len() == self.header.features {
+            true => Ok(found),
+            false => {
+                let (have, want) = (found.len(), self.header.features);
+                Err(Error::format(path, format!("{have} names, where there are {want} features")))
+            }
+        }
+    }
+
+    /// How many numbers in these columns of the features are not zero.
+    pub fn nonzero(&self, columns: &[usize]) -> Result<u64> {
+        /// Numbers that are read at once.
+        const BLOCK: usize = 1 << 18;
+        let (nodes, width) = (self.header.nodes, self.header.features);
+        let step = (BLOCK / width).max(1);
+        let (mut block, mut found) = (Vec::new(), 0);
+        for first in (0..nodes).step_by(step) {
+            block.clear();
+            let rows = step.min(nodes - first);
+            self.features.read(first as u64 * width as u64, rows * width, &mut block)?;
+            let filled = |row: &[f32]| columns.iter().filter(|&&column| row[column] != 0.0).count() as u64;
+            found += block.chunks_exact(width).map(filled).sum::<u64>();
+        }
+        Ok(found)
+    }
+
     /// Compares all files with their checksums, and gives those that differ, in words. `each` is told the bytes that were read; it may end it
     /// with an error.
     pub fn verify(&self, each: &mut dyn FnMut(u64) -> Result<()>) -> Result<Vec<(PathBuf, String)>> {

@@ -18,27 +18,66 @@ pub enum DataType {
     Fp64,
 }
 
+const ALL: [DataType; 11] = [
+    DataType::Bool,
+    DataType::Uint8,
+    DataType::Uint16,
+    DataType::Uint32,
+    DataType::Uint64,
+    DataType::Int8,
+    DataType::Int16,
+    DataType::Int32,
+    DataType::Int64,
+    DataType::Fp32,
+    DataType::Fp64,
+];
+
 impl DataType {
     /// Reads the name of the protocol.
     pub fn parse(tensor: &str, name: &str) -> Allowed<Self> {
-        Ok(match name {
-            "BOOL" => Self::Bool,
-            "UINT8" => Self::Uint8,
-            "UINT16" => Self::Uint16,
-            "UINT32" => Self::Uint32,
-            "UINT64" => Self::Uint64,
-            "INT8" => Self::Int8,
-            "INT16" => Self::Int16,
-            "INT32" => Self::Int32,
-            "INT64" => Self::Int64,
-            "FP32" => Self::Fp32,
-            "FP64" => Self::Fp64,
-            _ => {
-                return Err(Refusal::bad(format!(
-                    "input {tensor}: datatype {name}; FP32, FP64, BOOL, INT8 to INT64 or UINT8 to UINT64 expected"
-                )));
-            }
+        ALL.into_iter().find(|datatype| datatype.name() == name).ok_or_else(|| {
+            Refusal::bad(format!(
+                "input {tensor}: datatype {name}; FP32, FP64, BOOL, INT8 to INT64 or UINT8 to UINT64 expected"
+            ))
         })
+    }
+
+    /// The name of the protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bool => "BOOL",
+            Self::Uint8 => "UINT8",
+            Self::Uint16 => "UINT16",
+            Self::Uint32 => "UINT32",
+            Self::Uint64 => "UINT64",
+            Self::Int8 => "INT8",
+            Self::Int16 => "INT16",
+            Self::Int32 => "INT32",
+            Self::Int64 => "INT64",
+            Self::Fp32 => "FP32",
+            Self::Fp64 => "FP64",
+        }
+    }
+
+    /// The least and the largest integer; `None` for floats.
+    pub fn range(self) -> Option<(i128, i128)> {
+        macro_rules! range {
+            ($type:ty) => {
+                Some((<$type>::MIN.into(), <$type>::MAX.into()))
+            };
+        }
+        match self {
+            Self::Bool => Some((0, 1)),
+            Self::Uint8 => range!(u8),
+            Self::Uint16 => range!(u16),
+            Self::Uint32 => range!(u32),
+            Self::Uint64 => range!(u64),
+            Self::Int8 => range!(i8),
+            Self::Int16 => range!(i16),
+            Self::Int32 => range!(i32),
+            Self::Int64 => range!(i64),
+            Self::Fp32 | Self::Fp64 => None,
+        }
     }
 
     /// Bytes of one value.

@@ -185,9 +185,14 @@ impl InputTensor<'_> {
             return wrong(format!("shape {shape:?} is too large"));
         };
         match (data, parameters.binary_data_size) {
-            (Some(Numbers(values)), None) if values.len() == count => Ok((sides, values)),
-            (Some(Numbers(values)), None) => {
-                wrong(format!("shape {shape:?} has {count} values, data has {}", values.len()))
+            (Some(numbers), None) if numbers.values.len() != count => {
+                wrong(format!("shape {shape:?} has {count} values, data has {}", numbers.values.len()))
+            }
+            (Some(numbers), None) => {
+                match numbers.check_nesting(&shape).and_then(|()| numbers.check_type(datatype)) {
+                    Ok(()) => Ok((sides, numbers.values)),
+                    Err(what) => wrong(what),
+                }
             }
             (None, Some(size)) if size != count * datatype.size() => {
                 let expected = count * datatype.size();
@@ -298,13 +303,79 @@ mod tests {
 
     #[test]
     fn flat_and_nested_data_are_the_same() {
-        let flat = r#"{"id":"a","inputs":[{"name":"x","shape":[1,2,3],"datatype":"FP32","data":[1,2.5,3,-4,5e-1,true]}]}"#;
-        let nested = r#"{"inputs":[{"name":"x","shape":[1,2,3],"datatype":"INT8","data":[[[1,2.5,3],[-4,0.5,1]]]}],"x":1}"#;
+        let flat = r#"{"id":"a","inputs":[{"name":"x","shape":[1,2,3],"datatype":"FP32","data":[1,2.5,3,-4,5e-1,1e0]}]}"#;
+        let nested = r#"{"inputs":[{"name":"x","shape":[1,2,3],"datatype":"FP64","data":[[[1,2.5,3],[-4,0.5,1]]]}],"x":1}"#;
         let (flat, nested) = (parse(flat).unwrap(), parse(nested).unwrap());
         assert_eq!(flat.inputs, nested.inputs);
         assert_eq!(flat.inputs.data(), [1.0, 2.5, 3.0, -4.0, 0.5, 1.0]);
         assert_eq!((flat.id.as_deref(), nested.id), (Some("a"), None));
         assert_eq!(flat.asked.iter().map(|asked| asked.name).collect::<Vec<_>>(), ["probabilities", "label"]);
+    }
+
+    /// Data of each datatype, and what is said of them if they are not of it.
+    #[test]
+    fn values_are_of_the_datatype() {
+        let cases = [
+            ("BOOL", "true,false,1,0,1.0,0", None),
+            ("BOOL", "true,0,0,0,0,2", Some("value 5 is 2; BOOL, 0 to 1, expected")),
+            ("UINT8", "0,255,1,2e0,3.0,4", None),
+            ("UINT8", "0,300,1,2,3,4", Some("value 1 is 300; UINT8, 0 to 255, expected")),
+            ("UINT8", "0,1,-1,2,3,4", Some("value 2 is -1; UINT8, 0 to 255, expected")),
+            ("UINT8", "0,1,1,true,3,4", Some("value 3 is a truth value; UINT8, 0 to 255, expected")),
+            ("INT32", "0,1.5,1,2,3,4", Some("value 1 is 1.5; INT32, -2147483648 to 2147483647, expected")),
+            ("INT16", "-32768,32767,0,0,0,0", None),
+            ("INT16", "-32768,32768,0,0,0,0", Some("value 1 is 32768; INT16, -32768 to 32767, expected")),
+            ("INT16", "1e20,0,0,0,0,0", Some("value 0 is 100000000000000000000; INT16, ")),
+            ("UINT64", "18446744073709551615,0,0,0,0,0", None),
+            (
+                "UINT64",
+                "18446744073709551616,0,0,0,0,0",
+                Some("value 0 is 18446744073709551616; UINT64, 0 to "),
+            ),
+            ("INT64", "9223372036854775808,0,0,0,0,0", Some("value 0 is 9223372036854775808; INT64, ")),
+            ("FP32", "0,0,0,0,0,1e39", Some("value 5 is 1e39; numbers up to 3.4028235e38 expected")),
+            ("FP64", "0,0,0,0,-1e39,0", Some("value 4 is -1e39; numbers up to 3.4028235e38 expected")),
+            ("FP32", "0,false,0,0,0,0", Some("value 1 is a truth value; numbers of FP32 expected")),
+        ];
+        for (datatype, data, expected) in cases {
+            let body = format!(
+                r#"{{"inputs":[{{"data":[{data}],"name":"x","shape":[1,2,3],"datatype":"{datatype}"}}]}}"#
+            );
+            let found = parse(&body).err().map(|refusal| (refusal.status, refusal.message));
+            match (found, expected) {
+                (None, None) => {}
+                (Some((status, said)), Some(expected)) => {
+                    let said = said.strip_prefix("input x: ").unwrap();
+                    assert!(
+                        status.as_u16() == 400 && said.starts_with(expected),
+                        "{datatype} {data}: {said}"
+                    );
+                }
+                (found, _) => panic!("{datatype} {data}: {found:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn nested_values_are_nested_as_the_shape_says() {
+        let nested = |data: &str| {
+            parse(&format!(
+                r#"{{"inputs":[{{"name":"x","shape":[1,2,3],"datatype":"FP32","data":{data}}}]}}"#
+            ))
+        };
+        assert!(nested("[[[1,2,3],[4,5,6]]]").is_ok() && nested("[1,2,3,4,5,6]").is_ok());
+        let expected = "; flat values, or arrays of the shape [1, 2, 3] expected";
+        for (data, found) in [
+            ("[[[1,2],[3,4],[5,6]]]", "arrays of the shape [1, 3, 2]"),
+            ("[[1,2,3],[4,5,6]]", "arrays of the shape [2, 3]"),
+            ("[[[1,2,3,4],[5,6]]]", "arrays of different lengths"),
+            ("[[1,2,3],4,5,6]", "arrays of different lengths"),
+            ("[1,2,3,[4,5,6]]", "arrays of different lengths"),
+            ("[[[1,2,3],[4,5,6]],[]]", "arrays of different lengths"),
+        ] {
+            let said = nested(data).unwrap_err().message;
+            assert_eq!(said, format!("input x: data has {found}{expected}"), "{data}");
+        }
     }
 
     #[test]
@@ -392,7 +463,7 @@ mod tests {
             ),
             (
                 &input(r#""shape":[1,2,3],"data":[1,2,3,4,5,1e39]"#),
-                "input x: sample 0 holds inf; finite numbers expected",
+                "input x: value 5 is 1e39; numbers up to 3.4028235e38 expected",
             ),
             (
                 &input(r#""shape":[1,2,3],"data":[1,2,3,4,5,"six"]"#),

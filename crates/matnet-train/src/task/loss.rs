@@ -28,31 +28,26 @@ pub(crate) struct ClassLoss {
 }
 
 impl ClassLoss {
-    /// Of classes with these names, that so many training examples have.
-    pub fn of_classes(train: &TrainConfig, names: &[String], counts: &[u64]) -> Result<Self> {
-        let total: u64 = counts.iter().sum();
-        let present = counts.iter().filter(|&&count| count > 0).count();
-        let balanced = |count: u64| total as f64 / (present as u64 * count) as f64;
-        Self::new(train, names, counts, balanced)
+    /// Of classes with these names. The training examples count with their weights, as in scikit-learn's
+    /// `compute_class_weight(…, sample_weight=…)`.
+    pub fn of_classes(train: &TrainConfig, names: &[String], counts: &[f64]) -> Result<Self> {
+        let total: f64 = counts.iter().sum();
+        let present = counts.iter().filter(|&&count| count > 0.0).count() as f64;
+        Self::new(train, names, counts.iter().map(|count| total / (present * count)))
     }
 
-    /// Of labels with these names, that so many of `total` training examples have.
-    pub fn of_labels(train: &TrainConfig, names: &[String], counts: &[u64], total: u64) -> Result<Self> {
-        Self::new(train, names, counts, |count| (total - count) as f64 / count as f64)
+    /// Of labels with these names. `counts` are the training examples without and with each label, by their weights.
+    pub fn of_labels(train: &TrainConfig, names: &[String], counts: &[[f64; 2]]) -> Result<Self> {
+        Self::new(train, names, counts.iter().map(|[without, with]| without / with))
     }
 
-    fn new(
-        train: &TrainConfig,
-        names: &[String],
-        counts: &[u64],
-        balanced: impl Fn(u64) -> f64,
-    ) -> Result<Self> {
+    fn new(train: &TrainConfig, names: &[String], balanced: impl Iterator<Item = f64>) -> Result<Self> {
         let weights = match &train.class_weights {
             None => None,
-            // Nothing is known of a class without training examples.
-            Some(ClassWeights::Balanced) => Some(
-                counts.iter().map(|&count| if count == 0 { 1.0 } else { balanced(count) as f32 }).collect(),
-            ),
+            // A class without training examples has nothing to balance, nor has a label that all of them have.
+            Some(ClassWeights::Balanced) => {
+                Some(balanced.map(|weight| if weight.is_normal() { weight as f32 } else { 1.0 }).collect())
+            }
             Some(ClassWeights::List(weights)) if weights.len() != names.len() => {
                 let (have, want) = (weights.len(), names.len());
                 let (value, expected) =
@@ -364,17 +359,24 @@ mod tests {
         let names = ["a", "b", "c"].map(str::to_owned);
         let train = |text: &str| toml::from_str::<TrainConfig>(text).unwrap();
         let balanced = train("class_weights = 'balanced'");
-        let found = ClassLoss::of_classes(&balanced, &names, &[6, 3, 1]).unwrap();
+        let found = ClassLoss::of_classes(&balanced, &names, &[6.0, 3.0, 1.0]).unwrap();
         // compute_class_weight("balanced", classes=[0, 1, 2], y=[0] * 6 + [1] * 3 + [2])
         assert_eq!(found.weights.unwrap(), [10.0 / 18.0, 10.0 / 9.0, 10.0 / 3.0].map(|w: f64| w as f32));
-        let found = ClassLoss::of_classes(&balanced, &names, &[6, 0, 2]).unwrap();
+        let found = ClassLoss::of_classes(&balanced, &names, &[6.0, 0.0, 2.0]).unwrap();
         assert_eq!(found.weights.unwrap(), [8.0 / 12.0, 1.0, 2.0].map(|w: f64| w as f32));
-        let found = ClassLoss::of_labels(&balanced, &names, &[5, 2, 0], 10).unwrap();
+        // … sample_weight=[0.5] * 6 + [2.0] * 3 + [1.5]
+        let found = ClassLoss::of_classes(&balanced, &names, &[3.0, 6.0, 1.5]).unwrap();
+        assert_eq!(found.weights.unwrap(), [10.5 / 9.0, 10.5 / 18.0, 10.5 / 4.5].map(|w: f64| w as f32));
+        let labels = [[5.0, 5.0], [8.0, 2.0], [10.0, 0.0]];
+        let found = ClassLoss::of_labels(&balanced, &names, &labels).unwrap();
         assert_eq!(found.weights.unwrap(), [1.0, 4.0, 1.0]);
-        let found = ClassLoss::of_classes(&train("class_weights = { b = 3 }"), &names, &[1, 1, 1]).unwrap();
+        // A label that all examples have would not be learnt with a weight of 0.
+        let found = ClassLoss::of_labels(&balanced, &names, &[[0.0, 9.0], [1.0, 8.0], [0.0, 0.0]]).unwrap();
+        assert_eq!(found.weights.unwrap(), [1.0, 0.125, 1.0]);
+        let found = ClassLoss::of_classes(&train("class_weights = { b = 3 }"), &names, &[1.0; 3]).unwrap();
         assert_eq!(found.weights.unwrap(), [1.0, 3.0, 1.0]);
         let wrong =
-            |text: &str| ClassLoss::of_classes(&train(text), &names, &[1, 1, 1]).unwrap_err().to_string();
+            |text: &str| ClassLoss::of_classes(&train(text), &names, &[1.0; 3]).unwrap_err().to_string();
         assert_eq!(
             wrong("class_weights = { d = 3 }"),
             "train.class_weights.d: 3; there is no such class; the classes are a, b, c"

@@ -6,14 +6,13 @@
 mod reorder;
 
 use std::fs;
-use std::io::BufWriter;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::array::{ArrayWriter, sha256, write_all};
+use super::array::{ArrayWriter, sha256};
 use super::edges::{Directed, NodeNames, each_edge};
 use super::header::{PackHeader, PackedFile, PackedRelation};
-use super::names::{LABELS, LOOPS, NAMES, SPLIT, neighbors_name, offsets_name};
+use super::names::{FEATURE_NAMES, LABELS, LOOPS, NAMES, SPLIT, neighbors_name, offsets_name, write_names};
 use super::nodes::{NodeFacts, each_node};
 use super::open::PackedGraph;
 use super::order::NodeOrder;
@@ -134,8 +133,17 @@ impl Packer<'_> {
         stage: &Path,
         mut sorter: Sorter,
     ) -> Result<(NodeFacts, Option<SplitIndices>)> {
-        let GraphData { features, node_names, labels, class_names, edges, relations, relation_names, .. } =
-            &data;
+        let GraphData {
+            features,
+            feature_names,
+            node_names,
+            labels,
+            class_names,
+            edges,
+            relations,
+            relation_names,
+            ..
+        } = &data;
         let nodes = labels.len();
         let names = match node_names.is_empty() {
             true => NodeNames::Count(nodes),
@@ -166,7 +174,12 @@ impl Packer<'_> {
             self.add(&mut sorter, relation, from, to)?;
         }
         self.rows(sorter, stage)?;
-        let facts = NodeFacts { names, labels: labels.clone(), class_names: class_names.clone() };
+        let facts = NodeFacts {
+            names,
+            feature_names: feature_names.clone(),
+            labels: labels.clone(),
+            class_names: class_names.clone(),
+        };
         Ok((facts, data.splits.into_iter().next()))
     }
 
@@ -313,7 +326,7 @@ impl Packer<'_> {
         writer.finish()
     }
 
-    /// Classes, split and names, in the order of the source.
+    /// Classes, split and names of nodes, in the order of the source; the names of their features.
     fn nodes(&mut self, facts: &NodeFacts, split: Option<SplitIndices>) -> Result<()> {
         self.header.classes = facts.class_names.clone();
         self.header.labelled = facts.labels.iter().flatten().count();
@@ -334,20 +347,12 @@ impl Packer<'_> {
         }
         if let NodeNames::Names(names) = &facts.names {
             self.header.named = true;
-            let path = self.work.join(NAMES);
-            let failed = |error| Error::io(&path, error);
-            let mut out = BufWriter::new(files::create(&path)?);
-            for at in 0..names.len() {
-                let name = String::from_utf8_lossy(names.get(at));
-                if name.contains(['\n', '\r']) {
-                    return Err(Error::Invalid(format!("node {at} has a line break in its name")));
-                }
-                write_all(&mut out, name.as_bytes())
-                    .and_then(|()| write_all(&mut out, b"\n"))
-                    .map_err(failed)?;
-            }
-            let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-            files::sync(&file, &path)?;
+            let all = (0..names.len()).map(|at| String::from_utf8_lossy(names.get(at)));
+            write_names(&self.work.join(NAMES), "node", all)?;
+        }
+        if !facts.feature_names.is_empty() {
+            let all = facts.feature_names.iter().map(Into::into);
+            write_names(&self.work.join(FEATURE_NAMES), "feature", all)?;
         }
         Ok(())
     }

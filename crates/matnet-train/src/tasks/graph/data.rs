@@ -14,7 +14,7 @@ use matnet_data::pack::PackedGraph;
 use matnet_data::{Contents, GraphData, SplitIndices, local, split};
 use sha2::{Digest, Sha256};
 
-use super::packed::{self, NodeGraph, Opened, normalize};
+use super::packed::{self, NodeGraph, Opened, chosen_features, normalize, select};
 use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule};
 use crate::config::Amount;
 use crate::ranks::Ranks;
@@ -59,7 +59,7 @@ impl NodeData {
     /// stays in its folder.
     pub fn load(config: &GraphDataConfig, cache: &Cache, seed: u64, ranks: &Ranks) -> Result<Self> {
         config.check()?;
-        if let Some(opened) = packed::open(&config.source, config.normalize, &[], ranks)? {
+        if let Some(opened) = packed::open(&config.source, config.normalize, [&[], &[]], ranks)? {
             let (indices, config) = divide(&opened.data, config, seed)?;
             return Self::opened(opened, indices, config);
         }
@@ -87,9 +87,12 @@ impl NodeData {
         };
         // Directions of other data are their own.
         let own = GraphDataConfig { directed: None, ..config.clone() };
-        if let Some(opened) =
-            packed::open(&own.source, own.normalize, &metadata.relations, &Ranks::default())?
-        {
+        if let Some(opened) = packed::open(
+            &own.source,
+            own.normalize,
+            [&metadata.relations, &metadata.features],
+            &Ranks::default(),
+        )? {
             let indices = labelled(&opened.data);
             return Self::opened(opened, indices, own);
         }
@@ -108,14 +111,14 @@ impl NodeData {
             return Err(Error::config("data", "directed", value, expected));
         }
         let Opened { data, graph, places, checksum, width } = opened;
-        let GraphData { relation_names, labels, class_names, .. } = data;
+        let GraphData { feature_names, relation_names, labels, class_names, .. } = data;
         let notes = note_unknown(&labels).into_iter().collect();
         Ok(Self {
             graph,
             places,
             packed: true,
             width,
-            feature_names: Vec::new(),
+            feature_names,
             node_names: Vec::new(),
             relation_names,
             labels,
@@ -334,20 +337,8 @@ fn with_relations(mut data: GraphData, names: &[String]) -> Result<GraphData> {
 
 /// The graph with its features in the order of these names; unchanged where either of them has none.
 fn with_features(mut data: GraphData, names: &[String]) -> Result<GraphData> {
-    let own = &data.feature_names;
-    if names.is_empty() || own.is_empty() || own == names {
-        return Ok(data);
-    }
-    let place = |name: &String| {
-        own.iter().position(|known| known == name).ok_or_else(|| {
-            let some = own.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
-            let more = if own.len() > 12 { ", …" } else { "" };
-            Error::Mismatch(format!("the nodes have no feature `{name}`, only {some}{more}"))
-        })
-    };
-    let places: Vec<usize> = names.iter().map(place).collect::<Result<_>>()?;
-    let rows = data.features.data().chunks_exact(own.len());
-    let values = rows.flat_map(|row| places.iter().map(|&place| row[place])).collect();
+    let Some(columns) = chosen_features(&data.feature_names, names)? else { return Ok(data) };
+    let values = select(data.features.data(), data.feature_names.len(), &columns);
     data.features = matnet_data::Array::new([data.labels.len(), names.len()], values)?;
     data.feature_names = names.to_vec();
     Ok(data)

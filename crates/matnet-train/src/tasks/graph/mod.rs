@@ -111,9 +111,10 @@ impl<C: GraphNetConfig> GraphTask<C> {
                 .map_err(|error| Error::Mismatch(format!("{}: {error}", data.config.source)))?;
         }
         let batches = train.batch_size.is_some();
-        let mut counts = vec![0; data.class_names.len()];
+        let mut counts = vec![0.0; data.class_names.len()];
         for &node in data.split(Split::Train) {
-            counts[data.labels[node].unwrap_or(0) as usize] += 1;
+            let weight = data.weights.get(node).map_or(1.0, |&weight| weight.into());
+            counts[data.labels[node].unwrap_or(0) as usize] += weight;
         }
         let class_loss = ClassLoss::of_classes(train, &data.class_names, &counts)?;
         let (links, sampler, eval_sampler) = (OnceLock::new(), OnceLock::new(), OnceLock::new());

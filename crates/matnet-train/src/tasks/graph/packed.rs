@@ -32,6 +32,7 @@ pub struct StoredGraph {
     normalize: NormalizeFeatures,
     /// For each relation of the net, the one of the graph, if it has it.
     relations: Vec<Option<usize>>,
+    columns: Columns,
     /// The first read that failed.
     failed: Mutex<Option<matnet_data::Error>>,
 }
@@ -71,11 +72,42 @@ pub(super) struct Opened {
     pub width: usize,
 }
 
-/// Opens the packed graph at a path; `None` if there is none. A net that knows relations names them.
+/// The columns of a packed graph that are the features of a net, in its order.
+#[derive(Debug)]
+struct Columns {
+    /// `None` where they are all columns as they stand.
+    chosen: Option<Vec<usize>>,
+    /// How many columns are chosen, and how many of their numbers are not zero.
+    width: usize,
+    nonzero: u64,
+}
+
+impl Columns {
+    fn new(packed: &PackedGraph, chosen: Option<Vec<usize>>) -> Result<Self> {
+        let header = packed.header();
+        let width = chosen.as_ref().map_or(header.features, Vec::len);
+        let nonzero = match &chosen {
+            Some(columns) if width < header.features => packed.nonzero(columns)?,
+            _ => header.nonzero,
+        };
+        Ok(Self { chosen, width, nonzero })
+    }
+
+    /// The chosen columns of rows.
+    fn of(&self, rows: Vec<f32>, all: usize) -> Vec<f32> {
+        match &self.chosen {
+            None => rows,
+            Some(chosen) => select(&rows, all, chosen),
+        }
+    }
+}
+
+/// Opens the packed graph at a path; `None` if there is none. A net that knows relations names them, and one that was trained on features with
+/// names names these.
 pub(super) fn open(
     path: &str,
     normalized: NormalizeFeatures,
-    relations: &[String],
+    [relations, features]: [&[String]; 2],
     ranks: &Ranks,
 ) -> Result<Option<Opened>> {
     if !PackedGraph::is_packed(Path::new(path)) {
@@ -89,9 +121,11 @@ pub(super) fn open(
     };
     let chosen = chosen_relations(&names, relations)?;
     let relation_names = if relations.is_empty() { names } else { relations.to_vec() };
+    let own = packed.feature_names()?;
+    let columns = Columns::new(&packed, chosen_features(&own, features)?)?;
     let data = GraphData {
         features: Array::new([header.nodes, 0], Vec::new())?,
-        feature_names: Vec::new(),
+        feature_names: if columns.chosen.is_some() { features.to_vec() } else { own },
         node_names: Vec::new(),
         labels: packed.labels()?,
         class_names: header.classes.clone(),
@@ -103,15 +137,17 @@ pub(super) fn open(
         splits: packed.split()?.into_iter().collect(),
     };
     let places = packed.places()?.map(Arc::from);
+    let width = columns.width;
     let graph = match source::place(packed.bytes_in_memory(), ranks)? {
-        Place::Memory => in_memory(&packed, normalized, &chosen)?,
+        Place::Memory => in_memory(&packed, normalized, &chosen, &columns)?,
         Place::Shared | Place::File => {
             let failed = Mutex::default();
-            let stored = StoredGraph { graph: packed, normalize: normalized, relations: chosen, failed };
+            let stored =
+                StoredGraph { graph: packed, normalize: normalized, relations: chosen, columns, failed };
             NodeGraph::Stored(Arc::new(stored))
         }
     };
-    let (checksum, width) = (header.checksum().to_owned(), header.features);
+    let checksum = header.checksum().to_owned();
     Ok(Some(Opened { data, graph, places, checksum, width }))
 }
 
@@ -135,6 +171,7 @@ fn in_memory(
     packed: &PackedGraph,
     normalized: NormalizeFeatures,
     relations: &[Option<usize>],
+    columns: &Columns,
 ) -> Result<NodeGraph> {
     let nodes = packed.header().nodes;
     let wrong = |error: GraphError| Error::Mismatch(format!("{}: {error}", packed.folder().display()));
@@ -153,9 +190,29 @@ fn in_memory(
         let what = format!("features.npy: row {} holds {}; it is damaged", at / width, features.data()[at]);
         return Err(Error::Mismatch(format!("{}: {what}", packed.folder().display())));
     }
-    let mut features = features.into_data();
-    normalize(&mut features, width, normalized);
+    let mut features = columns.of(features.into_data(), width);
+    normalize(&mut features, columns.width, normalized);
     Ok(NodeGraph::Memory { graph, features })
+}
+
+/// The places of the features that a net knows by name; `None` if they are all of the graph's in their order, or where either has no names.
+pub(super) fn chosen_features(own: &[String], wanted: &[String]) -> Result<Option<Vec<usize>>> {
+    if wanted.is_empty() || own.is_empty() || own == wanted {
+        return Ok(None);
+    }
+    let place = |name: &String| {
+        own.iter().position(|known| known == name).ok_or_else(|| {
+            let some = own.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if own.len() > 12 { ", …" } else { "" };
+            Error::Mismatch(format!("the nodes have no feature `{name}`, only {some}{more}"))
+        })
+    };
+    wanted.iter().map(place).collect::<Result<_>>().map(Some)
+}
+
+/// Some columns of rows of `width` features.
+pub(super) fn select(rows: &[f32], width: usize, columns: &[usize]) -> Vec<f32> {
+    rows.chunks_exact(width).flat_map(|row| columns.iter().map(|&column| row[column])).collect()
 }
 
 /// Normalizes rows of features.
@@ -176,9 +233,11 @@ impl StoredGraph {
         let header = self.graph.header();
         let mut numbers = Vec::with_capacity(places.len() * header.features);
         self.graph.features(places, &mut numbers).map_err(|error| self.keep(error))?;
-        normalize(&mut numbers, header.features, self.normalize);
-        let all = header.nodes as u64 * header.features as u64;
-        Features::of_whole(numbers, header.features, [header.nonzero, all], device)
+        let Columns { width, nonzero, .. } = self.columns;
+        let mut numbers = self.columns.of(numbers, header.features);
+        normalize(&mut numbers, width, self.normalize);
+        let all = header.nodes as u64 * width as u64;
+        Features::of_whole(numbers, width, [nonzero, all], device)
     }
 
     /// The names of the nodes, one after another; `None` if they have none.

@@ -331,25 +331,32 @@ impl SampleData {
         Ok(Some(seen))
     }
 
+    /// The weight of a sample.
+    fn weight(&self, at: usize) -> f64 {
+        self.weights.get(at).map_or(1.0, |&weight| weight.into())
+    }
+
     /// The weights and the smoothing of classes or labels, from the training split.
     pub(super) fn class_loss(&self, kind: TargetType, train: &TrainConfig) -> Result<ClassLoss> {
         let split = &self.indices.train;
         match &self.target {
             Target::Classes { names, .. } | Target::StepClasses { names, .. } if kind.has_classes() => {
-                let mut counts = vec![0; names.len()];
-                self.classes(split).into_iter().for_each(|class| counts[class as usize] += 1);
+                let mut counts = vec![0.0; names.len()];
+                for &at in split {
+                    self.classes(&[at])
+                        .into_iter()
+                        .for_each(|class| counts[class as usize] += self.weight(at));
+                }
                 ClassLoss::of_classes(train, names, &counts)
             }
             Target::MultiLabels { flags, names } if kind == TargetType::Labels => {
-                let mut counts = vec![0; names.len()];
+                let mut counts = vec![[0.0; 2]; names.len()];
                 for &at in split {
-                    for (count, _) in
-                        counts.iter_mut().zip(target::flags_of(flags, names, at)).filter(|(_, flag)| **flag)
-                    {
-                        *count += 1;
+                    for (count, &flag) in counts.iter_mut().zip(target::flags_of(flags, names, at)) {
+                        count[usize::from(flag)] += self.weight(at);
                     }
                 }
-                ClassLoss::of_labels(train, names, &counts, split.len() as u64)
+                ClassLoss::of_labels(train, names, &counts)
             }
             _ => {
                 ClassLoss::refuse(

@@ -2,18 +2,18 @@
 //!
 //! Lines that start with `#` are comments, those that start with `@` the header. After `@data` each line is a sample: channels
 //! separated by `:`, values by `,`, and last the class, or the value to predict if the header has `@targetlabel true`. A value `?` is
-//! missing. With `@classLabel false` there is neither.
+//! missing. With `@classLabel false` there is neither. Data that contradict their header are an error.
+
+mod header;
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use crate::error::counted;
 use crate::format::bounded::{Input, reserve};
-use crate::format::class_names::is_unknown;
 use crate::{Error, Result};
-
-/// More classes than any dataset has.
-const MAX_CLASSES: usize = 1 << 16;
+pub(crate) use header::spelling;
+use header::{Header, Last, MAX_CLASSES, Size};
 
 /// Multivariate time series with classes or values. All have the same number of channels; their lengths may differ.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,15 +32,6 @@ pub struct TimeSeries {
     pub targets: Vec<f32>,
 }
 
-/// What stands at the end of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Last {
-    #[default]
-    Class,
-    Target,
-    Nothing,
-}
-
 /// Reads a `.ts` file, gzipped or not.
 pub fn read(path: impl AsRef<Path>) -> Result<TimeSeries> {
     parse(Input::open(path)?)
@@ -53,14 +44,14 @@ pub fn parse(mut input: Input) -> Result<TimeSeries> {
     let text = std::str::from_utf8(&bytes).map_err(|_| Error::format(&name, "is not UTF-8"))?;
     let mut series = TimeSeries::default();
     let mut classes = HashMap::new();
-    let (mut in_data, mut last, mut known) = (false, Last::default(), Vec::new());
+    let (mut in_data, mut header) = (false, Header::default());
     for (at, line) in text.lines().map(str::trim).enumerate() {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
         let done = match in_data {
-            true => series.push(line, last, &mut classes, &known),
-            false => header(line, &mut last, &mut known).map(|data| in_data = data),
+            true => series.push(line, &header, &mut classes),
+            false => header.push(line).map(|data| in_data = data),
         };
         done.map_err(|what| Error::format(&name, format!("line {}: {what}", at + 1)))?;
     }
@@ -68,24 +59,6 @@ pub fn parse(mut input: Input) -> Result<TimeSeries> {
         true => Ok(series),
         false => Err(Error::format(name, "is not .ts: it has no line @data")),
     }
-}
-
-/// Whether a line of the header is its last one. It says what stands at the end of a line, and which classes there are, in lower case.
-fn header(line: &str, last: &mut Last, known: &mut Vec<String>) -> Result<bool, String> {
-    let line = line.to_ascii_lowercase();
-    match (line.starts_with('@'), line.split_whitespace().collect::<Vec<_>>().as_slice()) {
-        (true, ["@data"]) => return Ok(true),
-        (true, ["@timestamps", "true"]) => return Err("series with time stamps are not supported".into()),
-        (true, ["@targetlabel", "true", ..]) => *last = Last::Target,
-        // A file of values has both lines, in either order.
-        (true, ["@classlabel", "false", ..]) if *last == Last::Class => *last = Last::Nothing,
-        (true, ["@classlabel", "true", classes @ ..]) => {
-            known.extend(classes.iter().map(|&class| class.to_owned()));
-        }
-        (true, _) => {}
-        (false, _) => return Err("a header line that starts with @ expected".into()),
-    }
-    Ok(false)
 }
 
 /// A number, or NaN if it is missing; read through `f64`, as NumPy does.
@@ -107,15 +80,16 @@ impl TimeSeries {
     fn push(
         &mut self,
         line: &str,
-        last: Last,
+        header: &Header,
         classes: &mut HashMap<String, u32>,
-        known: &[String],
     ) -> Result<(), String> {
+        let last = header.last();
         let (body, end) = match last {
             Last::Nothing => (line, ""),
             Last::Class => line.rsplit_once(':').ok_or("channels and a class expected")?,
             Last::Target => line.rsplit_once(':').ok_or("channels and a value to predict expected")?,
         };
+        let start = self.values.len();
         let (mut channels, mut length) = (0, 0);
         for channel in body.split(':') {
             let before = self.values.len();
@@ -130,6 +104,9 @@ impl TimeSeries {
             }
             (channels, length) = (channels + 1, steps);
         }
+        let missing = self.values[start..].iter().any(|value| value.is_nan());
+        let first_steps = self.lengths.first().map_or(length, |&first| first as usize);
+        header.check_series(Size { channels, steps: length, missing }, first_steps)?;
         if !self.lengths.is_empty() && channels != self.channels {
             return Err(format!(
                 "{} where the first sample has {}",
@@ -142,7 +119,7 @@ impl TimeSeries {
         self.lengths.push(u32::try_from(length).map_err(|_| "the series is too long")?);
         match last {
             Last::Nothing => Ok(()),
-            Last::Class => self.push_class(end.trim(), classes, known),
+            Last::Class => self.push_class(end.trim(), header, classes),
             Last::Target => {
                 let value = number(end)?;
                 room(&mut self.targets)?;
@@ -152,30 +129,25 @@ impl TimeSeries {
         }
     }
 
+    /// Appends a class, or `?` where it is unknown.
     fn push_class(
         &mut self,
         class: &str,
+        header: &Header,
         classes: &mut HashMap<String, u32>,
-        known: &[String],
     ) -> Result<(), String> {
-        let next = self.class_names.len();
-        let number = |text: &str| text.parse::<f64>().ok();
-        let is_it = |name: &String| {
-            name.eq_ignore_ascii_case(class) || number(name).is_some() && number(name) == number(class)
-        };
-        let label = match classes.get(class) {
+        let name = if matches!(class, "" | "?") { class.to_owned() } else { header.class(class)? };
+        let label = match classes.get(&name) {
             Some(&label) => label,
-            None if !known.is_empty() && !is_unknown(class) && !known.iter().any(is_it) => {
-                return Err(format!("class {class:?}; one of the header expected: {}", known.join(", ")));
-            }
-            None if next == MAX_CLASSES => {
-                return Err(format!(
-                    "more than {MAX_CLASSES} classes; values to predict need `@targetlabel true`"
-                ));
-            }
             None => {
-                classes.insert(class.to_owned(), next as u32);
-                self.class_names.push(class.to_owned());
+                let next = self.class_names.len();
+                if next == MAX_CLASSES {
+                    return Err(format!(
+                        "more than {MAX_CLASSES} classes; values to predict need `@targetlabel true`"
+                    ));
+                }
+                self.class_names.push(name.clone());
+                classes.insert(name, next as u32);
                 next as u32
             }
         };
@@ -218,13 +190,96 @@ mod tests {
     }
 
     #[test]
+    fn classes_are_spelled_as_in_the_header() {
+        let series = parsed("@classLabel true 1 2 Run\n@data\n1:1.0\n2:?\n3:run\n4:1\n").unwrap();
+        assert_eq!(series.class_names, ["1", "?", "Run"]);
+        assert_eq!(series.labels, [0, 1, 2, 0]);
+    }
+
+    /// Each header with data that it contradicts: what is found, and what the header says. Its data are read without the header.
+    #[test]
+    fn data_that_contradict_the_header() {
+        let cases = [
+            ("@univariate true", "1,2:3,4:a", "line 3: 2 channels where the header says `@univariate true`"),
+            ("@univariate false", "1,2:a", "line 3: 1 channel where the header says `@univariate false`"),
+            ("@dimensions 3", "1,2:3,4:a", "line 3: 2 channels where the header says `@dimensions 3`"),
+            ("@dimension 1", "1,2:3,4:a", "line 3: 2 channels where the header says `@dimensions 1`"),
+            ("@seriesLength 3", "1,2:a", "line 3: 2 steps where the header says `@seriesLength 3`"),
+            (
+                "@equalLength true",
+                "1,2:a\n1:a",
+                "line 4: 1 step after a series of 2 where the header says `@equalLength true`",
+            ),
+            (
+                "@missing false",
+                "1,2:a\n1,?:a",
+                "line 4: a missing value where the header says `@missing false`",
+            ),
+            ("@missing FALSE", "nan:a", "line 3: a missing value where the header says `@missing false`"),
+            ("@classLabel true b", "1:a", "line 3: class \"a\" where the header says `@classLabel true b`"),
+            ("@classLabel true b", "1:-1", "line 3: class \"-1\" where the header says `@classLabel true b`"),
+            ("@classLabel false", "1:a", "line 3: \"a\" is not a number"),
+            ("@timeStamps false", "(0,1):a", "line 3: series with time stamps are not supported"),
+        ];
+        for (header, data, expected) in cases {
+            let error = parsed(&format!("{header}\n@data\n{data}\n")).unwrap_err().to_string();
+            assert_eq!(error, format!("t.ts: {}", expected), "{header}");
+            assert!(data.starts_with('(') || parsed(&format!("@data\n{data}\n")).is_ok(), "{data}");
+        }
+    }
+
+    #[test]
+    fn headers_that_contradict_themselves() {
+        let cases = [
+            (
+                "@univariate true\n@dimensions 2",
+                "line 3: `@dimensions 2` and `@univariate true` contradict each other",
+            ),
+            (
+                "@dimensions 1\n@univariate false",
+                "line 3: `@dimensions 1` and `@univariate false` contradict each other",
+            ),
+            (
+                "@classLabel true a\n@targetLabel true",
+                "line 3: `@classLabel true` and `@targetLabel true`; only one of them expected",
+            ),
+            (
+                "@classLabel false a b",
+                "line 2: `@classLabel false a b`; either `true` or no classes expected",
+            ),
+            ("@dimensions 2\n@dimension 3", "line 2: `@dimension` a second time, with another value than 2"),
+            ("@missing perhaps", "line 1: `@missing perhaps`; true or false expected"),
+            ("@targetLabel", "line 1: `@targetLabel `; true or false expected"),
+            ("@seriesLength long", "line 1: `@seriesLength long`; a number expected"),
+        ];
+        for (header, expected) in cases {
+            let error = parsed(&format!("{header}\n@data\n1,2:3,4:a\n")).unwrap_err().to_string();
+            assert_eq!(error, format!("t.ts: {expected}"));
+        }
+    }
+
+    /// Statements that the data need not show: lengths that may differ, values that may be missing.
+    #[test]
+    fn headers_that_promise_less_are_right() {
+        for header in [
+            "@equalLength false\n@seriesLength 9",
+            "@missing true",
+            "@univariate false\n@dimensions 2\n@dimensions 2",
+            "@problemName a\n@problemName b\n@unknown x",
+            "@targetLabel false\n@classLabel true",
+            "@timeStamps false\n@equalLength true\n@seriesLength 2",
+        ] {
+            parsed(&format!("{header}\n@data\n1,2:3,4:a\n5,6:7,8:b\n")).expect(header);
+        }
+    }
+
+    #[test]
     fn errors_name_the_line() {
         let error = |text: &str| parsed(text).unwrap_err().to_string();
         assert_eq!(
             error("@classLabel true A b\n@data\n1:a\n1:c\n"),
-            "t.ts: line 4: class \"c\"; one of the header expected: a, b"
+            "t.ts: line 4: class \"c\" where the header says `@classLabel true A b`"
         );
-        assert_eq!(parsed("@classLabel true 1 2\n@data\n1:1.0\n2:?\n").unwrap().class_names.len(), 2);
         assert_eq!(error("@data\n1,x:a\n"), "t.ts: line 2: \"x\" is not a number");
         assert_eq!(error("@data\n1,2\n"), "t.ts: line 2: channels and a class expected");
         assert_eq!(
