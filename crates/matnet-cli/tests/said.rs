@@ -440,6 +440,46 @@ fn runs_on_different_data_are_not_compared() {
     assert!(code == 0 && out.contains("one.npz") && out.contains("two.npz"), "{out}{said}");
 }
 
+/// Losses in different units, or of different predictions, say nothing about which net is better.
+#[test]
+fn losses_in_different_units_are_not_compared() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    samples(&path.join("x.npz"), &[("y", |at| at as i64 * 17 % 40)]);
+    let config = |train: &str, more: &str| {
+        let net = "[model]\nkind = 'feedforward'\nhidden = [3, 3]";
+        let text = format!(
+            "[data]\nsource = 'x.npz'\ntarget = 'value'\n{net}\n[train]\nepochs = 1\n{train}\n{more}\n"
+        );
+        std::fs::write(path.join("c.toml"), text).unwrap();
+    };
+    let compared = |train: &str, variants: &str| {
+        config(train, variants);
+        let (code, out, said) = run(path, &["compare", "c.toml", "--fresh", "--out", "nets", "--quiet"]);
+        assert_eq!(code, 0, "{said}");
+        out.lines().find(|line| line.starts_with("not compared: ")).map(str::to_owned)
+    };
+    let units = "[variant.a]\ndata.scale_target = false\n[variant.b]\ndata.scale_target = true";
+    let said = compared("", units).unwrap();
+    assert_eq!(said, "not compared: data.scale_target is different (false, true)");
+    assert_eq!(compared("monitor = 'rmse'", units), None);
+    let deltas = "[variant.a]\ntrain.huber_delta = 0.1\n[variant.b]";
+    let said = compared("loss = 'huber'", deltas).unwrap();
+    assert_eq!(said, "not compared: train.huber_delta is different (0.1, 1.0)");
+    assert_eq!(compared("", "[variant.a]\nmodel.hidden = [2, 2]\n[variant.b]"), None);
+    // A search does not try them.
+    for (train, key, judged) in [
+        ("", "data.scale_target = [true, false]", "trials are judged by the loss, which it changes"),
+        ("", "data.occlusion = [[1, 1], [2, 2]]", "trials that predict different things cannot be compared"),
+        ("monitor = 'rmse'", "data.scale_target = [true, false]", ""),
+    ] {
+        config(train, &format!("[search]\n{key}"));
+        let (code, _, said) = run(path, &["tune", "c.toml", "--trials", "2", "--fresh", "--out", "trials"]);
+        let refused = said.contains("cannot be searched; ") && said.contains(judged);
+        assert!(code == if judged.is_empty() { 0 } else { 2 } && refused != judged.is_empty(), "{said}");
+    }
+}
+
 #[test]
 fn a_level_of_simd_that_does_not_exist_is_refused() {
     let folder = TempDir::new().unwrap();

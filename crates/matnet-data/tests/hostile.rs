@@ -191,6 +191,21 @@ fn large_files_stay_within_twice_their_size() {
     }
 }
 
+/// What fuzzing has found, and what was near it.
+#[test]
+fn nodes_below_a_header_of_another_width() {
+    let _alone = ALONE.lock();
+    for (nodes, expected) in [
+        ("id\x0cf,cl`ss\n1,0,5c,3\n2,1,4\n", "seed: line 2: more fields than the 2 of the header"),
+        ("f0,f1,class\na,0.5,0.7,2\n", "seed: line 2: more fields than the 3 of the header"),
+        ("id,f0,f1,word\na,0.5,x\n", "seed: line 2: 3 fields where the header has 4"),
+        ("id,f0,f1,class\na,0,1,x\nb,0,1\n", "seed: line 3: 3 fields where the header has 4"),
+    ] {
+        let bytes = format!("from,to\n\0{nodes}").into_bytes();
+        assert_eq!(run("edgelist", &bytes).unwrap_err().to_string(), expected);
+    }
+}
+
 #[test]
 fn samples_are_read_in_chunks() {
     let _alone = ALONE.lock();

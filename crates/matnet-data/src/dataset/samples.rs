@@ -87,6 +87,8 @@ pub struct Samples<I = Array> {
     pub group_names: Vec<String>,
     /// The columns of a table that fill each input, row by row; empty where the inputs are no rows of a table.
     pub column_names: Vec<String>,
+    /// The samples per second of recordings.
+    pub sample_rate: Option<u32>,
     /// The split that comes with the data, if there is one. An empty validation split is drawn from the training samples.
     pub split: Option<SplitIndices>,
 }
@@ -102,6 +104,7 @@ impl<I> Samples<I> {
             groups: Vec::new(),
             group_names: Vec::new(),
             column_names: Vec::new(),
+            sample_rate: None,
             split: None,
         }
     }

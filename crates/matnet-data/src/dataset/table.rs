@@ -10,6 +10,8 @@ pub struct TableData {
     pub values: Array,
     /// A name per column; empty where they have none.
     pub column_names: Vec<String>,
+    /// The days from one row to the next, where dates say them.
+    pub row_step: Option<f64>,
     /// The rows of each split by the usual protocol of these data, if there is one.
     pub split: Option<RowCounts>,
 }
@@ -18,7 +20,7 @@ impl TableData {
     /// A table without names and without a split of its own; fails unless `values` has two axes.
     pub fn new(values: Array) -> Result<Self> {
         match values.shape() {
-            [_, _] => Ok(Self { values, column_names: Vec::new(), split: None }),
+            [_, _] => Ok(Self { values, column_names: Vec::new(), row_step: None, split: None }),
             shape => Err(Error::Invalid(format!("shape {shape:?} is no table; [rows, columns] expected"))),
         }
     }

@@ -114,10 +114,14 @@ impl SampleFiles {
         &self.files
     }
 
+    /// The samples per second of the files that have been read, if they are recordings.
+    pub fn sample_rate(&self) -> Option<u32> {
+        self.first.as_ref()?.sample_rate
+    }
+
     /// What the user may want to know about the files that have been read.
     pub fn note(&self) -> Option<String> {
-        let rate = self.first.as_ref()?.sample_rate?;
-        Some(format!("{rate} samples per second"))
+        self.sample_rate().map(|rate| format!("{rate} samples per second"))
     }
 
     /// The samples of some files and, where they differ, their lengths.
@@ -214,7 +218,12 @@ impl SampleFiles {
         let new = || First { path: path.clone(), shape: shape.to_vec(), sample_rate: rate };
         let first = self.first.get_or_insert_with(new);
         let (whose, wanted) = (first.path.display(), &first.shape);
+        let other_rate = |expected: &f64| rate.is_some_and(|rate| f64::from(rate) != *expected);
         let what = match form {
+            _ if let Some(expected) = self.options.sample_rate.filter(other_rate) => format!(
+                "{} samples per second; {expected} expected, the sample rate of the config or of the training data",
+                rate.unwrap_or(0)
+            ),
             _ if rate != first.sample_rate => format!(
                 "{} samples per second where {whose} has {}; one sample rate expected: resample before",
                 rate.unwrap_or(0),

@@ -45,7 +45,8 @@ pub(super) fn load(dir: &Path, options: &ReadOptions) -> Result<Dataset> {
         true => Target::None,
         false => Target::Classes { labels: classes.into_iter().flatten().collect(), names },
     };
-    let dataset = Dataset::from(Samples { lengths, ..Samples::new(inputs, target) });
+    let sample_rate = files.sample_rate();
+    let dataset = Dataset::from(Samples { lengths, sample_rate, ..Samples::new(inputs, target) });
     let notes = files.note().into_iter().chain(unused_note(&unused));
     Ok(notes.fold(dataset, Dataset::with_note))
 }

@@ -117,8 +117,34 @@ pub(super) fn require_few_classes(classes: usize, count: usize, name: &Path) -> 
     }
 }
 
-/// A remark on values that look like classes: few different ones, all whole.
-pub(super) fn values_note(target: &Target) -> Option<String> {
+/// A remark on values and labels that look like classes.
+pub(super) fn classes_note(target: &Target) -> Option<String> {
+    one_hot_note(target).or_else(|| whole_values_note(target))
+}
+
+/// A remark on a single 1 among zeros in every sample.
+fn one_hot_note(target: &Target) -> Option<String> {
+    let (read_as, count, one_hot) = match target {
+        Target::MultiLabels { flags, names } => {
+            let one = |row: &[bool]| row.iter().filter(|&&flag| flag).count() == 1;
+            ("labels", names.len(), flags.chunks_exact(names.len().max(1)).all(one))
+        }
+        Target::Values { values, names } => {
+            let only =
+                |row: &[f32]| row.iter().all(|&x| x == 0.0 || x == 1.0) && row.iter().sum::<f32>() == 1.0;
+            ("values", names.len(), values.data().chunks_exact(names.len().max(1)).all(only))
+        }
+        _ => return None,
+    };
+    (one_hot && count > 1).then(|| {
+        format!(
+            "every sample has a single 1 among its {count} {read_as}, as one-hot classes do; classes are one integer or name per sample"
+        )
+    })
+}
+
+/// A remark on few different values, all of them whole.
+fn whole_values_note(target: &Target) -> Option<String> {
     let Target::Values { values, names } = target else { return None };
     if names.len() != 1 || values.data().iter().any(|x| x.fract() != 0.0) {
         return None;

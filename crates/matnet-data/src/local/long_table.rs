@@ -6,7 +6,7 @@ use super::ReadOptions;
 use super::columnar::is_columnar;
 use super::files::SampleFile;
 use super::table_files::{TableFiles, unnamed_note};
-use super::times::TimeOrder;
+use super::times::{TimeOrder, duration, same_step};
 use crate::format::bounded::Input;
 use crate::format::npy;
 use crate::format::table::{self, ColumnKind, TIMES, TableHead, TableNames};
@@ -18,7 +18,7 @@ use crate::{Array, Dataset, Error, Result, TableData};
 /// A column of times is left out, with a note: one that is called `date`, `time`, `datetime`, `timestamp` or `ds`, or else the first
 /// one that does not hold numbers. Dates that are out of order are an error. Any other column must hold numbers; missing ones are NaN.
 pub fn load_table(path: impl AsRef<Path>) -> Result<Dataset> {
-    load_columns(path.as_ref(), &[], Nameless::Refused)
+    load_columns(path.as_ref(), &ReadOptions::default(), Nameless::Refused)
 }
 
 /// What is done with a table without names where columns are wanted by their names.
@@ -30,8 +30,9 @@ pub(super) enum Nameless {
     AsTheyStand,
 }
 
-/// The same with these columns only, in this order; all if there are none.
-pub(super) fn load_columns(path: &Path, wanted: &[String], nameless: Nameless) -> Result<Dataset> {
+/// The same with the columns of the options only, in their order; all if there are none.
+pub(super) fn load_columns(path: &Path, options: &ReadOptions, nameless: Nameless) -> Result<Dataset> {
+    let wanted = &options.columns[..];
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     if name.strip_suffix(".gz").unwrap_or(&name).ends_with(".npy") {
         if !wanted.is_empty() && nameless == Nameless::Refused {
@@ -73,8 +74,10 @@ pub(super) fn load_columns(path: &Path, wanted: &[String], nameless: Nameless) -
     if head.named {
         table.column_names = columns.iter().map(|&column| head.names[column].clone()).collect();
     }
+    let times = time.map(|time| time_order(&files, time, options.row_step)).transpose()?;
+    table.row_step = times.as_ref().and_then(|(step, _)| *step);
     let mut dataset = Dataset::from(table);
-    if let Some(note) = time.map(|time| time_order(&files, time)).transpose()?.flatten() {
+    if let Some(note) = times.and_then(|(_, note)| note) {
         dataset = dataset.with_note(note);
     }
     if chosen {
@@ -88,8 +91,13 @@ pub(super) fn load_columns(path: &Path, wanted: &[String], nameless: Nameless) -
     Ok(unnamed_note(unnamed).into_iter().fold(dataset, Dataset::with_note))
 }
 
-/// Fails if the rows of a table are not in the order of the dates in a column. A remark on what may be wrong otherwise.
-fn time_order(files: &TableFiles, column: usize) -> Result<Option<String>> {
+/// Fails if the rows of a table are not in the order of the dates in a column, or if these have another step than wanted. Gives their step, and
+/// a remark on what may be wrong otherwise.
+fn time_order(
+    files: &TableFiles,
+    column: usize,
+    wanted: Option<f64>,
+) -> Result<(Option<f64>, Option<String>)> {
     let name = &files.head.names[column];
     let mut order = TimeOrder::default();
     files.each_word(column, &mut |row, word| {
@@ -97,7 +105,16 @@ fn time_order(files: &TableFiles, column: usize) -> Result<Option<String>> {
             .see(row, word)
             .map_err(|what| files.error(format!("{what}; rows in the order of column {name:?} expected")))
     })?;
-    Ok(order.note(name))
+    let step = order.step();
+    if let (Some(found), Some(wanted)) = (step, wanted)
+        && !same_step(found, wanted)
+    {
+        let (found, wanted) = (duration(found), duration(wanted));
+        return Err(files.error(format!(
+            "in column {name:?} rows follow each other after {found}, those of the training data after {wanted}; resample before"
+        )));
+    }
+    Ok((step, order.note(name)))
 }
 
 /// Whether a path is read as one long table: the user says so, or it is text that has a column of times.

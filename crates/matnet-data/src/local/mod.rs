@@ -95,7 +95,7 @@ pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Datase
         FileKind::Folder => folder::load(path, options),
         _ if long_table::is_long(path, options) => {
             options.allow(path, "one long table", &["columns"])?;
-            long_table::load_columns(path, &options.columns, Nameless::Refused)
+            long_table::load_columns(path, options, Nameless::Refused)
         }
         FileKind::Npy => {
             options.allow(path, "an .npy", &[])?;
@@ -107,7 +107,8 @@ pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Datase
         FileKind::Sample => {
             let mut file = SampleFiles::new(path, vec![path.to_owned()], options)?;
             let (inputs, _) = file.read(0..1)?;
-            let dataset = Dataset::from(Samples::new(inputs, Target::None));
+            let sample_rate = file.sample_rate();
+            let dataset = Dataset::from(Samples { sample_rate, ..Samples::new(inputs, Target::None) });
             Ok(match file.note() {
                 Some(note) => dataset.with_note(note),
                 None => dataset,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::labels::{label_indices, require_known, require_one_each, split, values_note};
+use super::labels::{classes_note, label_indices, require_known, require_one_each, split};
 use super::target::{TargetContext, clear_padding};
 use super::{ReadOptions, inputs, leftovers};
 use crate::format::npz::Npz;
@@ -12,10 +12,52 @@ use crate::{Array, Dataset, Error, Result, Samples, SplitIndices, Target};
 /// Samples from `x` and, if they are there, the other arrays in the table of [`local`](crate::local).
 pub(super) fn samples(mut npz: Npz, path: &Path, options: &ReadOptions) -> Result<Dataset> {
     options.allow(path, "an .npz", &["target"])?;
+    let counted = npz.get("length").is_some();
     let (x, lengths) = inputs_and_lengths(&mut npz, path)?;
+    if !counted && options.lengths_differ {
+        refuse_padding(&x, path)?;
+    }
+    let padding = if counted { None } else { padding_note(&x) };
     let shape = x.shape().to_vec();
-    let (samples, notes) = described(npz, path, options, x, &shape, lengths)?;
+    let (samples, mut notes) = described(npz, path, options, x, &shape, lengths)?;
+    notes.extend(padding);
     Ok(Dataset { notes, ..Dataset::from(samples) })
+}
+
+/// The number of sequences that end in steps of zeros, and whether all of these ends are of one length.
+fn zero_ends(x: &Array) -> (usize, bool) {
+    let &[_, time, rows, cols] = x.shape() else { return (0, true) };
+    let ends = x.data().chunks_exact((time * rows * cols).max(1)).map(|sequence| {
+        let zero = |step: &&[f32]| step.iter().all(|&value| value == 0.0);
+        sequence.chunks_exact(rows * cols).rev().take_while(zero).count()
+    });
+    // A sequence of nothing but zeros has no end.
+    let ends: Vec<usize> = ends.filter(|&end| end < time).collect();
+    (ends.iter().filter(|&&end| end > 0).count(), ends.iter().all(|&end| end == ends[0]))
+}
+
+/// A remark on sequences without lengths that look padded.
+fn padding_note(x: &Array) -> Option<String> {
+    let (count, even) = zero_ends(x);
+    let all = x.len();
+    (count > 0 && !even).then(|| {
+        format!(
+            "{count} of {all} sequences end in steps of zeros; if these are padding, an array `length` says how many steps each has"
+        )
+    })
+}
+
+/// Fails if sequences without lengths end in zeros.
+pub(super) fn refuse_padding(x: &Array, path: &Path) -> Result<()> {
+    match zero_ends(x).0 {
+        0 => Ok(()),
+        count => Err(Error::format(
+            path,
+            format!(
+                "{count} sequences end in steps of zeros; the training data had an array `length` with the steps of each sequence, which is expected here, too"
+            ),
+        )),
+    }
 }
 
 /// Samples with these inputs, and the arrays beside `x`; also remarks for the user.
@@ -29,7 +71,7 @@ pub(super) fn described<I>(
 ) -> Result<(Samples<I>, Vec<String>)> {
     let target = target(&mut npz, path, shape, &lengths, options)?;
     let mut notes: Vec<String> =
-        values_note(&target).filter(|_| options.target.is_none()).into_iter().collect();
+        classes_note(&target).filter(|_| options.target.is_none()).into_iter().collect();
     let count = shape[0];
     let mut found = Samples { lengths, ..Samples::new(x, target) };
     if let Some((raw, name)) = optional(&mut npz, path, "group")? {

@@ -31,7 +31,7 @@ pub enum Layout {
 }
 
 /// How to read samples, where the files leave a choice. An option without effect on what is read is an error.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
     /// What the targets are; `None`: their type and shape decide.
     pub target: Option<TargetKind>,
@@ -44,6 +44,13 @@ pub struct ReadOptions {
     pub single_file: bool,
     /// The file is one long table, of which windows are made: see [`load_table`](super::load_table). It never is an error.
     pub long_table: bool,
+    /// The samples per second that recordings must have; those with another rate are an error. It never is an error itself.
+    pub sample_rate: Option<f64>,
+    /// The days from one row of a long table to the next; one whose dates have another step is an error. It never is an error itself.
+    pub row_step: Option<f64>,
+    /// The sequences that were trained on had different lengths; in arrays without lengths, sequences that end in zeros are an error. It never is
+    /// an error itself.
+    pub lengths_differ: bool,
     /// Rows and columns to which pictures are resized.
     pub image_size: Option<[usize; 2]>,
     /// Pictures keep their colours, as three matrices below each other: `[n, 3 * rows, cols]`.

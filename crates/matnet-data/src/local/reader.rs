@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::SampleFiles;
 use super::long_table::Nameless;
-use super::npz::inputs_and_lengths;
+use super::npz::{inputs_and_lengths, refuse_padding};
 use super::target::clear_padding;
 use super::{FileKind, ReadOptions, arrays, check_shape, columnar, folder, long_table, table, ts};
 use crate::format::bounded::Input;
@@ -40,6 +40,8 @@ pub struct SampleReader<'a> {
     len: usize,
     at: usize,
     missing: bool,
+    /// Whether sequences without lengths must not end in zeros.
+    lengths_differ: bool,
 }
 
 /// Some samples.
@@ -74,7 +76,7 @@ impl SampleReader<'static> {
         let path = path.as_ref();
         let options = &ReadOptions { target: None, ..options.clone() };
         if options.long_table && long_table::is_one_table(path)? {
-            let dataset = long_table::load_columns(path, &options.columns, Nameless::AsTheyStand)?;
+            let dataset = long_table::load_columns(path, options, Nameless::AsTheyStand)?;
             let values = dataset.into_table()?.values;
             let shape = [&[1], values.shape()].concat();
             return Ok(Self::whole(path, (values.reshaped(shape)?, Vec::new())));
@@ -83,6 +85,7 @@ impl SampleReader<'static> {
             FileKind::Folder if let Some(names) = arrays::names(path)? => {
                 options.allow(path, "a folder of arrays", &[])?;
                 let mut reader = Self::from_npy(Input::open(path.join("x.npy"))?)?;
+                reader.lengths_differ = options.lengths_differ && !names.iter().any(|name| name == "length");
                 if let ChunkSource::Stream { head, lengths, .. } = &mut reader.source {
                     *lengths = arrays::beside(path, &names, &head.shape)?.1;
                 } else if names.iter().any(|name| name == "length") {
@@ -94,11 +97,15 @@ impl SampleReader<'static> {
             FileKind::Folder => Self::files(path, folder::sample_files(path)?, options),
             FileKind::Npy => {
                 options.allow(path, "an .npy", &[])?;
-                Self::from_npy(Input::open(path)?)
+                let reader = Self::from_npy(Input::open(path)?)?;
+                Ok(Self { lengths_differ: options.lengths_differ, ..reader })
             }
             FileKind::Npz => {
                 options.allow(path, "an .npz", &[])?;
-                Ok(Self::whole(path, inputs_and_lengths(&mut npz::read(path)?, path)?))
+                let mut npz = npz::read(path)?;
+                let counted = npz.get("length").is_some();
+                let reader = Self::whole(path, inputs_and_lengths(&mut npz, path)?);
+                Ok(Self { lengths_differ: options.lengths_differ && !counted, ..reader })
             }
             FileKind::Ts => {
                 options.allow(path, "a .ts file", &["layout"])?;
@@ -114,6 +121,7 @@ impl SampleReader<'static> {
                     len,
                     at: 0,
                     missing: false,
+                    lengths_differ: false,
                 })
             }
             FileKind::Rows => Ok(Self::whole(path, (table::inputs(path, options)?, Vec::new()))),
@@ -128,7 +136,7 @@ impl SampleReader<'static> {
         };
         let (names, len) = (files.iter().map(name).collect(), files.len());
         let source = ChunkSource::Files { files: SampleFiles::new(path, files, options)?, names };
-        Ok(Self { path: path.to_owned(), source, len, at: 0, missing: false })
+        Ok(Self { path: path.to_owned(), source, len, at: 0, missing: false, lengths_differ: false })
     }
 }
 
@@ -159,13 +167,14 @@ impl<'a> SampleReader<'a> {
             len,
             at: 0,
             missing: false,
+            lengths_differ: false,
         })
     }
 
     fn whole(path: &Path, (inputs, lengths): (Array, Vec<usize>)) -> Self {
         let len = inputs.len();
         let source = ChunkSource::Whole(SampleChunk { inputs, lengths });
-        Self { path: path.to_owned(), source, len, at: 0, missing: false }
+        Self { path: path.to_owned(), source, len, at: 0, missing: false, lengths_differ: false }
     }
 
     /// Lets missing values through, as NaN, for the caller to fill; without it they are an error.
@@ -240,6 +249,9 @@ impl<'a> SampleReader<'a> {
             ChunkSource::Files { files, .. } => files.read(range)?,
         };
         self.check_finite(&inputs)?;
+        if self.lengths_differ {
+            refuse_padding(&inputs, &self.path)?;
+        }
         self.at += count;
         Ok(Some(SampleChunk { inputs, lengths }))
     }

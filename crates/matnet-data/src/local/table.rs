@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::columnar::{is_columnar, shards};
 use super::files::SampleFile;
-use super::labels::{require_few_classes, require_finite, values_note};
+use super::labels::{classes_note, require_few_classes, require_finite};
 use super::table_files::{Features, TableFiles, unnamed_note};
 use super::{ReadOptions, TargetKind};
 #[cfg(feature = "columnar")]
@@ -138,8 +138,11 @@ impl Described {
         let left_out = features.left_out.join(", ");
         let note = format!("columns left out, because they do not hold numbers: {left_out}");
         let note = Some(note).filter(|_| !left_out.is_empty());
-        let notes =
-            [note, unnamed_note(features.unnamed), values_note(&target).filter(|_| options.target.is_none())];
+        let notes = [
+            note,
+            unnamed_note(features.unnamed),
+            classes_note(&target).filter(|_| options.target.is_none()),
+        ];
         let samples = Samples { column_names, ..Samples::new(inputs, target) };
         Ok((samples, notes.into_iter().flatten().collect()))
     }

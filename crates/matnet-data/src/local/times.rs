@@ -1,5 +1,21 @@
 //! The order of rows in time.
 
+/// A step that is longer by this factor is another one. Months differ by three days.
+const LONGER: f64 = 1.5;
+
+/// Whether two steps are nearly the same.
+pub(super) fn same_step(one: f64, other: f64) -> bool {
+    one < LONGER * other && other < LONGER * one
+}
+
+/// Days in words.
+pub(super) fn duration(days: f64) -> String {
+    let units = [(1.0, "day"), (24.0, "hour"), (1440.0, "minute"), (86_400.0, "second")];
+    let (per_day, unit) = units.into_iter().find(|(per_day, _)| days * per_day >= 0.999).unwrap_or(units[3]);
+    let count = (days * per_day * 100.0).round() / 100.0;
+    format!("{count} {unit}{}", if count == 1.0 { "" } else { "s" })
+}
+
 /// What is known of a column of times, after some of its rows.
 #[derive(Default)]
 pub(super) struct TimeOrder {
@@ -9,6 +25,8 @@ pub(super) struct TimeOrder {
     steps: Vec<f64>,
     /// Whether a field was something else than a time.
     unreadable: bool,
+    /// Whether a time was a number, which has no unit.
+    numbers: bool,
     /// The first number that is below the one before.
     back: Option<(usize, String, String)>,
 }
@@ -25,6 +43,7 @@ impl TimeOrder {
                 return Ok(());
             }
         };
+        self.numbers |= !date;
         if let Some((before, at, text)) = &self.last {
             match now < *before {
                 true if date => return Err(format!("row {row} ({word}) is before row {at} ({text})")),
@@ -38,12 +57,26 @@ impl TimeOrder {
         Ok(())
     }
 
+    /// The days from one date to the next, as most rows have it; `None` for other times.
+    pub fn step(&mut self) -> Option<f64> {
+        if self.unreadable || self.numbers {
+            return None;
+        }
+        self.median().filter(|&step| step > 0.0)
+    }
+
+    fn median(&mut self) -> Option<f64> {
+        let middle = self.steps.len().checked_sub(1)? / 2;
+        let (_, &mut median, _) = self.steps.select_nth_unstable_by(middle, f64::total_cmp);
+        Some(median)
+    }
+
     /// What may be wrong with the order of the rows; nothing if some fields could not be read.
     pub fn note(mut self, column: &str) -> Option<String> {
         if self.unreadable {
             return None;
         }
-        if let Some((row, now, before)) = self.back {
+        if let Some((row, now, before)) = self.back.take() {
             return Some(format!(
                 "column {column:?} goes back from {before} to {now} at row {row}; rows are used as they stand"
             ));
@@ -53,10 +86,8 @@ impl TimeOrder {
             let rows = if same == 1 { "1 row has".to_owned() } else { format!("{same} rows have") };
             return Some(format!("in column {column:?} {rows} the time of the row before"));
         }
-        // Months differ by three days.
-        let middle = self.steps.len().checked_sub(1)? / 2;
-        let (_, &mut median, _) = self.steps.select_nth_unstable_by(middle, f64::total_cmp);
-        let gaps = self.steps.iter().filter(|&&step| step > 1.5 * median).count();
+        let median = self.median()?;
+        let gaps = self.steps.iter().filter(|&&step| step > LONGER * median).count();
         (gaps > 0).then(|| {
             let rows = if gaps == 1 { "1 row follows".to_owned() } else { format!("{gaps} rows follow") };
             format!("in column {column:?} {rows} after a longer time than usual; the net sees no times")
@@ -143,6 +174,22 @@ mod tests {
         ] {
             assert_eq!(date(odd), None, "{odd}");
         }
+    }
+
+    #[test]
+    fn steps_between_dates() {
+        let step = |words: &[&str]| {
+            let mut order = TimeOrder::default();
+            words.iter().enumerate().for_each(|(row, word)| order.see(row, word).unwrap());
+            order.step()
+        };
+        assert_eq!(step(&["2020-01-01", "2020-01-02", "2020-01-04", "2020-01-05"]), Some(1.0));
+        for none in [&["1", "2", "3"][..], &["2020-01-01", "3"], &["2020-01-01"], &["2020-01-01"; 3], &[]] {
+            assert_eq!(step(none), None, "{none:?}");
+        }
+        assert!(same_step(28.0, 31.0) && !same_step(1.0, 1.0 / 24.0) && !same_step(1.0, 7.0));
+        let said = [365.0, 1.0, 1.0 / 24.0, 0.25 / 24.0, 0.5 / 86_400.0].map(duration);
+        assert_eq!(said, ["365 days", "1 day", "1 hour", "15 minutes", "0.5 seconds"]);
     }
 
     #[test]

@@ -219,6 +219,28 @@ fn what_may_be_classes_or_values_is_asked_or_told() {
 }
 
 #[test]
+fn one_hot_classes_are_told() {
+    let flags = |more: usize| -> Vec<i64> {
+        (0..72).map(|at| i64::from(at % 3 == at / 3 % 3 || at < more)).collect()
+    };
+    let labels = |more| ("y", "<i8", "(24, 3)", i8s(&flags(more)));
+    let values = |more| {
+        let floats: Vec<f32> = flags(more).iter().map(|&flag| flag as f32).collect();
+        ("y", "<f4", "(24, 3)", f4(&floats))
+    };
+    for (y, what) in [(labels(0), "labels"), (values(0), "values")] {
+        let (_, notes) = read_as(None, &[many(), y.clone()]).unwrap();
+        let expected = format!("every sample has a single 1 among its 3 {what}, as one-hot classes do; ");
+        assert!(notes.len() == 1 && notes[0].starts_with(&expected), "{notes:?}");
+        let kind = if what == "labels" { TargetKind::Labels } else { TargetKind::Value };
+        assert!(read_as(Some(kind), &[many(), y]).unwrap().1.is_empty());
+    }
+    for y in [labels(2), values(2)] {
+        assert!(read_as(None, &[many(), y]).unwrap().1.is_empty());
+    }
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused() {
     let y = |descr, shape, body: Vec<u8>| error(&[matrices(), ("y", descr, shape, body)]);
     assert_eq!(

@@ -32,6 +32,7 @@
 
 mod amount;
 mod check;
+mod comparable;
 mod document;
 mod precision;
 mod schedule;
@@ -40,6 +41,7 @@ mod tuned;
 mod value;
 
 pub use amount::Amount;
+pub(crate) use comparable::{changes_measure, different_measure};
 pub(crate) use document::is_part_name;
 pub use document::{Document, FoldCount};
 pub use precision::{Precision, SavedActivations};

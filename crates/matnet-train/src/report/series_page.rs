@@ -9,7 +9,7 @@ use matnet_report::text;
 
 use super::{curves, metric_title};
 use crate::compare::{RunSeries, Spread};
-use crate::config::Loss;
+use crate::config::{Loss, different_measure};
 use crate::metrics::Metric;
 use crate::run::RunResult;
 use crate::stats::MIN_SEEDS;
@@ -169,11 +169,13 @@ fn verdict(first: &RunSeries, other: &RunSeries, metric: Metric) -> Option<Strin
     })
 }
 
-/// Why the numbers of some nets say nothing about which is better: losses of different kinds, different data, or different test splits.
+/// Why the numbers of some nets say nothing about which is better: losses of different kinds or in different units, different tasks, different
+/// data, or different test splits.
 pub fn unlike(series: &[RunSeries], metric: Metric) -> Result<Option<String>> {
     let (mut kinds, mut sources, mut sums) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut data = BTreeMap::<String, BTreeSet<String>>::new();
     let mut tests = BTreeMap::<(u64, Option<usize>), BTreeSet<String>>::new();
+    let mut documents = Vec::new();
     for (run, result) in series.iter().flat_map(|series| &series.runs) {
         let document = run.document()?;
         if metric == Metric::Loss {
@@ -184,9 +186,13 @@ pub fn unlike(series: &[RunSeries], metric: Metric) -> Result<Option<String>> {
         sums.insert(sum.clone());
         data.entry(table).or_default().insert(sum);
         tests.entry((result.seed, run.fold())).or_default().extend(run.test_split()?);
+        documents.push(document);
     }
     if kinds.len() > 1 {
         return Ok(Some(format!("the losses are of different kinds ({})", Vec::from_iter(kinds).join(", "))));
+    }
+    if let Some(difference) = different_measure(documents.iter(), metric == Metric::Loss) {
+        return Ok(Some(difference));
     }
     let named = Vec::from_iter(&sources).iter().map(|source| source.as_str()).collect::<Vec<_>>().join(", ");
     let several = |sets: &BTreeSet<String>| sets.len() > 1;

@@ -315,7 +315,7 @@ impl NetSearch {
             }
             self.metric = plan.train_config().monitor.unwrap_or(Metric::Loss);
         }
-        Ok(())
+        self.space.check_measure(&first, self.metric == Metric::Loss)
     }
 
     fn trial_document(&self, trial: &Trial, seed: u64) -> Result<Document> {

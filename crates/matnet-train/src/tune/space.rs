@@ -3,7 +3,7 @@
 use matnet::random::SeededRng;
 use toml::{Table, Value};
 
-use crate::config::Document;
+use crate::config::{Document, changes_measure};
 use crate::{Error, Result};
 
 /// Keys that would change what trials are judged by, or that the search itself sets; and what to do instead.
@@ -97,6 +97,16 @@ impl SearchSpace {
             self.keys.push((path, domain));
         }
         Ok(())
+    }
+
+    /// Fails if a key would change what trials of a config are judged by, which may be the loss.
+    pub(super) fn check_measure(&self, document: &Document, loss: bool) -> Result<()> {
+        let changes =
+            self.keys.iter().find_map(|(key, _)| Some((key, changes_measure(document, key, loss)?)));
+        match changes {
+            Some((key, why)) => Err(wrong(key, "cannot be searched", why)),
+            None => Ok(()),
+        }
     }
 
     /// How many combinations there are, if they can be counted.

@@ -125,6 +125,8 @@ pub(crate) fn each_node(input: Input, each: &mut dyn FnMut(&[f32]) -> Result<()>
             words += 1;
             if count == 0 && !headed {
                 columns.push(held.clone());
+            } else if headed && words > columns.len() {
+                return Err(fields.error(other_width(words, columns.len())));
             }
         }
         // A line with one word and no feature is a header too.
@@ -139,6 +141,9 @@ pub(crate) fn each_node(input: Input, each: &mut dyn FnMut(&[f32]) -> Result<()>
         }
         if words == 0 {
             return Err(fields.error("a node without features"));
+        }
+        if headed && words < columns.len() {
+            return Err(fields.error(other_width(words, columns.len())));
         }
         if held_any {
             // the last field of a node: a class, unless it is a number and no header calls it a class
@@ -185,8 +190,16 @@ pub(crate) fn each_node(input: Input, each: &mut dyn FnMut(&[f32]) -> Result<()>
         true => (0..columns.len()).filter(|&at| Some(at) != class_at).map(|at| columns[at].clone()).collect(),
         false => Vec::new(),
     };
-    let feature_names = if feature_names.len() == cols { feature_names } else { Vec::new() };
     Ok(NodeRows { names, width: cols, feature_names, labels, class_names })
+}
+
+/// What is said of a node with another number of fields than the header, beside its name.
+fn other_width(words: usize, columns: usize) -> String {
+    let all = columns + 1;
+    match words > columns {
+        true => format!("more fields than the {all} of the header"),
+        false => format!("{} fields where the header has {all}", words + 1),
+    }
 }
 
 pub(crate) fn is_class_column(name: &str) -> bool {

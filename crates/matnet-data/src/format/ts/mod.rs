@@ -45,7 +45,7 @@ pub fn parse(mut input: Input) -> Result<TimeSeries> {
     let mut series = TimeSeries::default();
     let mut classes = HashMap::new();
     let (mut in_data, mut header) = (false, Header::default());
-    for (at, line) in text.lines().map(str::trim).enumerate() {
+    for (at, line) in text.trim_start_matches('\u{feff}').lines().map(str::trim).enumerate() {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn classes_are_spelled_as_in_the_header() {
-        let series = parsed("@classLabel true 1 2 Run\n@data\n1:1.0\n2:?\n3:run\n4:1\n").unwrap();
+        let series = parsed("\u{feff}@classLabel true 1 2 Run\n@data\n1:1.0\n2:?\n3:run\n4:1\n").unwrap();
         assert_eq!(series.class_names, ["1", "?", "Run"]);
         assert_eq!(series.labels, [0, 1, 2, 0]);
     }

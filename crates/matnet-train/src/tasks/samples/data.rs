@@ -80,6 +80,7 @@ impl SampleData {
         check_weights(&raw.weights, &indices, "sample")?;
         let (mut preprocess, inputs, lengths) =
             Preprocess::fit(&config, raw.inputs, raw.lengths, &indices.train, &raw.weights, ranks)?;
+        preprocess.sample_rate = raw.sample_rate;
         let raw = Raw { inputs, lengths, ..raw };
         let values = matches!(raw.target, Target::Values { .. });
         if let Some(scale) =
@@ -126,7 +127,8 @@ impl SampleData {
         cache: &Cache,
         preprocess: &Preprocess,
     ) -> Result<Self> {
-        let config = config.for_source(source);
+        let &Preprocess { sample_rate, row_step, .. } = preprocess;
+        let config = SampleDataConfig { sample_rate, row_step, ..config.for_source(source) };
         if let Some(windows) = config.windows() {
             let (dataset, notes) = Raw::table(&config, cache).map_err(Error::without_key)?;
             let series = Series::whole(dataset, windows, &config)?;

@@ -117,6 +117,7 @@ impl Series {
             None => None,
         };
         Ok(Preprocess {
+            row_step: self.table.row_step,
             fill,
             missing_mask: config.missing_mask,
             target_scaler: scaler.clone(),

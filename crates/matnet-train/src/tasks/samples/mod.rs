@@ -187,7 +187,8 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         cache: &Cache,
     ) -> Result<SampleData> {
         other.refuse_edges()?;
-        Self::seen(SampleData::load_other(other.source, config, cache, &metadata.preprocess)?)
+        let config = SampleDataConfig { lengths_differ: metadata.lengths_differ, ..config.clone() };
+        Self::seen(SampleData::load_other(other.source, &config, cache, &metadata.preprocess)?)
     }
 
     fn view(data: Arc<SampleData>) -> Result<Arc<SampleData>> {

@@ -208,7 +208,12 @@ pub(super) fn predict_file<'a, C: SampleConfig>(
 ) -> Result<PredictionStream<'a>> {
     let metadata = &loaded.metadata;
     let wanted = layer_of(loaded, request.wanted)?;
-    let options = ReadOptions { target: None, single_file: true, ..loaded.data_config.read_options() };
+    let options = loaded.data_config.read_options();
+    let sample_rate = metadata.preprocess.sample_rate.map(f64::from).or(options.sample_rate);
+    let row_step = metadata.preprocess.row_step;
+    let lengths_differ = metadata.lengths_differ;
+    let options =
+        ReadOptions { target: None, single_file: true, sample_rate, row_step, lengths_differ, ..options };
     let reading = Reading { options, missing: metadata.preprocess.fill.is_some() };
     if let Some(layer) = wanted {
         return for_samples(request, &[], reading, move |inputs, lengths| {

@@ -17,6 +17,12 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preprocess {
+    /// The samples per second of the recordings that the net was trained on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_rate: Option<u32>,
+    /// The days from one row to the next of the table that the net was trained on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_step: Option<f64>,
     /// Fills missing values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<Fill>,

@@ -31,6 +31,8 @@ pub(super) struct Raw {
     pub groups: Vec<u32>,
     /// The columns of a table that the inputs are made of; empty if they are not.
     pub column_names: Vec<String>,
+    /// The samples per second of recordings.
+    pub sample_rate: Option<u32>,
     /// The split that comes with the data.
     pub official: Option<SplitIndices>,
     /// Whether the samples come from a file: the split of a dataset with a name does not change.
@@ -46,7 +48,11 @@ impl Raw {
     pub fn load(config: &SampleDataConfig, cache: &Cache, ranks: &Ranks) -> Result<Self> {
         config.check()?;
         let mut raw = Self::of_source(config, cache, ranks)?;
-        let config = &config.with_columns(&raw.column_names);
+        let config = SampleDataConfig {
+            sample_rate: raw.sample_rate.or(config.sample_rate),
+            lengths_differ: !raw.lengths.is_empty(),
+            ..config.with_columns(&raw.column_names)
+        };
         raw.own_file = catalog::get(&config.source).is_err();
         let count = raw.inputs.len();
         raw.own_valid = count..count;
@@ -157,7 +163,17 @@ impl Raw {
         {
             return Err(error);
         }
-        let Samples { mut inputs, mut lengths, target, weights, groups, column_names, split, .. } = samples;
+        let Samples {
+            mut inputs,
+            mut lengths,
+            target,
+            weights,
+            groups,
+            column_names,
+            sample_rate,
+            split,
+            ..
+        } = samples;
         // Files were read as `layout` says.
         if let Some(layout) = config.layout.filter(|_| catalog::get(&config.source).is_ok()) {
             let is_sequence = inputs.shape().len() == 4;
@@ -172,7 +188,7 @@ impl Raw {
         }
         let inputs = Inputs::Floats(inputs);
         let raw = Self::new(inputs, target, notes);
-        Ok(Self { lengths, weights, groups, column_names, official: split, ..raw })
+        Ok(Self { lengths, weights, groups, column_names, sample_rate, official: split, ..raw })
     }
 
     /// Samples whose inputs stay in their file.
@@ -205,6 +221,7 @@ impl Raw {
             weights: Vec::new(),
             groups: Vec::new(),
             column_names: Vec::new(),
+            sample_rate: None,
             official: None,
             own_file: false,
             own_valid: 0..0,
@@ -286,11 +303,12 @@ impl Raw {
         let target = joined(self.target, other.target, steps, time)?;
         let notes = [self.notes, other.notes].concat();
         let lengths = if differ { lengths } else { Vec::new() };
-        let Self { groups, column_names, official, own_file, own_valid, .. } = self;
+        let Self { groups, column_names, sample_rate, official, own_file, own_valid, .. } = self;
         let more = count..count + more;
         let mut all = Self::new(inputs, target, notes);
         (all.lengths, all.weights, all.groups, all.column_names) = (lengths, weights, groups, column_names);
-        (all.official, all.own_file, all.own_valid) = (official, own_file, own_valid);
+        (all.sample_rate, all.official) = (sample_rate, official);
+        (all.own_file, all.own_valid) = (own_file, own_valid);
         Ok((all, more))
     }
 

@@ -10,7 +10,7 @@ use matnet_data::transform::log::Log;
 use matnet_data::transform::mel::LogMel;
 use matnet_data::transform::missing::FillMethod;
 use matnet_data::transform::scale::{ScaleMethod, ScalePer};
-use matnet_data::transform::stft::Stft;
+use matnet_data::transform::stft::{Stft, StftValue};
 use matnet_data::transform::windows::{NormalizeWindow, Windows};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,15 @@ pub struct SampleDataConfig {
     /// Whether the source stands for itself alone, since other samples are named, too.
     #[serde(skip)]
     pub(super) alone: bool,
+    /// The samples per second of the recordings that other files of a run must have, too.
+    #[serde(skip)]
+    pub(super) sample_rate: Option<u32>,
+    /// The days from one row to the next that other tables of a run must have, too.
+    #[serde(skip)]
+    pub(super) row_step: Option<f64>,
+    /// Whether the sequences of other files of a run are expected to have different lengths, too.
+    #[serde(skip)]
+    pub(super) lengths_differ: bool,
     /// What the targets are, where type and shape of `y` leave a choice. Default: they decide.
     #[serde(default)]
     pub target: Option<TargetKind>,
@@ -224,12 +233,22 @@ impl SampleDataConfig {
             // Where validation or test data are named, a half of a dataset is only itself.
             single_file: self.valid.is_some() || self.test.is_some() || self.alone,
             long_table: self.window.is_some(),
+            row_step: self.row_step,
+            lengths_differ: self.lengths_differ,
+            sample_rate: self.sample_rate.map(f64::from).or(self.transform_rate()),
             image_size: self.image_size,
             color: self.color.unwrap_or(false),
             target_columns: Columns::names(self.target_column.as_ref()),
             columns: Columns::names(self.columns.as_ref()),
             shape: self.shape,
         }
+    }
+
+    /// The samples per second that a transform counts on.
+    fn transform_rate(&self) -> Option<f64> {
+        let density = |stft: &&Stft| stft.value == StftValue::Density;
+        let of_stft = self.spectrogram.as_ref().filter(density).map(|stft| stft.sample_rate);
+        self.log_mel.as_ref().map(|mel| mel.sample_rate).or(of_stft)
     }
 
     /// Whether inputs are used as they are.
