@@ -101,7 +101,7 @@ fn features_are_found_by_their_names() {
         ok(&folder, &["data", "pack", source, "--out", &out, "--order", "rcm"], "0");
     }
     config(&folder, "g.packed", "normalize = 'rows'", NETS[0], "batch_size = 16");
-    for (_, above) in STREAM {
+    for (_, above) in LIMITS {
         ok(&folder, &["train", "c.toml", "-q", "--fresh", "--out", "run"], above);
         let seen = |data: &str| {
             let (data, file) = (format!("{data}.packed"), format!("{data}.npy"));
