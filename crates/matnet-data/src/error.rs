@@ -25,6 +25,9 @@ pub enum Error {
     /// An invalid argument: a size, a fraction, a name.
     #[error("{0}")]
     Invalid(String),
+    /// A name that is neither a dataset nor a file.
+    #[error("{0}")]
+    Unknown(String),
     /// There is not enough memory.
     #[error("{what}: not enough memory for {} MiB more", bytes.div_ceil(1 << 20))]
     Memory {

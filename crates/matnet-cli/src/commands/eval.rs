@@ -123,8 +123,9 @@ fn evaluate(args: &Eval, run: &Run) -> Result<Report, Failure> {
 
 /// The data of the run are not there, as those of a saved estimator.
 fn without_data(error: Error) -> Failure {
+    use matnet_data::Error::{Missing, Unknown};
     match error {
-        Error::DataKey { error: matnet_data::Error::Missing(what), .. } => Failure::Usage(format!(
+        Error::DataKey { error: Missing(what) | Unknown(what), .. } => Failure::Usage(format!(
             "--data is missing: the data of the run are not there ({what}); a run keeps no data, nor arrays from Python"
         )),
         other => other.into(),

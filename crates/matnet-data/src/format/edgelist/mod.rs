@@ -99,7 +99,7 @@ mod tests {
             assert_eq!((g.labels, g.class_names.len()), (vec![Some(1), Some(0)], 2), "{nodes}");
         }
         let error = |nodes: &str| graph("a,b\n", nodes).unwrap_err().to_string();
-        assert_eq!(error("id,w0,class\na,1,red\nb,0\n"), "n: line 3: no class where the header has one");
+        assert_eq!(error("id,w0,class\na,1,red\nb,0\n"), "n: line 3: 2 fields where the header has 3");
         assert_eq!(
             error("id,class,w0\na,red,1\nb,blue,x\n"),
             "n: line 3: \"x\" in column w0 is not a number"
