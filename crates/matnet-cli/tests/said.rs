@@ -440,6 +440,28 @@ fn runs_on_different_data_are_not_compared() {
     assert!(code == 0 && out.contains("one.npz") && out.contains("two.npz"), "{out}{said}");
 }
 
+/// Windows of different lengths that predict the same rows are compared.
+#[test]
+fn forecasts_from_windows_of_different_lengths_are_compared() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let rows: String = (0..80).map(|at| format!("{},{}\n", at % 7, at * 5 % 11)).collect();
+    std::fs::write(path.join("s.csv"), format!("a,b\n{rows}")).unwrap();
+    let compared = |second: &str| {
+        let text = format!(
+            "[data]\nsource = 's.csv'\nwindow = 4\nhorizon = 2\n[model]\nkind = 'seq2seq'\nhidden = [2, 1]\n[train]\nepochs = 1\n\
+             [variant.a]\n[variant.b]\n{second}\n"
+        );
+        std::fs::write(path.join("c.toml"), text).unwrap();
+        let (code, out, said) = run(path, &["compare", "c.toml", "--fresh", "--out", "nets", "--quiet"]);
+        assert_eq!(code, 0, "{said}");
+        out.lines().find(|line| line.starts_with("not compared: ")).map(str::to_owned)
+    };
+    assert_eq!(compared("data.window = 6"), None);
+    let said = compared("data.split.test = 9").unwrap();
+    assert_eq!(said, "not compared: the test splits are different");
+}
+
 /// Losses in different units, or of different predictions, say nothing about which net is better.
 #[test]
 fn losses_in_different_units_are_not_compared() {
