@@ -382,7 +382,7 @@ fn data_that_a_run_does_not_keep_have_to_be_named() {
         code == 2 && said.starts_with("error: --data is missing: the data of the run are not there"),
         "{said}"
     );
-    assert!(said.contains("`x.npz` is neither a dataset nor a file"), "{said}");
+    assert!(said.contains(" (`x.npz` is neither a dataset nor a file); a run keeps no data"), "{said}");
     let (code, out, said) = run(folder.path(), &["eval", "run", "--data", "kept.npz"]);
     assert!(code == 0 && out.contains("40 examples"), "{out}{said}");
 }
