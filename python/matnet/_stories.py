@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from matnet._arrays import counted
+
 if TYPE_CHECKING:
     from matnet._native import PyStory, PyTask
 
@@ -142,9 +144,9 @@ def _question(item: Any, told: int, name: str) -> tuple[str, str, int, list[int]
         raise ValueError(f"{name}, facts: {item.facts!r}; numbers of sentences expected")
     facts = [_count(fact, f"{name}, facts") for fact in item.facts]
     if after > told:
-        raise ValueError(f"{name}, after: {after}; the story has {told} sentence{'s' * (told != 1)}")
+        raise ValueError(f"{name}, after: {after}; the story has {counted(told, 'sentence')}")
     if late := [fact for fact in facts if fact >= after]:
-        before = f"{after} sentence{'s' * (after != 1)}"
+        before = counted(after, "sentence")
         raise ValueError(f"{name}, facts: {late[0]}; the question comes after {before}, which count from 0")
     return text, answer, after, facts
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use common::run;
+use common::stored::{LIMITS, error, ok};
 use matnet_data::format::npy::{write_f32, write_i64};
 use matnet_data::format::npz::NpzWriter;
 use tempfile::TempDir;
@@ -126,6 +127,11 @@ fn sequences(path: &Path, with_lengths: bool) {
     }
     npz.finish().unwrap();
     write_f32(&mut fs::File::create(path.with_extension("npy")).unwrap(), &[30, 8, 2, 1], &x).unwrap();
+    // The same in a folder of arrays, without lengths.
+    let folder = path.with_extension("");
+    fs::create_dir(&folder).unwrap();
+    fs::copy(path.with_extension("npy"), folder.join("x.npy")).unwrap();
+    write_i64(&mut fs::File::create(folder.join("y.npy")).unwrap(), &[30], &y).unwrap();
 }
 
 #[test]
@@ -147,15 +153,23 @@ fn padding_without_lengths_is_told_and_refused_where_the_training_had_lengths() 
     let (code, said) = trained("source = 'padded.npz'");
     assert!(code == 0 && said.contains(note), "{said}");
     assert_eq!(predict("padded.npy").0, 0);
-    let refused = "end in steps of zeros; the training data had an array `length`";
+    let refused = "end in steps of zeros; those of the training data had different lengths";
     let (code, said) = trained("source = 'counted.npz'\ntest = 'padded.npz'");
     assert!(code != 0 && said.contains("data.test: ") && said.contains(refused), "{said}");
     let (code, said) = trained("source = 'counted.npz'");
     assert!(code == 0 && !said.contains("zeros"), "{said}");
-    for (data, fits) in [("counted.npz", true), ("padded.npz", false), ("padded.npy", false)] {
+    for (data, fits) in
+        [("counted.npz", true), ("padded.npz", false), ("padded.npy", false), ("padded", false)]
+    {
         let (code, _, said) = predict(data);
         assert!(code == i32::from(!fits) && said.contains(refused) != fits, "{data}: {said}");
     }
-    let (code, _, said) = run(path, &["eval", "run", "--data", "padded.npz"]);
-    assert!(code == 1 && said.contains(refused), "{said}");
+    // Whether they stay in their file or not.
+    for (_, above) in LIMITS {
+        for data in ["padded.npz", "padded"] {
+            let said = error(path, &["eval", "run", "--data", data], above);
+            assert!(said.contains(refused), "{data} {above}: {said}");
+        }
+        assert!(ok(path, &["eval", "run", "--data", "counted.npz"], above).contains("30 examples"));
+    }
 }

@@ -96,7 +96,8 @@ fn features_are_found_by_their_names() {
     // A feature that the net does not know is left out: it would make the features dense.
     columns("more", &[0, 10, 2, 1, 3, 5, 4, 6, 7, 8, 9]);
     columns("fewer", &[0, 1, 2, 3, 4, 5, 6, 7, 10, 9]);
-    for source in ["g", "turned", "more", "fewer"] {
+    columns("twice", &[0, 2, 2, 1, 3, 5, 4, 6, 7, 8, 9]);
+    for source in ["g", "turned", "more", "fewer", "twice"] {
         let out = format!("{source}.packed");
         ok(&folder, &["data", "pack", source, "--out", &out, "--order", "rcm"], "0");
     }
@@ -119,6 +120,10 @@ fn features_are_found_by_their_names() {
         ] {
             let said = error(&folder, args, above);
             assert!(said.contains("the nodes have no feature `f7`, only f0, f1, f2"), "{said}");
+        }
+        for data in ["twice.packed", "twice"] {
+            let said = error(&folder, &["eval", "run", "--data", data], above);
+            assert!(said.contains("several features of the nodes are called `f1`; one expected"), "{said}");
         }
         // The same from the tables that were packed.
         assert!(ok(&folder, &["eval", "run", "--data", "turned"], above).contains("error"));

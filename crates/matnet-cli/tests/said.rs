@@ -382,7 +382,7 @@ fn data_that_a_run_does_not_keep_have_to_be_named() {
         code == 2 && said.starts_with("error: --data is missing: the data of the run are not there"),
         "{said}"
     );
-    assert!(said.contains("`x.npz` is neither a dataset nor a file"), "{said}");
+    assert!(said.contains(" (`x.npz` is neither a dataset nor a file); a run keeps no data"), "{said}");
     let (code, out, said) = run(folder.path(), &["eval", "run", "--data", "kept.npz"]);
     assert!(code == 0 && out.contains("40 examples"), "{out}{said}");
 }
@@ -438,6 +438,28 @@ fn runs_on_different_data_are_not_compared() {
     // What `report` takes, `eval` takes.
     let (code, out, said) = run(folder.path(), &["eval", "nets"]);
     assert!(code == 0 && out.contains("one.npz") && out.contains("two.npz"), "{out}{said}");
+}
+
+/// Windows of different lengths that predict the same rows are compared.
+#[test]
+fn forecasts_from_windows_of_different_lengths_are_compared() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let rows: String = (0..80).map(|at| format!("{},{}\n", at % 7, at * 5 % 11)).collect();
+    std::fs::write(path.join("s.csv"), format!("a,b\n{rows}")).unwrap();
+    let compared = |second: &str| {
+        let text = format!(
+            "[data]\nsource = 's.csv'\nwindow = 4\nhorizon = 2\n[model]\nkind = 'seq2seq'\nhidden = [2, 1]\n[train]\nepochs = 1\n\
+             [variant.a]\n[variant.b]\n{second}\n"
+        );
+        std::fs::write(path.join("c.toml"), text).unwrap();
+        let (code, out, said) = run(path, &["compare", "c.toml", "--fresh", "--out", "nets", "--quiet"]);
+        assert_eq!(code, 0, "{said}");
+        out.lines().find(|line| line.starts_with("not compared: ")).map(str::to_owned)
+    };
+    assert_eq!(compared("data.window = 6"), None);
+    let said = compared("data.split.test = 9").unwrap();
+    assert_eq!(said, "not compared: the test splits are different");
 }
 
 /// Losses in different units, or of different predictions, say nothing about which net is better.

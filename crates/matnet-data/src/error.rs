@@ -26,8 +26,13 @@ pub enum Error {
     #[error("{0}")]
     Invalid(String),
     /// A name that is neither a dataset nor a file.
-    #[error("{0}")]
-    Unknown(String),
+    #[error("`{name}` is neither a dataset nor a file; {hint}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// What there is.
+        hint: String,
+    },
     /// There is not enough memory.
     #[error("{what}: not enough memory for {} MiB more", bytes.div_ceil(1 << 20))]
     Memory {

@@ -134,7 +134,7 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Config { .. } | Self::Syntax { .. } | Self::DataKey { .. } => true,
-            Self::Data(matnet_data::Error::Invalid(_) | matnet_data::Error::Unknown(_)) => true,
+            Self::Data(matnet_data::Error::Invalid(_) | matnet_data::Error::Unknown { .. }) => true,
             Self::In { error, .. } => error.is_usage(),
             Self::Rank { usage, .. } => *usage,
             _ => false,

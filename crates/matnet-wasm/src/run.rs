@@ -38,6 +38,9 @@ pub(crate) struct Metadata {
     preprocess: serde_json::Map<String, serde_json::Value>,
 }
 
+/// What the training data were, beside the transforms.
+const NO_TRANSFORMS: [&str; 2] = ["sample_rate", "row_step"];
+
 impl Run {
     /// From the contents of the two files. The weights must be those of the config, and the inputs need no transforms.
     pub fn new(config: &str, weights: Vec<u8>) -> Result<Self> {
@@ -50,8 +53,7 @@ impl Run {
         if metadata.config != hex(&Sha256::digest(config)) {
             return Err(Error::Weights("these are the weights of another config.toml".to_owned()));
         }
-        let applied = |value: &serde_json::Value| !value.is_null() && *value != false;
-        if let Some((name, _)) = metadata.preprocess.iter().find(|(_, value)| applied(value)) {
+        if let Some(name) = metadata.transform() {
             let what = format!("the inputs of this run need a transform that a page does not have: {name}");
             return Err(Error::Weights(what));
         }
@@ -79,6 +81,14 @@ impl Run {
 }
 
 impl Metadata {
+    /// The name of a transform that the inputs need.
+    fn transform(&self) -> Option<&str> {
+        let applied = |name: &str, value: &serde_json::Value| {
+            !value.is_null() && *value != false && !NO_TRANSFORMS.contains(&name)
+        };
+        self.preprocess.iter().find_map(|(name, value)| applied(name, value).then_some(name.as_str()))
+    }
+
     fn read(weights: &[u8]) -> Result<Self> {
         let (_, header) =
             SafeTensors::read_metadata(weights).map_err(|error| Error::Weights(error.to_string()))?;
@@ -92,4 +102,20 @@ impl Metadata {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transforms_are_found_and_the_sample_rate_is_none() {
+        let of = |preprocess: &str| {
+            let text = format!(r#"{{"preprocess":{preprocess}}}"#);
+            let metadata: Metadata = serde_json::from_str(&text).unwrap();
+            metadata.transform().map(str::to_owned)
+        };
+        assert_eq!(of(r#"{"sample_rate":8000,"row_step":1.0,"scaler":null,"missing_mask":false}"#), None);
+        assert_eq!(of(r#"{"sample_rate":8000,"scaler":{"per":"whole"}}"#).as_deref(), Some("scaler"));
+    }
 }

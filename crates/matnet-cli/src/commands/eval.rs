@@ -124,12 +124,15 @@ fn evaluate(args: &Eval, run: &Run) -> Result<Report, Failure> {
 /// The data of the run are not there, as those of a saved estimator.
 fn without_data(error: Error) -> Failure {
     use matnet_data::Error::{Missing, Unknown};
-    match error {
-        Error::DataKey { error: Missing(what) | Unknown(what), .. } => Failure::Usage(format!(
-            "--data is missing: the data of the run are not there ({what}); a run keeps no data, nor arrays from Python"
-        )),
-        other => other.into(),
-    }
+    let Error::DataKey { error: found, .. } = &error else { return error.into() };
+    let what = match found {
+        Missing(what) => what.clone(),
+        Unknown { name, .. } => format!("`{name}` is neither a dataset nor a file"),
+        _ => return error.into(),
+    };
+    Failure::Usage(format!(
+        "--data is missing: the data of the run are not there ({what}); a run keeps no data, nor arrays from Python"
+    ))
 }
 
 /// Says so if the weights are those of a run that is not finished.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::npz::{described, lengths, samples};
+use super::npz::{described, lengths, refuse_stored_padding, samples};
 use super::{ReadOptions, check_shape, columnar, table};
 use crate::format::npz::{Npz, read_but, read_folder};
 use crate::{Dataset, Error, Result, Samples, StoredArray, Target};
@@ -72,6 +72,9 @@ pub fn open_stored(
     };
     options.allow(path, "a folder of arrays", &["target"])?;
     let (npz, lengths) = beside(path, &names, &shape)?;
+    if options.lengths_differ && !names.iter().any(|name| name == "length") {
+        refuse_stored_padding(&inputs, path)?;
+    }
     described(npz, path, options, inputs, &shape, lengths).map(Some)
 }
 
@@ -88,6 +91,9 @@ fn open_stored_npz(
     check_shape(&shape, &path.join("x"))?;
     options.allow(path, "an .npz", &["target"])?;
     let mut npz = read_but(path, "x")?;
+    if options.lengths_differ && npz.get("length").is_none() {
+        refuse_stored_padding(&inputs, path)?;
+    }
     let lengths = lengths(&mut npz, path, &shape)?;
     described(npz, path, options, inputs, &shape, lengths).map(Some)
 }

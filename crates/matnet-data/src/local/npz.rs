@@ -7,7 +7,8 @@ use super::target::{TargetContext, clear_padding};
 use super::{ReadOptions, inputs, leftovers};
 use crate::format::npz::Npz;
 use crate::format::raw::RawArray;
-use crate::{Array, Dataset, Error, Result, Samples, SplitIndices, Target};
+use crate::pieces::Pieces;
+use crate::{Array, Dataset, Error, Result, Samples, SplitIndices, StoredArray, Target};
 
 /// Samples from `x` and, if they are there, the other arrays in the table of [`local`](crate::local).
 pub(super) fn samples(mut npz: Npz, path: &Path, options: &ReadOptions) -> Result<Dataset> {
@@ -49,15 +50,17 @@ fn padding_note(x: &Array) -> Option<String> {
 
 /// Fails if sequences without lengths end in zeros.
 pub(super) fn refuse_padding(x: &Array, path: &Path) -> Result<()> {
+    let what = "sequences end in steps of zeros; those of the training data had different lengths, so an array `length` with the steps of each is expected here, too: in an .npz, or beside x.npy in a folder";
     match zero_ends(x).0 {
         0 => Ok(()),
-        count => Err(Error::format(
-            path,
-            format!(
-                "{count} sequences end in steps of zeros; the training data had an array `length` with the steps of each sequence, which is expected here, too"
-            ),
-        )),
+        _ => Err(Error::format(path, what)),
     }
+}
+
+/// The same of sequences that stay in their file.
+pub(super) fn refuse_stored_padding(x: &StoredArray, path: &Path) -> Result<()> {
+    let pieces = Pieces::of(x.shape());
+    (0..pieces.count()).try_for_each(|piece| refuse_padding(&x.samples(pieces.samples(piece))?, path))
 }
 
 /// Samples with these inputs, and the arrays beside `x`; also remarks for the user.

@@ -57,12 +57,15 @@ impl TimeOrder {
         Ok(())
     }
 
-    /// The days from one date to the next, as most rows have it; `None` for other times.
+    /// The days from one date to the next, as most rows have it; `None` for other times, and where most rows have steps of their own. One
+    /// step alone may be a weekend.
     pub fn step(&mut self) -> Option<f64> {
-        if self.unreadable || self.numbers {
+        if self.unreadable || self.numbers || self.steps.len() < 2 {
             return None;
         }
-        self.median().filter(|&step| step > 0.0)
+        let median = self.median().filter(|&step| step > 0.0)?;
+        let like = self.steps.iter().filter(|&&step| same_step(step, median)).count();
+        (2 * like > self.steps.len()).then_some(median)
     }
 
     fn median(&mut self) -> Option<f64> {
@@ -187,6 +190,11 @@ mod tests {
         for none in [&["1", "2", "3"][..], &["2020-01-01", "3"], &["2020-01-01"], &["2020-01-01"; 3], &[]] {
             assert_eq!(step(none), None, "{none:?}");
         }
+        // From a Friday to a Monday; and events.
+        assert_eq!(step(&["2020-01-03", "2020-01-06"]), None);
+        assert_eq!(step(&["2020-01-03", "2020-01-06", "2020-01-07"]), None);
+        assert_eq!(step(&["2020-01-02", "2020-01-03", "2020-01-06", "2020-01-07"]), Some(1.0));
+        assert_eq!(step(&["2020-01-01", "2020-01-02", "2020-01-05", "2020-01-20"]), None);
         assert!(same_step(28.0, 31.0) && !same_step(1.0, 1.0 / 24.0) && !same_step(1.0, 7.0));
         let said = [365.0, 1.0, 1.0 / 24.0, 0.25 / 24.0, 0.5 / 86_400.0].map(duration);
         assert_eq!(said, ["365 days", "1 day", "1 hour", "15 minutes", "0.5 seconds"]);

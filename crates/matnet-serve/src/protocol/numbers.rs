@@ -9,6 +9,9 @@ use super::datatype::DataType;
 /// Arrays of more axes than a tensor can have are refused.
 pub const MAX_DEPTH: usize = 8;
 
+/// No integer type reaches as far; an `i128` does.
+const FAR: f64 = 1e30;
+
 /// Numbers and truth values from arrays within arrays, in order.
 #[derive(Debug, Default)]
 pub struct Numbers {
@@ -26,7 +29,8 @@ pub struct Numbers {
 #[derive(Debug, Default)]
 struct Extremes {
     truth: Option<usize>,
-    fraction: Option<(usize, f64)>,
+    /// No integer of any type: it has a fraction, or is far too large.
+    no_integer: Option<(usize, f64)>,
     beyond_f32: Option<(usize, f64)>,
     least: Option<(usize, i128)>,
     most: Option<(usize, i128)>,
@@ -48,7 +52,7 @@ impl Numbers {
 
     /// Fails if a value is not of the datatype.
     pub fn check_type(&self, datatype: DataType) -> Result<(), String> {
-        let Extremes { truth, fraction, beyond_f32, least, most } = &self.extremes;
+        let Extremes { truth, no_integer, beyond_f32, least, most } = &self.extremes;
         let expected = |at: usize, value: &dyn fmt::Display, what: String| {
             Err(format!("value {at} is {value}; {what} expected"))
         };
@@ -63,9 +67,10 @@ impl Numbers {
             };
         };
         let range = || format!("{name}, {low} to {high},");
-        match (truth, fraction, least, most) {
+        match (truth, no_integer, least, most) {
             (Some(at), ..) if datatype != DataType::Bool => expected(*at, &"a truth value", range()),
-            (_, Some((at, value)), ..) => expected(*at, value, range()),
+            // Like this, numbers near 0 do not have hundreds of digits.
+            (_, Some((at, value)), ..) => expected(*at, &format_args!("{value:?}"), range()),
             (.., Some((at, value)), _) if *value < low => expected(*at, value, range()),
             (.., Some((at, value))) if *value > high => expected(*at, value, range()),
             _ => Ok(()),
@@ -145,9 +150,9 @@ impl<'de> Visitor<'de> for Elements<'_> {
         if (value as f32).is_infinite() {
             self.into.extremes.beyond_f32.get_or_insert((at, value));
         }
-        match value.fract() == 0.0 {
+        match value.fract() == 0.0 && value.abs() < FAR {
             true => self.into.push_whole(value as i128),
-            false => drop(self.into.extremes.fraction.get_or_insert((at, value))),
+            false => drop(self.into.extremes.no_integer.get_or_insert((at, value))),
         }
         self.push(value as f32)
     }

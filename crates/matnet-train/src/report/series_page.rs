@@ -185,7 +185,7 @@ pub fn unlike(series: &[RunSeries], metric: Metric) -> Result<Option<String>> {
         sources.insert(document.source().unwrap_or_default().to_owned());
         sums.insert(sum.clone());
         data.entry(table).or_default().insert(sum);
-        tests.entry((result.seed, run.fold())).or_default().extend(run.test_split()?);
+        tests.entry((result.seed, run.fold())).or_default().extend(run.test_split(&document)?);
         documents.push(document);
     }
     if kinds.len() > 1 {

@@ -239,11 +239,20 @@ impl Run {
         checksum.map(str::to_owned).ok_or_else(|| Error::damaged(path, "has no run.data_sha256"))
     }
 
-    /// The examples of its test split, as text; `None` if they are not written down.
-    pub(crate) fn test_split(&self) -> Result<Option<String>> {
+    /// The examples of its test split, as text; `None` if they are not written down. Of a forecast, the first rows that they predict: windows
+    /// of another length begin elsewhere.
+    pub(crate) fn test_split(&self, document: &Document) -> Result<Option<String>> {
         let Some(text) = files::read_text(&self.path("split.json"))? else { return Ok(None) };
         let split: Option<serde_json::Value> = serde_json::from_str(&text).ok();
-        Ok(split.and_then(|split| Some(split.get("test")?.to_string())))
+        let Some(mut test) = split.and_then(|mut split| Some(split.get_mut("test")?.take())) else {
+            return Ok(None);
+        };
+        if let Some(window) = document.get("data", "window").and_then(toml::Value::as_integer) {
+            for at in test.as_array_mut().into_iter().flatten() {
+                *at = at.as_i64().map(|at| at.saturating_add(window)).into();
+            }
+        }
+        Ok(Some(test.to_string()))
     }
 
     /// The config it was trained with.

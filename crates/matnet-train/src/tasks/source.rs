@@ -77,8 +77,8 @@ pub fn exists(source: &str, cache: &Cache) -> bool {
 pub fn not_found(source: &str) -> Error {
     let names: Vec<String> = catalog::all().iter().map(|dataset| dataset.name.to_owned()).collect();
     let hint = suggestion(source, &names);
-    let what = format!("`{source}` is neither a dataset nor a file; {hint}");
-    Error::DataKey { key: "data.source", error: matnet_data::Error::Unknown(what) }
+    let error = matnet_data::Error::Unknown { name: source.to_owned(), hint };
+    Error::DataKey { key: "data.source", error }
 }
 
 /// The error for a source that holds another kind of data.

@@ -64,8 +64,14 @@ impl Header {
             "@targetlabel" => state(&mut self.target_label, key, truth(key, value)?)?,
             "@classlabel" => {
                 state(&mut self.class_label, key, truth(key, value)?)?;
-                self.classes.extend(words.take(MAX_CLASSES).map(|class| (spelling(class), class.to_owned())));
                 self.class_line = line.to_owned();
+                for class in words.take(MAX_CLASSES) {
+                    if let Some(other) = self.classes.insert(spelling(class), class.to_owned())
+                        && other != class
+                    {
+                        return Err(format!("the classes {other:?} and {class:?}; one spelling expected"));
+                    }
+                }
             }
             _ => {}
         }

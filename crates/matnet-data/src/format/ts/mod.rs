@@ -247,6 +247,8 @@ mod tests {
                 "@classLabel false a b",
                 "line 2: `@classLabel false a b`; either `true` or no classes expected",
             ),
+            ("@classLabel true a b A", "line 1: the classes \"a\" and \"A\"; one spelling expected"),
+            ("@classLabel true 01 1", "line 1: the classes \"01\" and \"1\"; one spelling expected"),
             ("@dimensions 2\n@dimension 3", "line 2: `@dimension` a second time, with another value than 2"),
             ("@missing perhaps", "line 1: `@missing perhaps`; true or false expected"),
             ("@targetLabel", "line 1: `@targetLabel `; true or false expected"),

@@ -201,7 +201,13 @@ pub(super) fn chosen_features(own: &[String], wanted: &[String]) -> Result<Optio
         return Ok(None);
     }
     let place = |name: &String| {
-        own.iter().position(|known| known == name).ok_or_else(|| {
+        let mut places = (0..own.len()).filter(|&at| own[at] == *name);
+        let first = places.next();
+        if first.is_some() && places.next().is_some() {
+            let what = format!("several features of the nodes are called `{name}`; one expected");
+            return Err(Error::Mismatch(what));
+        }
+        first.ok_or_else(|| {
             let some = own.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
             let more = if own.len() > 12 { ", …" } else { "" };
             Error::Mismatch(format!("the nodes have no feature `{name}`, only {some}{more}"))
