@@ -72,6 +72,29 @@ pub(crate) fn through<E: Element>(level: Level, activation: Activation, y: &[E],
     }
 }
 
+/// x = f(x) for numbers in any layout.
+pub(crate) fn activate<E: Element>(level: Level, activation: Activation, numbers: &mut [E]) {
+    struct Activate<'a, E>(Activation, &'a mut [E]);
+    impl<E: Element> Kernel<E> for Activate<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd<Elem = E>>(self, s: S) {
+            let Self(activation, numbers) = self;
+            for vector in numbers.chunks_mut(S::LANES) {
+                let count = vector.len();
+                // SAFETY: the chunk has `count` numbers, at most `LANES`.
+                unsafe {
+                    let x = s.load_first(vector.as_ptr(), count);
+                    s.store_first(vector.as_mut_ptr(), activation.apply(s, x), count);
+                }
+            }
+        }
+    }
+    if activation != Activation::Identity {
+        level.run(Activate(activation, numbers));
+    }
+}
+
 /// g · f′ for numbers in any layout; `y` are f's values.
 pub(crate) fn through_all<E: Element>(level: Level, activation: Activation, y: &[E], g: &[E]) -> Vec<E> {
     struct ThroughAll<'a, E>(Activation, &'a [E], &'a [E], &'a mut [E]);

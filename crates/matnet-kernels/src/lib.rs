@@ -2,6 +2,7 @@
 
 mod activation;
 mod adam;
+mod batch_norm;
 mod block;
 mod chain;
 mod gemm;
@@ -23,6 +24,7 @@ mod vector;
 
 pub use activation::Activation;
 pub use adam::AdamStep;
+pub use batch_norm::{BatchNorm, BatchNormGradients, BatchStatistics};
 pub use chain::{Chain, ChainGradients, Link, LinkGradients};
 pub use graph::{
     Attention, AttentionGradients, AttentionMap, AttentionMapGradients, Csr, CsrError, Highway,

@@ -5,8 +5,9 @@ mod common;
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use common::{between, check_function, random, values, weigh};
 use matnet::ops::{
-    self, Activation, Cell, Keep, Lengths, MappedSteps, Mat2Maps, MatState, RecurrentMaps, Sequences,
-    StateMaps, Steps, composed, mat1, mat2, recurrent, recurrent_mapped, stepwise,
+    self, Activation, Cell, Keep, Lengths, MappedSteps, Mat2Maps, MatState, NormMaps, NormStatistics,
+    RecurrentMaps, Sequences, StateMaps, Steps, batch_norm, batch_norm_train, composed, mat1, mat2,
+    recurrent, recurrent_mapped, stepwise,
 };
 use matnet::random::SeededRng;
 
@@ -417,6 +418,61 @@ fn fused_recurrences_equal_composed() {
     }
 }
 
+/// Shapes of X, G, A.
+fn norm_shapes(rng: &mut SeededRng, batch: usize, most: usize) -> Vec<Vec<usize>> {
+    let [r, c] = sides(rng, most);
+    vec![vec![batch, r, c], vec![r, c], vec![r, c]]
+}
+
+/// Batch norm, and the statistics behind the output: those of the batch, or others.
+fn run_norm(
+    composed: bool,
+    t: &[Tensor<1>],
+    shapes: &[Vec<usize>],
+    (activation, of_batch): (Activation, bool),
+) -> Tensor<3> {
+    let input = t[0].clone().reshape(shape::<3>(shapes, 0));
+    let [scale, shift] = [1, 2].map(|at| t[at].clone().reshape(shape::<2>(shapes, at)));
+    let given = NormStatistics { mean: scale.zeros_like() + 0.3, variance: scale.zeros_like() + 0.7 };
+    let maps = NormMaps { scale, shift, epsilon: 0.1 };
+    let (output, NormStatistics { mean, variance }) = match (of_batch, composed) {
+        (true, true) => composed::batch_norm_train(input, maps, activation),
+        (true, false) => batch_norm_train(input, maps, activation),
+        (false, true) => (composed::batch_norm(input, maps, given.clone(), activation), given),
+        (false, false) => (batch_norm(input, maps, given.clone(), activation), given),
+    };
+    Tensor::cat(vec![output, mean.unsqueeze(), variance.unsqueeze()], 0)
+}
+
+#[test]
+fn gradients_of_batch_norm() {
+    let mut rng = SeededRng::new(14, "batch norm");
+    for case in 0..200 {
+        let options = (ACTIVATIONS[case % 4], case / 4 % 2 == 0);
+        let batch = between(&mut rng, 1, 5);
+        let shapes = norm_shapes(&mut rng, batch, 6);
+        let inputs = flat(&mut rng, &shapes);
+        let samples = [0..batch];
+        check_function(&format!("batch norm {options:?} {shapes:?}"), &inputs, |t| {
+            weigh(run_norm(false, t, &shapes, options).slice(samples.clone()))
+        });
+    }
+}
+
+#[test]
+fn fused_batch_norm_equals_composed() {
+    let mut rng = SeededRng::new(15, "fused batch norm");
+    for case in 0..120 {
+        let options = (ACTIVATIONS[case % 4], case / 4 % 2 == 0);
+        let (batch, most) = batch_and_most(&mut rng, case / 8);
+        let shapes = norm_shapes(&mut rng, batch, most);
+        let inputs = flat(&mut rng, &shapes);
+        let [fused, composed] =
+            [false, true].map(|composed| everything(&inputs, |t| run_norm(composed, t, &shapes, options)));
+        assert_close(&format!("batch norm {options:?} {shapes:?}"), fused, composed);
+    }
+}
+
 #[test]
 fn slices_and_transposes_of_other_tensors_are_taken() {
     let mut rng = SeededRng::new(8, "views");
@@ -587,6 +643,13 @@ fn nothing_to_do_is_refused() {
         mat1(x, z2(3, 2), z2(4, 2), None, Activation::Relu);
     }));
     assert!(mixed.starts_with("mat1: input holds F64, row map F32"), "{mixed}");
+    let norm = |batch, rows| {
+        let maps = NormMaps { scale: z2(3, 4), shift: z2(rows, 4), epsilon: 0.1 };
+        batch_norm_train(Tensor::zeros([batch, 3, 4], &Device::flex()), maps, Activation::Relu);
+    };
+    assert_eq!(message(Box::new(move || norm(0, 3))), "batch norm: the input is empty");
+    let other = message(Box::new(move || norm(2, 5)));
+    assert_eq!(other, "batch norm: shift is [5, 4], samples are 3×4");
     let maps = || {
         let z = |a, b, c| Tensor::<3>::zeros([a, b, c], &Device::flex());
         RecurrentMaps {

@@ -1,13 +1,13 @@
 //! Batch norm of matrices, entry by entry.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param, RunningState};
-use burn::tensor::module::{batch_norm, batch_norm_train};
 use burn::tensor::{Device, Tensor};
 
 use crate::config::config;
 use crate::error::{ConfigError, check_finite, check_sides, show};
 use crate::init::constant;
 use crate::mode::Mode;
+use crate::ops::{Activation, NormMaps, NormStatistics, batch_norm, batch_norm_train};
 use crate::summary::{LayerSummary, Summarize};
 
 config! {
@@ -80,22 +80,24 @@ pub struct MatBatchNorm {
 impl MatBatchNorm {
     /// `[batch, rows, cols]` → `[batch, rows, cols]`
     pub fn forward(&self, input: Tensor<3>, mode: &Mode) -> Tensor<3> {
-        let [batch, rows, cols] = input.dims();
-        let flat = |matrix: Tensor<2>| matrix.reshape([rows * cols]);
-        let input = input.reshape([batch, rows * cols]);
-        let (scale, shift) = (flat(self.scale.val()), flat(self.shift.val()));
+        self.forward_activated(input, Activation::Identity, mode)
+    }
+
+    /// The same, with an activation behind it.
+    pub fn forward_activated(&self, input: Tensor<3>, activation: Activation, mode: &Mode) -> Tensor<3> {
+        let maps = NormMaps { scale: self.scale.val(), shift: self.shift.val(), epsilon: self.epsilon };
         let (mean, variance) = (self.running_mean.value(), self.running_variance.value());
-        let output = if mode.is_train() {
-            let result = batch_norm_train(input, scale, shift, self.epsilon);
-            self.update(&self.running_mean, mean, result.mean.reshape([rows, cols]));
-            self.update(&self.running_variance, variance, result.variance.reshape([rows, cols]));
-            result.output
+        if mode.is_train() {
+            let (output, batch) = batch_norm_train(input, maps, activation);
+            self.update(&self.running_mean, mean, batch.mean);
+            self.update(&self.running_variance, variance, batch.variance);
+            output
         } else {
             let device = input.device();
-            let (mean, variance) = (mean.to_device(&device), variance.to_device(&device));
-            batch_norm(input, scale, shift, flat(mean), flat(variance), self.epsilon)
-        };
-        output.reshape([batch, rows, cols])
+            let statistics =
+                NormStatistics { mean: mean.to_device(&device), variance: variance.to_device(&device) };
+            batch_norm(input, maps, statistics, activation)
+        }
     }
 
     /// Updates a running statistic with that of the batch.

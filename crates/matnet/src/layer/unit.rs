@@ -101,7 +101,7 @@ impl Unit {
     pub fn forward(&self, input: Tensor<3>, mode: &mut Mode) -> Tensor<3> {
         let mapped = self.map.forward(input);
         let output = match &self.norm {
-            Some(norm) => self.activation.forward(norm.forward(mapped, mode)),
+            Some(norm) => norm.forward_activated(mapped, self.activation, mode),
             None => mapped,
         };
         self.dropout.forward(output, mode)

@@ -2,6 +2,7 @@
 //!
 //! The arguments are those of the functions of the same name in [`ops`](super), which check them.
 
+mod batch_norm;
 mod graph;
 mod memory;
 
@@ -11,6 +12,7 @@ use super::{
     Activation, Cell, Keep, Lengths, MappedSteps, Mat2Maps, MatState, RecurrentMaps, StateMaps, Steps,
 };
 
+pub use batch_norm::{batch_norm, batch_norm_train};
 pub use graph::{attention_map, edge_attention, highway, slot_map, sparse_highway, sparse_product};
 pub use memory::memory_step;
 

@@ -6,6 +6,7 @@
 //! GPUs.
 
 mod activation;
+mod batch_norm;
 mod cell;
 pub mod composed;
 mod edge_attention;
@@ -25,6 +26,7 @@ mod sparse_product;
 pub mod stepwise;
 
 pub use activation::Activation;
+pub use batch_norm::{NormMaps, NormStatistics, batch_norm, batch_norm_train};
 pub use cell::{Cell, Keep, MappedSteps, MatState, RecurrentMaps, StateMaps, Steps};
 pub use edge_attention::{attention_map, edge_attention};
 pub use fused::save_as_bf16;

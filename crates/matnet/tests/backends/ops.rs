@@ -5,7 +5,7 @@ use burn::tensor::activation::softmax;
 use matnet::graph::Sparse;
 use matnet::ops::{
     self, Activation, Cell, Keep, Lengths, MappedSteps, Mat1Maps, Mat2Maps, MatState, MemorySize,
-    MemoryState, RecurrentMaps, Sequences, StateMaps, Steps,
+    MemoryState, NormMaps, NormStatistics, RecurrentMaps, Sequences, StateMaps, Steps,
 };
 
 use super::same_function;
@@ -50,6 +50,26 @@ fn products() {
         let shapes = [vec![a, 4, 6], vec![b, 5, 6]];
         same_function(&format!("batched_product_transposed {a} {b}"), &shapes, |t| {
             ops::batched_product_transposed(shaped(t, &shapes, 0), shaped(t, &shapes, 1))
+        });
+    }
+}
+
+#[test]
+fn batch_norms() {
+    for f in ACTIVATIONS {
+        let shapes = [vec![9, 6, 4], vec![6, 4], vec![6, 4]];
+        let maps = |t: &[Tensor<1>]| NormMaps {
+            scale: shaped(t, &shapes, 1),
+            shift: shaped(t, &shapes, 2),
+            epsilon: 0.1,
+        };
+        same_function(&format!("batch_norm_train {f:?}"), &shapes, |t| {
+            ops::batch_norm_train(shaped(t, &shapes, 0), maps(t), f).0
+        });
+        same_function(&format!("batch_norm {f:?}"), &shapes, |t| {
+            let [mean, variance] = [1, 2].map(|at| shaped::<2>(t, &shapes, at).detach());
+            let statistics = NormStatistics { mean, variance: variance.abs() };
+            ops::batch_norm(shaped(t, &shapes, 0), maps(t), statistics, f)
         });
     }
 }

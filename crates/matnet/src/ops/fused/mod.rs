@@ -4,6 +4,7 @@
 //! ([`available`] tells); everything else takes the [`composed`](super::composed) way.
 
 mod attention;
+mod batch_norm;
 mod chain;
 mod graph;
 mod map;
@@ -27,6 +28,7 @@ use matnet_kernels as kernels;
 
 use super::{Activation, Cell, Lengths};
 
+pub(super) use batch_norm::{FusedNormOps, NormOptions};
 pub(super) use chain::{FusedChainOps, LONGEST, Tensors};
 pub(super) use graph::FusedGraphOps;
 pub(super) use memory::FusedMemoryOps;
