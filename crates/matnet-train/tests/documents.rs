@@ -175,7 +175,7 @@ fn shows_tested_code(document: &str) {
 #[test]
 #[rustfmt::skip]
 fn a_net() -> Result<(), Box<dyn Error>> {
-    shows_tested_code("README.md");
+    shows_tested_code("docs/getting-started.md");
 
     use burn::tensor::{Device, Tensor};
     use matnet::prelude::*;
