@@ -1,4 +1,4 @@
-"""Deep networks whose states are matrices, with the manners of scikit-learn.
+"""Deep networks whose states are matrices, with the interface of scikit-learn.
 
 The estimators (`MatrixClassifier`, `SequenceClassifier`, `GraphClassifier`, …) take NumPy arrays; `train` takes a config, as
 the command ``matnet train`` does, and returns a `Run`. Both give the same weights as the command, byte for byte.

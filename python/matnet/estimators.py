@@ -1,4 +1,4 @@
-"""Estimators with the manners of scikit-learn.
+"""Estimators with the interface of scikit-learn.
 
 Every option of a net's config is a keyword of the same name; `None` stands for the default of the config. A fitted estimator is
 saved as a run folder, which the command takes, and `load` makes an estimator of any run folder.

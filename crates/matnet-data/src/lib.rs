@@ -26,6 +26,8 @@
 //! The cargo feature `research-formats` adds readers that few programs need: pickle (Planetoid's graphs), MATLAB (Frey faces) and
 //! the raw text of UCI's EEG database. The feature `columnar` adds Parquet and Arrow tables.
 
+#![forbid(unsafe_code)]
+
 pub mod catalog;
 #[doc(hidden)]
 pub mod checksum;

@@ -3,6 +3,8 @@
 //! Everything random in matnet (splits, initial weights, dropout masks, noise) is drawn from a [`SeededRng`] that the caller
 //! passes in, never from the device or the clock. So a seed determines a run on every device.
 
+#![forbid(unsafe_code)]
+
 use std::convert::Infallible;
 
 use rand_chacha::ChaCha8Rng;

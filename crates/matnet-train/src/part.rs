@@ -134,7 +134,7 @@ impl fmt::Display for Part {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self.count {
             Some(count) => write!(out, "{}/{count}", self.index + 1),
-            None => write!(out, "{} of unknown", self.index + 1),
+            None => write!(out, "{}", self.index + 1),
         }
     }
 }
@@ -234,7 +234,7 @@ mod tests {
             ("PMI_RANK=1 PMI_SIZE=2", "2/2"),
             ("RANK=7 WORLD_SIZE=8", "8/8"),
             ("RANK=1 WORLD_SIZE=2 PMI_RANK=1 PMI_SIZE=2", "2/2"),
-            ("JOB_COMPLETION_INDEX=3", "4 of unknown"),
+            ("JOB_COMPLETION_INDEX=3", "4"),
             ("JOB_COMPLETION_INDEX=3 WORLD_SIZE=8", "4/8"),
             ("RANK=0 WORLD_SIZE=1 PMI_RANK=", "1/1"),
         ] {

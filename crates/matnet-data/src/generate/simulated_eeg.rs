@@ -17,6 +17,7 @@ use crate::{Array, Error, Result, Samples, Target, memory};
 /// The size of the simulation; the default is that of the UCI dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct EegSimulator {
     /// Simulated subjects; every other one is of class `b`.
     pub subjects: usize,

@@ -25,6 +25,7 @@ use crate::{Array, Error, Result, memory};
 /// | `mixup` | 0 | mix each sample with another of its batch: the parameter α of the Beta distribution of the weights |
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Augment {
     /// Steps that are kept.
     pub crop: Option<usize>,

@@ -8,6 +8,7 @@ use crate::{Array, Error, Result};
 /// Key `offset`, above 0; default 1, so that 0 stays 0 (`log1p`). A smaller offset tells small values further apart.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Log {
     /// What is added first.
     pub offset: f64,

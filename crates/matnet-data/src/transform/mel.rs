@@ -35,6 +35,7 @@ pub enum MelScale {
 /// | `offset` | 1e-6 | added to the power before the logarithm |
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LogMel {
     /// Samples per second.
     pub sample_rate: f64,

@@ -46,6 +46,7 @@ pub enum StftValue {
 /// A short-time Fourier transform with a Hamming window; the default is the paper's.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Stft {
     /// Samples per window.
     pub window: usize,

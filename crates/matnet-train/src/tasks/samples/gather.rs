@@ -178,9 +178,11 @@ impl<C: SampleConfig> SampleTask<C> {
 
 /// The same changes for a batch whose samples may be shorter than the crop: they stay whole.
 pub(super) fn within(augment: &Augment, batch: &Array) -> Augment {
-    let crop =
-        augment.crop.map(|crop| if batch.shape().len() == 4 { crop.min(batch.shape()[1]) } else { crop });
-    Augment { crop, ..*augment }
+    let mut augment = *augment;
+    if let (Some(crop), &[_, steps, _, _]) = (&mut augment.crop, batch.shape()) {
+        *crop = steps.min(*crop);
+    }
+    augment
 }
 
 /// Fails unless the random changes of a config suit the targets.
