@@ -1,5 +1,5 @@
-//! Every kind of net: its name, help line, template and constructors. A new net is one entry here, and nothing else in this
-//! crate knows the kinds by name.
+//! Every kind of net: its name, help line, template and constructors. A new net is one entry here. Nothing else in this crate knows the
+//! kinds by name, but for `config/comparable.rs`, where `autoencoder` is the net that predicts its own inputs, and an error about stories.
 
 use burn::tensor::Device;
 use matnet::net::{
