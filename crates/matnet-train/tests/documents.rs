@@ -26,8 +26,10 @@ fn root() -> &'static Path {
 
 /// Every Markdown file that users read.
 fn documents() -> Vec<PathBuf> {
-    let mut found =
-        vec![root().join("README.md"), root().join("CONTRIBUTING.md"), root().join("CHANGELOG.md")];
+    let others = ["data", "fuzz", "peers", "python"].map(|folder| format!("{folder}/README.md"));
+    let single =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned).into_iter().chain(others);
+    let mut found: Vec<PathBuf> = single.map(|path| root().join(path)).collect();
     let mut folders = vec![root().join("docs"), root().join("crates")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
@@ -53,26 +55,43 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The anchors of a document: one for each heading, its words in lower case, joined by hyphens.
+fn anchors(text: &str) -> Vec<String> {
+    let heading = |line: &str| {
+        let title = line.trim_start_matches('#').trim();
+        let kept = title.chars().filter(|&c| c.is_alphanumeric() || "-_ ".contains(c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect::<String>().to_lowercase()
+    };
+    prose(text).filter(|line| line.starts_with('#')).map(heading).collect()
+}
+
 #[test]
 fn links_lead_somewhere() {
-    let mut checked = 0;
+    let (mut checked, mut anchored) = (0, 0);
     for document in documents() {
         let text = std::fs::read_to_string(&document).unwrap();
         for line in prose(&text) {
             let targets = line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
             let pictures = line.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
             for target in targets.chain(pictures) {
-                let path = target.split('#').next().unwrap_or_default();
-                if path.is_empty() || path.starts_with("http") {
+                if target.starts_with("http") {
                     continue;
                 }
-                let place = document.parent().unwrap().join(path);
+                let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+                let place =
+                    if path.is_empty() { document.clone() } else { document.parent().unwrap().join(path) };
                 assert!(place.exists(), "{}: {target} leads nowhere", document.display());
                 checked += 1;
+                if !anchor.is_empty() {
+                    let there = anchors(&std::fs::read_to_string(&place).unwrap());
+                    let found = there.iter().any(|name| name == anchor);
+                    assert!(found, "{}: {target}: no such heading; there are {there:?}", document.display());
+                    anchored += 1;
+                }
             }
         }
     }
-    assert!(checked > 100, "{checked} links found");
+    assert!(checked > 100 && anchored > 30, "{checked} links found, {anchored} of them to headings");
 }
 
 /// The keys of a table, with those of tables inside it in their place.

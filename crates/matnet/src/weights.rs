@@ -101,6 +101,12 @@ pub fn names<M: Module>(module: &M) -> Vec<String> {
     names.1
 }
 
+/// Whether a parameter of this name is a running statistic of batch norm. A visitor sees those among the parameters, though they are not
+/// trained, and their name alone tells.
+pub fn is_running_statistic(name: &str) -> bool {
+    name.rsplit('.').next().is_some_and(|field| field.starts_with("running_"))
+}
+
 /// The number of trained parameters of a net, as its layers count them. The running statistics of batch norm, which
 /// [`num_params`](Module::num_params) counts too, are not among them.
 pub fn count<N: Net>(net: &N) -> usize {

@@ -168,7 +168,7 @@ impl<T: Task> Planned<T> {
             }
         }
         // Running statistics of batch norm are stored beside the parameters, but not trained.
-        let mut trained = names.iter().filter(|name| !name.contains("running_"));
+        let mut trained = names.iter().filter(|name| !weights::is_running_statistic(name));
         if !self.train.freeze.is_empty() && trained.all(|name| is_among(name, &self.train.freeze)) {
             let value = self.train.freeze.join(", ");
             return Err(Error::config("train", "freeze", value, "leaves nothing to train"));

@@ -168,7 +168,7 @@ impl Layout {
                 let (tensor, layout) = (param.val(), &mut self.0);
                 let size = tensor.shape().num_elements();
                 layout.roles.push(match self.1.next() {
-                    Some(name) if name.contains("running_") => {
+                    Some(name) if weights::is_running_statistic(name) => {
                         layout.statistics += size;
                         Role::Statistic
                     }
