@@ -62,7 +62,11 @@ fn print(search: &Search, best: &[Best], folder: &Path) -> Outcome {
         let of = net.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
         let winner = net.trials.iter().position(|trial| trial.number == best.trial).unwrap_or(0);
         let table = trials_table(net, winner, Some(SHOWN));
-        writeln!(out, "{of}{}\n\n{}", table.caption(), table.text())?;
+        let caption = match table.caption().split_at_checked(1) {
+            Some((first, rest)) if !of.is_empty() => format!("{}{rest}", first.to_lowercase()),
+            _ => table.caption().to_owned(),
+        };
+        writeln!(out, "{of}{caption}\n\n{}", table.text())?;
         writeln!(out, "{of}trial {} is the best: {}; {}", best.trial, best.score, best.values)?;
         if best.net.is_some() {
             writeln!(out, "{}\n", best.config.display())?;
