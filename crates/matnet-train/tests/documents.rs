@@ -94,6 +94,17 @@ fn links_lead_somewhere() {
     assert!(checked > 100 && anchored > 30, "{checked} links found, {anchored} of them to headings");
 }
 
+#[test]
+fn the_book_has_every_page() {
+    let docs = root().join("docs");
+    let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    let pages = documents().into_iter().filter_map(|page| page.strip_prefix(&docs).ok().map(Path::to_owned));
+    let missing: Vec<PathBuf> =
+        pages.filter(|page| !summary.contains(&format!("({})", page.display()))).collect();
+    // The second is about the files of the demo.
+    assert_eq!(missing, [Path::new("SUMMARY.md"), Path::new("demo/README.md")]);
+}
+
 /// The keys of a table, with those of tables inside it in their place.
 fn nested(keys: &[&str], inner: &[(&str, &'static [&'static str])]) -> Vec<String> {
     let one = |key: &&str| match inner.iter().find(|(name, _)| name == key) {

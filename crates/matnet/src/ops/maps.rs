@@ -31,3 +31,23 @@ pub struct HighwayMaps {
     /// σ of the candidate.
     pub activation: Activation,
 }
+
+/// Scale and shift of a batch norm, and what keeps its quotient finite.
+#[derive(Clone, Debug)]
+pub struct NormMaps {
+    /// G: `[rows, cols]`
+    pub scale: Tensor<2>,
+    /// A: `[rows, cols]`
+    pub shift: Tensor<2>,
+    /// ε
+    pub epsilon: f64,
+}
+
+/// What is subtracted, and the square of what is divided by.
+#[derive(Clone, Debug)]
+pub struct NormStatistics {
+    /// M: `[rows, cols]`
+    pub mean: Tensor<2>,
+    /// S, biased: `[rows, cols]`
+    pub variance: Tensor<2>,
+}

@@ -26,12 +26,12 @@ mod sparse_product;
 pub mod stepwise;
 
 pub use activation::Activation;
-pub use batch_norm::{NormMaps, NormStatistics, batch_norm, batch_norm_train};
+pub use batch_norm::{batch_norm, batch_norm_train};
 pub use cell::{Cell, Keep, MappedSteps, MatState, RecurrentMaps, StateMaps, Steps};
 pub use edge_attention::{attention_map, edge_attention};
 pub use fused::save_as_bf16;
 pub use highway::highway;
-pub use maps::{HighwayMaps, Mat2Maps};
+pub use maps::{HighwayMaps, Mat2Maps, NormMaps, NormStatistics};
 pub use mat1::mat1;
 pub use mat1_chain::{Mat1Maps, mat1_chain};
 pub use mat2::mat2;
