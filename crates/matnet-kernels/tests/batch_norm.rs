@@ -42,7 +42,7 @@ fn case(numbers: &mut Numbers, at: usize, batch: usize, entries: usize) -> Case<
         gradient: numbers.list(batch * entries),
         epsilon: 0.1,
         activation: [Activation::Identity, Activation::Sigmoid, Activation::Tanh][at % 3],
-        of_batch: at % 2 == 0,
+        of_batch: at.is_multiple_of(2),
     }
 }
 

@@ -47,7 +47,7 @@ pub fn batch_norm_train(
     let statistics =
         Tensor::<3>::from_dispatch(Dispatch::batch_statistics(input.clone().detach().into_dispatch()));
     let output = run(input, maps, statistics.clone(), true, activation);
-    let row = |at| statistics.clone().slice([at..at + 1]).squeeze_dim(0);
+    let row = |at| statistics.clone().narrow(0, at, 1).squeeze_dim(0);
     (output, NormStatistics { mean: row(0), variance: row(1) })
 }
 
