@@ -18,6 +18,7 @@ use arrow_schema::{DataType, Schema, TimeUnit};
 use bytes::Bytes;
 
 use crate::format::bounded::Budget;
+use crate::format::calendar::{day_text, time_text};
 use crate::format::columnar_file::{Column, ColumnarFile, EachValue, Value};
 use crate::format::table::ColumnKind;
 
@@ -192,14 +193,15 @@ fn each_value(array: &ArrayRef, name: &str, each: &mut EachValue) -> Result<(), 
         }};
     }
     macro_rules! times {
-        ($type:ty) => {
+        ($type:ty, $text:expr) => {{
+            let text: fn(_) -> String = $text;
             for number in array.as_primitive::<$type>().iter() {
                 match number {
-                    Some(number) => each(Value::Text(&number.to_string()))?,
+                    Some(number) => each(Value::Text(&text(number)))?,
                     None => each(Value::Missing)?,
                 }
             }
-        };
+        }};
     }
     macro_rules! texts {
         ($texts:expr) => {
@@ -229,16 +231,24 @@ fn each_value(array: &ArrayRef, name: &str, each: &mut EachValue) -> Result<(), 
         DataType::Utf8 => texts!(array.as_string::<i32>()),
         DataType::LargeUtf8 => texts!(array.as_string::<i64>()),
         DataType::Utf8View => texts!(array.as_string_view()),
-        DataType::Date32 => times!(Date32Type),
-        DataType::Date64 => times!(Date64Type),
-        DataType::Time32(TimeUnit::Second) => times!(Time32SecondType),
-        DataType::Time32(_) => times!(Time32MillisecondType),
-        DataType::Time64(TimeUnit::Microsecond) => times!(Time64MicrosecondType),
-        DataType::Time64(_) => times!(Time64NanosecondType),
-        DataType::Timestamp(TimeUnit::Second, _) => times!(TimestampSecondType),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => times!(TimestampMillisecondType),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => times!(TimestampMicrosecondType),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => times!(TimestampNanosecondType),
+        DataType::Date32 => times!(Date32Type, |days: i32| day_text(days.into())),
+        DataType::Date64 => times!(Date64Type, |time| time_text(time, 1000)),
+        DataType::Time32(TimeUnit::Second) => times!(Time32SecondType, |time: i32| time.to_string()),
+        DataType::Time32(_) => times!(Time32MillisecondType, |time: i32| time.to_string()),
+        DataType::Time64(TimeUnit::Microsecond) => {
+            times!(Time64MicrosecondType, |time: i64| time.to_string())
+        }
+        DataType::Time64(_) => times!(Time64NanosecondType, |time: i64| time.to_string()),
+        DataType::Timestamp(TimeUnit::Second, _) => times!(TimestampSecondType, |time| time_text(time, 1)),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            times!(TimestampMillisecondType, |time| time_text(time, 1000))
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            times!(TimestampMicrosecondType, |time| time_text(time, 1_000_000))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            times!(TimestampNanosecondType, |time| time_text(time, 1_000_000_000))
+        }
         DataType::Dictionary(key, values) if is_text(values) => match **key {
             DataType::Int8 => each_entry::<Int8Type>(array, each)?,
             DataType::Int16 => each_entry::<Int16Type>(array, each)?,

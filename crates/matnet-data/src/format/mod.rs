@@ -4,6 +4,7 @@ pub mod archive;
 #[cfg(feature = "columnar")]
 mod arrow;
 pub mod bounded;
+pub(crate) mod calendar;
 pub(crate) mod class_names;
 #[cfg(feature = "columnar")]
 pub mod columnar;

@@ -31,7 +31,7 @@ pub(super) fn load(dir: &Path, options: &ReadOptions) -> Result<Dataset> {
     let (files, _) = list(dir)?;
     if let Some((edges, nodes)) = graph_files(&files) {
         options.allow(dir, "a graph", &[])?;
-        return Ok(graph_tables::read(edges, nodes)?.into());
+        return graph_tables::read(edges, nodes).map(graph_tables::with_note);
     }
     let series: Vec<PathBuf> = files.into_iter().filter(|file| ts::is_ts(file)).collect();
     if !series.is_empty() {

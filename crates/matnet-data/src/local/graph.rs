@@ -5,6 +5,7 @@ use std::path::Path;
 use super::labels::{label_indices, renumber, require_known, split, unit_numbers};
 use super::leftovers;
 use super::npz::{optional, texts, weights_of};
+use crate::format::edgelist::require_few_relations;
 use crate::format::npz::Npz;
 use crate::{Error, GraphData, Result};
 
@@ -33,6 +34,7 @@ pub(super) fn graph(mut npz: Npz, path: &Path) -> Result<(GraphData, Vec<String>
         }
         let (labels, names) = label_indices(&raw, &name)?;
         (relations, relation_names) = (require_known(labels, &name, "relation")?, names);
+        require_few_relations(relation_names.len(), edges.len() as u64, &name)?;
     }
     let directed = match npz.get("directed") {
         None => false,

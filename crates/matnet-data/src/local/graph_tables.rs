@@ -5,7 +5,7 @@ use std::path::Path;
 use super::columnar::is_columnar;
 use crate::format::bounded::Input;
 use crate::format::edgelist::{self, EachEdge, NodeRows};
-use crate::{GraphData, Result};
+use crate::{Dataset, GraphData, Result};
 
 /// Reads a graph; the two files may be of different formats.
 pub(super) fn read(edges: &Path, nodes: &Path) -> Result<GraphData> {
@@ -19,6 +19,12 @@ pub(super) fn read(edges: &Path, nodes: &Path) -> Result<GraphData> {
         false => edgelist::each_edge(Input::open(edges)?, &find, each),
     })?;
     Ok(edgelist::assemble(table, list))
+}
+
+/// The dataset of a graph, with a remark if its relations may be something else.
+pub(super) fn with_note(graph: GraphData) -> Dataset {
+    let note = edgelist::integers_note(&graph.relation_names);
+    note.into_iter().fold(graph.into(), Dataset::with_note)
 }
 
 #[cfg(not(feature = "columnar"))]
@@ -40,7 +46,7 @@ mod columnar {
 
     use super::*;
     use crate::Error;
-    use crate::format::class_names::{class_of, sort_classes};
+    use crate::format::class_names::{class_of, is_unknown, sort_classes};
     use crate::format::columnar::{ColumnarTable, word};
     use crate::format::edgelist::{NO_WEIGHTS, Names, is_class_column, is_weight};
     use crate::format::table::ColumnKind;
@@ -137,7 +143,11 @@ mod columnar {
             let mut relations = Vec::new();
             if let Some(relation) = relation {
                 table.each_in(group, relation, &mut |value| {
-                    let number = *known.entry(word(value)).or_insert_with_key(|name| {
+                    let name = word(value);
+                    if is_unknown(&name) {
+                        return Err(format!("has an edge without a relation ({name:?}); one is expected"));
+                    }
+                    let number = *known.entry(name).or_insert_with_key(|name| {
                         relation_names.push(name.clone());
                         (relation_names.len() - 1) as u32
                     });

@@ -67,7 +67,7 @@ use self::long_table::Nameless;
 use crate::format::npz::{self as npz_format, Npz};
 use crate::format::raw::RawArray;
 use crate::format::{npy, stories};
-use crate::{Array, Dataset, Error, GraphData, QaTask, Result, Samples, StoryData, TableData, Target};
+use crate::{Array, Dataset, Error, QaTask, Result, Samples, StoryData, TableData, Target};
 
 /// Whether there is something at `path`: a file, a folder, or Parquet files that a pattern stands for.
 pub fn exists(path: impl AsRef<Path>) -> bool {
@@ -137,8 +137,8 @@ pub fn load_arrays(mut arrays: Npz, options: &ReadOptions) -> Result<Dataset> {
 }
 
 /// Loads a graph from an edge list and a node table, whatever their names.
-pub fn load_graph(edges: impl AsRef<Path>, nodes: impl AsRef<Path>) -> Result<GraphData> {
-    graph_tables::read(edges.as_ref(), nodes.as_ref())
+pub fn load_graph(edges: impl AsRef<Path>, nodes: impl AsRef<Path>) -> Result<Dataset> {
+    graph_tables::read(edges.as_ref(), nodes.as_ref()).map(graph_tables::with_note)
 }
 
 /// Loads stories from a text file ([`format::stories`](crate::format::stories)): one task, without a test set.

@@ -1,5 +1,7 @@
 //! The order of rows in time.
 
+use crate::format::calendar::days;
+
 /// A step that is longer by this factor is another one. Months differ by three days.
 const LONGER: f64 = 1.5;
 
@@ -25,8 +27,9 @@ pub(super) struct TimeOrder {
     steps: Vec<f64>,
     /// Whether a field was something else than a time.
     unreadable: bool,
-    /// Whether a time was a number, which has no unit.
-    numbers: bool,
+    /// Whether a time was a date, and the least and the largest that was a number.
+    dates: bool,
+    numbers: Option<(f64, f64)>,
     /// The first number that is below the one before.
     back: Option<(usize, String, String)>,
 }
@@ -43,7 +46,11 @@ impl TimeOrder {
                 return Ok(());
             }
         };
-        self.numbers |= !date;
+        self.dates |= date;
+        if !date {
+            let (least, most) = self.numbers.unwrap_or((now, now));
+            self.numbers = Some((least.min(now), most.max(now)));
+        }
         if let Some((before, at, text)) = &self.last {
             match now < *before {
                 true if date => return Err(format!("row {row} ({word}) is before row {at} ({text})")),
@@ -57,15 +64,20 @@ impl TimeOrder {
         Ok(())
     }
 
-    /// The days from one date to the next, as most rows have it; `None` for other times, and where most rows have steps of their own. One
-    /// step alone may be a weekend.
+    /// The days from one date or Unix time to the next, as most rows have it; `None` for other times, and where most rows have steps of
+    /// their own. One step alone may be a weekend.
     pub fn step(&mut self) -> Option<f64> {
-        if self.unreadable || self.numbers || self.steps.len() < 2 {
+        if self.unreadable || self.steps.len() < 2 {
             return None;
         }
+        let per_day = match self.numbers {
+            None => 1.0,
+            Some(range) if !self.dates => unix_units(range)?,
+            Some(_) => return None,
+        };
         let median = self.median().filter(|&step| step > 0.0)?;
         let like = self.steps.iter().filter(|&&step| same_step(step, median)).count();
-        (2 * like > self.steps.len()).then_some(median)
+        (2 * like > self.steps.len()).then_some(median / per_day)
     }
 
     fn median(&mut self) -> Option<f64> {
@@ -98,14 +110,21 @@ impl TimeOrder {
     }
 }
 
-/// Days since some day of `2016-07-01`, `2016/07/01` or `01.07.2016`, perhaps with a time of the day behind a blank or a T, perhaps with a Z.
-/// `None` for anything else: 01/07/2016 may be two days.
+/// How many of its units a day has, if numbers from the first to the second are Unix times from 1980 to 2030: in seconds, milliseconds, microseconds
+/// or nanoseconds. None of them looks like a date without separators, such as 20160701 or 2016070112.
+fn unix_units((least, most): (f64, f64)) -> Option<f64> {
+    let mut per_second = [1.0, 1e3, 1e6, 1e9].into_iter();
+    per_second.find(|unit| least >= 3.2e8 * unit && most < 1.9e9 * unit).map(|unit| 86_400.0 * unit)
+}
+
+/// Days since some day of `2016-07-01`, `2016/07/01` or `01.07.2016`, perhaps with a time of the day behind a blank or a T, and with Z, UTC or
+/// an offset such as +02:00 behind that. `None` for anything else: 01/07/2016 may be two days.
 fn date(text: &str) -> Option<f64> {
-    let text = text.trim_end_matches('Z');
     let (day, clock) = match text.split_once(['T', ' ']) {
         Some((day, clock)) => (day, clock),
-        None => (text, ""),
+        None => (text.trim_end_matches('Z'), ""),
     };
+    let (clock, offset) = local_clock(clock)?;
     let parts: Vec<&str> = day.split(['-', '/', '.']).collect();
     let [first, month, last] = parts[..] else { return None };
     let (year, of_month) = match (first.len(), last.len()) {
@@ -136,13 +155,21 @@ fn date(text: &str) -> Option<f64> {
         }
         seconds = f64::from(hours * 3600 + minutes * 60) + rest;
     }
-    Some(f64::from(days(year, month, of_month)) + seconds / 86_400.0)
+    Some(f64::from(days(year, month, of_month)) + (seconds - offset) / 86_400.0)
 }
 
-/// Days in the Gregorian calendar, which repeats after 400 years; March is the first month of its year, so that a leap day is the last of one.
-fn days(year: u32, month: u32, day: u32) -> u32 {
-    let (year, month) = if month > 2 { (year + 400, month - 3) } else { (year + 399, month + 9) };
-    365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day
+/// The time of a day without what follows it, and by how many seconds it is ahead of UTC.
+fn local_clock(clock: &str) -> Option<(&str, f64)> {
+    let plain = clock.strip_suffix('Z').or(clock.strip_suffix("UTC")).unwrap_or(clock).trim_end();
+    let Some(at) = plain.rfind(['+', '-']).filter(|_| plain.len() == clock.len()) else {
+        return Some((plain, 0.0));
+    };
+    let (clock, offset) = (plain[..at].trim_end(), plain[at + 1..].replace(':', ""));
+    let digits = matches!(offset.len(), 2 | 4) && offset.bytes().all(|byte| byte.is_ascii_digit());
+    let number = offset.parse::<u32>().ok().filter(|_| digits && !clock.is_empty())?;
+    let (hours, minutes) = if offset.len() == 2 { (number, 0) } else { (number / 100, number % 100) };
+    let ahead = f64::from(hours * 3600 + minutes * 60);
+    Some((clock, if plain[at..].starts_with('-') { -ahead } else { ahead }))
 }
 
 #[cfg(test)]
@@ -164,6 +191,10 @@ mod tests {
         assert_eq!(at("2101-01-01") - at("2001-01-01"), 36_525.0 - 1.0);
         assert_eq!(at("2020-01-02 12:00") - at("2.1.2020"), 0.5);
         assert_eq!(at("2020/01/02T06:00:00.000Z") - at("02.01.2020"), 0.25);
+        // With the time of another place, as pandas writes it.
+        for utc in ["06:00:00+00:00", "08:00:00+02:00", "01:00-05", "0:30 -0530", "06:00:00 UTC", "06:00"] {
+            assert_eq!(at(&format!("2020-01-02 {utc}")) - at("2020-01-02Z"), 0.25, "{utc}");
+        }
         for odd in [
             "",
             "2020",
@@ -173,6 +204,10 @@ mod tests {
             "12:30",
             "2020-01-02 1:2:3:4",
             "2020-01-02 +1:00",
+            "2020-01-02 10:00+1",
+            "2020-01-02 10:00+-1",
+            "2020-01-02 10:00+1:00:00",
+            "2020-01-02 10:00+é",
             "a-b-c",
         ] {
             assert_eq!(date(odd), None, "{odd}");
@@ -189,6 +224,17 @@ mod tests {
         assert_eq!(step(&["2020-01-01", "2020-01-02", "2020-01-04", "2020-01-05"]), Some(1.0));
         for none in [&["1", "2", "3"][..], &["2020-01-01", "3"], &["2020-01-01"], &["2020-01-01"; 3], &[]] {
             assert_eq!(step(none), None, "{none:?}");
+        }
+        // Unix times have a unit, other numbers have none: those of hours here, and dates without separators.
+        for (unit, digits) in [(1, 0), (1, 3), (1, 6), (1, 9), (24, 0)] {
+            let time = |at: u64| (1_577_836_800 + 3600 * unit * at) * 10_u64.pow(digits);
+            let words: Vec<String> = (0..4).map(|at| time(at).to_string()).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let hours = step(&words).unwrap() * 24.0;
+            assert!((hours - unit as f64).abs() < 1e-6, "{words:?}: {hours}");
+        }
+        for none in [["20200101", "20200102", "20200103"], ["2020010101", "2020010102", "2020010103"]] {
+            assert_eq!(step(&none), None, "{none:?}");
         }
         // From a Friday to a Monday; and events.
         assert_eq!(step(&["2020-01-03", "2020-01-06"]), None);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::format::bounded::Input;
+use crate::format::class_names::is_unknown;
 use crate::format::edgelist::{self, Names};
 use crate::format::raw::{RawArray, RawValues};
 use crate::local::columnar::is_columnar;
@@ -133,6 +134,10 @@ fn each_of_array(files: &EdgeFiles, nodes: usize, each: EachEdge) -> Result<Vec<
                     Err(Error::format(path, what))
                 }
             };
+            if let Some(name) = of.get(at).filter(|name| is_unknown(name) || *name == "-1") {
+                let what = format!("edge {} has no relation ({name:?}); one is expected", first + at);
+                return Err(Error::format(path, what));
+            }
             let relation = of.get(at).map(|name| match known.get(name) {
                 Some(&number) => number,
                 None => {

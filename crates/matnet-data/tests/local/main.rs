@@ -1,5 +1,7 @@
 //! The user's own files: every kind that a path may be, and errors that say what is expected.
 
+#[cfg(feature = "columnar")]
+mod dates;
 mod npz;
 #[allow(dead_code)]
 #[path = "../seeds/mod.rs"]

@@ -202,6 +202,9 @@ impl InputTensor<'_> {
                 None => wrong(format!("binary_data_size is {size}, but only {} bytes follow", binary.len())),
                 Some((own, rest)) => {
                     *binary = rest;
+                    if let Some(at) = own.iter().position(|&byte| datatype == DataType::Bool && byte > 1) {
+                        return wrong(format!("value {at} is {}; BOOL, 0 to 1, expected", own[at]));
+                    }
                     Ok((sides, datatype.read(own)))
                 }
             },
@@ -402,6 +405,16 @@ mod tests {
         assert_eq!(
             error(&body, text.len()),
             "1 byte follows the last tensor; binary_data_size says where it ends"
+        );
+        let text = r#"{"inputs":[{"name":"x","shape":[1,2,3],"datatype":"BOOL","parameters":{"binary_data_size":6}}]}"#;
+        let of = |bytes: [u8; 6]| {
+            let body = [text.as_bytes(), &bytes].concat();
+            InferRequest::parse(&body, Some(text.len()), &interface(false)).map(|request| request.inputs)
+        };
+        assert_eq!(of([0, 1, 1, 0, 0, 1]).unwrap().data(), [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(
+            of([0, 1, 1, 0, 2, 1]).unwrap_err().message,
+            "input x: value 4 is 2; BOOL, 0 to 1, expected"
         );
         assert_eq!(error(b"{}", 3), "Inference-Header-Content-Length is 3, the body has 2 bytes");
     }

@@ -13,7 +13,7 @@ use super::Options;
 use super::checkpoint;
 use super::memory::MemoryNeed;
 use super::source::{SourceWeights, is_among};
-use crate::config::{Loss, TrainConfig, Tuned};
+use crate::config::{Document, Loss, TrainConfig, Tuned};
 use crate::metrics::Metric;
 use crate::run::checksummed::hex;
 use crate::run::{Run, RunResult};
@@ -118,6 +118,7 @@ impl<T: Task> Planned<T> {
             return Ok((self.with_train(train), None));
         }
         let source = SourceWeights::read(&from)?;
+        source.check_columns(&Document::parse(&self.config_text())?)?;
         if let Some(sum) = train.from_sha256.as_ref().filter(|sum| **sum != source.sha256) {
             let expected = format!("{from} has {}: these are other weights", source.sha256);
             return Err(Error::config("train", "from_sha256", sum.clone(), expected));

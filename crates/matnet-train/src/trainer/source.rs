@@ -7,7 +7,9 @@ use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Tensor, TensorData};
 use matnet::weights;
 use sha2::{Digest, Sha256};
+use toml::Value;
 
+use crate::config::Document;
 use crate::run::checksummed::{self, hex};
 use crate::run::{BEST, Transfer, files};
 use crate::{Error, Result};
@@ -40,6 +42,30 @@ impl SourceWeights {
         let decoded = checksummed::read(&path)?;
         let sha256 = hex(&Sha256::digest(files::read(&path)?));
         Ok(Self { path, sha256, tensors: decoded.tensors })
+    }
+
+    /// Fails if the columns that the config reads are those of these weights in another order: each weight would meet another column.
+    pub fn check_columns(&self, config: &Document) -> Result<()> {
+        let Some(Ok(text)) = self.path.parent().map(|run| files::read_text(&run.join("config.toml"))) else {
+            return Ok(());
+        };
+        let before = text.and_then(|text| Document::parse(&text).ok());
+        let columns = |of: &Document| of.get("data", "columns").and_then(Value::as_array).cloned();
+        let (Some(before), Some(now)) = (before.as_ref().and_then(columns), columns(config)) else {
+            return Ok(());
+        };
+        let same = before.len() == now.len() && before.iter().all(|column| now.contains(column));
+        match same && before != now {
+            true => {
+                let listed = |all: Vec<Value>| Value::Array(all).to_string();
+                let expected = format!(
+                    "{} expected, the order in which the weights of train.from have them",
+                    listed(before)
+                );
+                Err(Error::config("data", "columns", listed(now), expected))
+            }
+            false => Ok(()),
+        }
     }
 
     /// The net with all weights that fit by name and shape; an error if none does.

@@ -160,6 +160,8 @@ fn classes(
         }
     }
     writeln!(out, "classes  {}", names.len())?;
+    // A line break in a name would look like another class.
+    let names: Vec<String> = names.iter().map(|name| name.replace(['\n', '\t'], " ")).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     for (name, size) in names.iter().zip(&sizes) {
         writeln!(out, "  {name:width$}  {:>7}", count(*size))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Names;
 use crate::format::bounded::{Input, reserve};
-use crate::format::class_names::sort_classes;
+use crate::format::class_names::{is_unknown, sort_classes};
 use crate::format::fields::{Fields, Next};
 use crate::{Error, Result};
 
@@ -39,6 +39,7 @@ pub(crate) fn collect_edges(
         }
         Ok(())
     })?;
+    require_few_relations(known.len(), list.edges.len() as u64, source)?;
     let known: HashMap<String, u32> = known.into_iter().zip(0..).collect();
     list.relation_names = sort_classes(known, &mut relations);
     list.relations = relations.into_iter().flatten().collect();
@@ -53,6 +54,33 @@ pub(crate) fn is_weight(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.strip_prefix("edge_").unwrap_or(&name);
     ["weight", "weights", "w", "value", "score"].contains(&name)
+}
+
+/// Edges below which each may have a relation of its own.
+const FEW_EDGES: u64 = 20;
+
+/// Fails if most edges have a relation of their own: a net has weights for each relation, and the column holds times or something else.
+pub(crate) fn require_few_relations(relations: usize, edges: u64, source: &Path) -> Result<()> {
+    match edges >= FEW_EDGES && relations as u64 > edges / 2 {
+        true => {
+            let what = format!(
+                "{relations} different relations for {edges} edges; leave the column out if it holds times, weights or numbers of edges"
+            );
+            Err(Error::format(source, what))
+        }
+        false => Ok(()),
+    }
+}
+
+/// A remark on relations that are all integers, and may be weights.
+pub(crate) fn integers_note(relations: &[String]) -> Option<String> {
+    let whole = relations.len() > 1 && relations.iter().all(|name| name.parse::<i64>().is_ok());
+    whole.then(|| {
+        format!(
+            "the third column of the edges holds integers, and names {} relations; edges have no weights",
+            relations.len()
+        )
+    })
 }
 
 /// Whether the name of a relation is a number, and no integer.
@@ -95,6 +123,8 @@ pub(crate) fn each_edge(
                 match &ends[..] {
                     [Ok(from), Ok(to)] => {
                         let told = !relation_names.is_empty();
+                        // As in the other formats, these words stand for a relation that nobody knows.
+                        relation = relation.filter(|name| !is_unknown(name));
                         if edges > 0 && told != relation.is_some() {
                             let which = if told {
                                 "no relation where the edges before have one"

@@ -11,7 +11,9 @@ mod nodes;
 use std::path::Path;
 
 use self::edges::edge_list;
-pub(crate) use self::edges::{EachEdge, EdgeList, NO_WEIGHTS, collect_edges, each_edge, is_weight};
+pub(crate) use self::edges::{
+    EachEdge, EdgeList, NO_WEIGHTS, collect_edges, each_edge, integers_note, is_weight, require_few_relations,
+};
 pub(crate) use self::names::Names;
 pub use self::nodes::CLASS_COLUMNS;
 use self::nodes::node_table;
@@ -123,13 +125,34 @@ mod tests {
         let g = graph("a b\n", nodes).unwrap();
         assert_eq!((g.edges_by_relation(), g.relation_names.len()), (vec![vec![(0, 1)]], 0));
         assert_eq!(graph("a b 1\nb a 0\n", nodes).unwrap().relation_names, ["0", "1"]);
+        // An empty third field is none.
+        assert!(graph("a,b,\nb,a,?\n", nodes).unwrap().relation_names.is_empty());
         for (edges, said) in [
+            ("a,b,likes\nb,a,\n", "e: line 2: no relation where the edges before have one"),
+            ("a,b,-\nb,a,likes\n", "e: line 2: a relation where the edges before have none"),
             ("a b 0.5\n", "e: line 1: 0.5: edges have no weights"),
             ("from,to,weight\na,b,1\n", "e: line 1: column weight: edges have no weights"),
         ] {
             let error = graph(edges, nodes).unwrap_err().to_string();
             assert!(error.starts_with(said), "{error}");
         }
+    }
+
+    #[test]
+    fn a_relation_per_edge_is_none() {
+        let nodes = "a 1 red\nb 0 blue\n";
+        let edges = |count: u32, other: u32| -> String {
+            (0..count).map(|at| format!("a b {}\n", 1_466_000_000 + at % other)).collect()
+        };
+        let error = graph(&edges(20, 11), nodes).unwrap_err().to_string();
+        assert!(error.starts_with("e: 11 different relations for 20 edges; leave the column out"), "{error}");
+        for (count, other) in [(20, 10), (19, 19)] {
+            assert_eq!(graph(&edges(count, other), nodes).unwrap().relation_names.len(), other as usize);
+        }
+        let note =
+            |names: &[&str]| integers_note(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
+        assert!(note(&["1", "20"]).unwrap().contains("names 2 relations"));
+        assert!(note(&["1", "b"]).is_none() && note(&["1"]).is_none() && note(&[]).is_none());
     }
 
     #[test]

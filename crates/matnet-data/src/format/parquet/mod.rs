@@ -6,7 +6,7 @@ mod pages;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use ::parquet::basic::{Compression, ConvertedType, LogicalType, Type};
+use ::parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::DataType;
 use ::parquet::errors::ParquetError;
@@ -15,6 +15,7 @@ use ::parquet::schema::types::ColumnDescriptor;
 
 pub(super) use self::chunks::Chunks;
 use crate::format::bounded::Budget;
+use crate::format::calendar::{day_text, time_text};
 use crate::format::columnar_file::{Column, ColumnarFile, EachValue, Value};
 use crate::format::raw::escaped;
 use crate::format::table::ColumnKind;
@@ -118,12 +119,17 @@ impl ColumnarFile for ParquetFile {
         let describe = self.column(column);
         let mut failure = None;
         let mut next = |value: Value| each(value).map_err(|what| failure = Some(what)).is_ok();
-        let time = kind(&describe) == ColumnKind::Text;
+        let whole = whole(&describe).map_err(|()| {
+            let name = describe.name();
+            format!("column {name:?} holds decimals or raw bytes; numbers or texts expected")
+        })?;
         let unsigned =
             matches!(describe.logical_type_ref(), Some(LogicalType::Integer(int)) if !int.is_signed);
-        let integer = |number: i128, next: &mut dyn FnMut(Value) -> bool| match time {
-            true => next(Value::Text(&number.to_string())),
-            false => next(Value::Integer(number)),
+        let integer = |number: i64, next: &mut dyn FnMut(Value) -> bool| match whole {
+            Whole::Number => next(Value::Integer(number.into())),
+            Whole::Day => next(Value::Text(&day_text(number))),
+            Whole::Time(per_second) => next(Value::Text(&time_text(number, per_second))),
+            Whole::OfDay => next(Value::Text(&number.to_string())),
         };
         let group = self.reader.get_row_group(group).map_err(failed)?;
         let reader = group.get_column_reader(column).map_err(failed)?;
@@ -134,13 +140,13 @@ impl ColumnarFile for ParquetFile {
             }
             ColumnReader::Int32ColumnReader(reader) => drain(reader, levels, &mut |v| match v {
                 None => next(Value::Missing),
-                Some(&v) if unsigned => integer(i128::from(v as u32), &mut next),
-                Some(&v) => integer(i128::from(v), &mut next),
+                Some(&v) if unsigned => next(Value::Integer((v as u32).into())),
+                Some(&v) => integer(v.into(), &mut next),
             }),
             ColumnReader::Int64ColumnReader(reader) => drain(reader, levels, &mut |v| match v {
                 None => next(Value::Missing),
-                Some(&v) if unsigned => integer(i128::from(v as u64), &mut next),
-                Some(&v) => integer(i128::from(v), &mut next),
+                Some(&v) if unsigned => next(Value::Integer((v as u64).into())),
+                Some(&v) => integer(v, &mut next),
             }),
             ColumnReader::FloatColumnReader(reader) => drain(reader, levels, &mut |v| {
                 next(v.map_or(Value::Missing, |&v| Value::Float(f64::from(v))))
@@ -177,6 +183,37 @@ fn failed(error: ParquetError) -> String {
 /// Whether a column holds floats of 16 bits.
 fn is_half(column: &ColumnDescriptor) -> bool {
     matches!(column.logical_type_ref(), Some(LogicalType::Float16))
+}
+
+/// What the integers of a column stand for.
+#[derive(Clone, Copy)]
+enum Whole {
+    Number,
+    /// Days since 1970.
+    Day,
+    /// Time since the beginning of 1970; a second has so many units.
+    Time(i64),
+    /// The time of a day.
+    OfDay,
+}
+
+/// What integers stand for; an error for decimals.
+fn whole(column: &ColumnDescriptor) -> Result<Whole, ()> {
+    Ok(match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Decimal(_)), _) | (_, ConvertedType::DECIMAL) => return Err(()),
+        (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => Whole::Day,
+        (Some(LogicalType::Timestamp(time)), _) => Whole::Time(match time.unit {
+            TimeUnit::MILLIS => 1000,
+            TimeUnit::MICROS => 1_000_000,
+            TimeUnit::NANOS => 1_000_000_000,
+        }),
+        (_, ConvertedType::TIMESTAMP_MILLIS) => Whole::Time(1000),
+        (_, ConvertedType::TIMESTAMP_MICROS) => Whole::Time(1_000_000),
+        (Some(LogicalType::Time(_)), _) | (_, ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS) => {
+            Whole::OfDay
+        }
+        _ => Whole::Number,
+    })
 }
 
 /// The type of a column, if no value is missing.

@@ -20,6 +20,7 @@ use super::rows::{FeatureRows, RowWriter};
 use super::sort::Sorter;
 use super::source::{PackSource, SourceFiles};
 use super::work::{LOCK, SCRATCH, Work};
+use crate::format::edgelist::{integers_note, require_few_relations};
 use crate::format::npz::Npz;
 use crate::local::labels;
 use crate::{Error, GraphData, Result, SplitIndices, files};
@@ -213,6 +214,10 @@ impl Packer<'_> {
             }
             self.add(&mut sorter, relation.unwrap_or(0), from, to)
         })?;
+        require_few_relations(names.len(), self.header.edges, &files.edges.edges)?;
+        if let Some(note) = integers_note(&names).filter(|_| files.edges.relations.is_none()) {
+            self.tell(PackProgress::Note(note))?;
+        }
         if self.header.relations.is_empty() {
             self.relations(&names, files.directed)?;
         }

@@ -11,7 +11,7 @@ use matnet_data::checksum::add_numbers;
 use matnet_data::format::edgelist::CLASS_COLUMNS;
 use matnet_data::local::ReadOptions;
 use matnet_data::pack::PackedGraph;
-use matnet_data::{Contents, GraphData, SplitIndices, local, split};
+use matnet_data::{Contents, Dataset, GraphData, SplitIndices, local, split};
 use sha2::{Digest, Sha256};
 
 use super::packed::{self, NodeGraph, Opened, chosen_features, normalize, select};
@@ -279,11 +279,15 @@ fn find(config: &GraphDataConfig, cache: &Cache) -> Result<(GraphData, Vec<Strin
                 return Err(Error::data_key(key, format!("there is no file `{path}`")));
             }
         }
-        return Ok((local::load_graph(edges, name)?, Vec::new()));
+        return graph_of(local::load_graph(edges, name)?, name);
     }
     let options = LoadOptions { seed: config.seed, ..LoadOptions::default() };
     let found = source::open(name, cache, options, &ReadOptions::default())?
         .ok_or_else(|| source::not_found(name))?;
+    graph_of(found, name)
+}
+
+fn graph_of(found: Dataset, name: &str) -> Result<(GraphData, Vec<String>)> {
     match found.contents {
         Contents::Graph(graph) => Ok((graph, found.notes)),
         _ => Err(source::wrong_contents(name, "graph")),

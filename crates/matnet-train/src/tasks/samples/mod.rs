@@ -225,7 +225,12 @@ impl<C: SampleConfig> Task for SampleTask<C> {
             let (low, high) = task.target_range();
             if low < 0.0 || high > 1.0 {
                 let value = format!("bce, but the targets lie between {low} and {high}");
-                let expected = "between 0 and 1 expected (data.scale = \"min-max\")";
+                let expected = match &task.data.preprocess.scaler {
+                    None => "between 0 and 1 expected (data.scale = \"min-max\")",
+                    Some(_) => {
+                        "between 0 and 1 expected; data.scale is fitted on the training split, and others may lie outside: train with \"mse\" or \"mae\""
+                    }
+                };
                 return Err(Error::config("train", "loss", value, expected));
             }
         }
