@@ -242,3 +242,33 @@ fn every_mistake_gets_one_clear_error() {
         assert!(out.is_empty() && !folder.join("runs").exists(), "{args:?}");
     }
 }
+
+#[test]
+fn weights_stay_with_their_columns() {
+    let (_temporary, folder) = folder_with("");
+    let table = |name: &str, columns: &str| {
+        let rows: String =
+            (0..60).map(|at| format!("{},{},{}\n", at % 7, at * 5 % 11, ["u", "v"][at % 2])).collect();
+        std::fs::write(folder.join(name), format!("{columns},y\n{rows}")).unwrap();
+    };
+    table("one.csv", "a,b");
+    table("other.csv", "b,a");
+    table("new.csv", "a,c");
+    let text = "[data]\nsource = 'one.csv'\ntarget_column = 'y'\n[model]\nkind = 'feedforward'\nhidden = [3, 1]\n[train]\nepochs = 1\n";
+    std::fs::write(folder.join("c.toml"), text).unwrap();
+    ok(&folder, &["train", "c.toml", "--out", "a", "-q"]);
+    let start = |data: &str, more: &[&str]| {
+        let set = format!("data.source={data}");
+        let args = ["train", "c.toml", "--fresh", "--out", "b", "--set", "train.from=a", "--set", &set];
+        run(&folder, &[&args, more].concat())
+    };
+    let (code, _, said) = start("other.csv", &[]);
+    let expected = "data.columns: [\"b\", \"a\"]; [\"a\", \"b\"] expected, the order in which the weights of train.from have them";
+    assert!(code == 2 && said.contains(expected), "{said}");
+    for (data, more) in
+        [("other.csv", &["--set", "data.columns=[\"a\", \"b\"]"][..]), ("new.csv", &[]), ("one.csv", &[])]
+    {
+        let (code, _, said) = start(data, more);
+        assert_eq!(code, 0, "{data}: {said}");
+    }
+}

@@ -177,6 +177,11 @@ fn devices_are_refused() {
         let (code, _, said) = run(folder.path(), &["data", "show", &name]);
         assert!(code == 1 && said.contains("is a device"), "{name}: {said}");
     }
+    // A table is read twice, and nobody writes to the pipe a second time.
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.csv")).status().unwrap();
+    assert!(made.success());
+    let (code, _, said) = run(folder.path(), &["data", "show", "pipe.csv"]);
+    assert!(code == 1 && said.contains("pipe.csv: is a device or a pipe; a table is read twice"), "{said}");
     let (code, _, said) = run(folder.path(), &["train", "/dev/zero"]);
     assert!(code == 1 && said.contains("/dev/zero: has more than 64 MiB; a config expected"), "{said}");
 }
@@ -500,6 +505,22 @@ fn losses_in_different_units_are_not_compared() {
         let refused = said.contains("cannot be searched; ") && said.contains(judged);
         assert!(code == if judged.is_empty() { 0 } else { 2 } && refused != judged.is_empty(), "{said}");
     }
+}
+
+#[test]
+fn targets_beyond_the_scale_of_the_training_split_do_not_ask_for_that_scale() {
+    let folder = TempDir::new().unwrap();
+    overflowing(&folder.path().join("x.npz"), 3.0);
+    let text = "[data]\nsource = 'x.npz'\n[model]\nkind = 'autoencoder'\nhidden = [2, 2]\ndepth = 1\n[train]\nepochs = 1\nloss = 'bce'\n";
+    std::fs::write(folder.path().join("c.toml"), text).unwrap();
+    let said = |more: &[&str]| run(folder.path(), &[&["train", "c.toml", "--out", "run"], more].concat());
+    let (code, _, plain) = said(&[]);
+    assert!(code == 2 && plain.contains("between 0 and 1 expected (data.scale = \"min-max\")"), "{plain}");
+    let (code, _, scaled) = said(&["--set", "data.scale=min-max"]);
+    let expected = "data.scale is fitted on the training split, and others may lie outside: train with \"mse\" or \"mae\"";
+    assert!(code == 2 && scaled.contains(expected), "{scaled}");
+    let (code, _, said) = said(&["--set", "data.scale=min-max", "--set", "train.loss=mse"]);
+    assert_eq!(code, 0, "{said}");
 }
 
 #[test]

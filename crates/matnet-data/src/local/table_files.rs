@@ -263,13 +263,20 @@ fn joined(tables: &[ColumnarTable]) -> Result<TableHead> {
             );
             return Err(Error::format(table.name(), what));
         }
-        for (kind, other) in head.kinds.iter_mut().zip(&other.kinds) {
+        for ((kind, other), name) in head.kinds.iter_mut().zip(&other.kinds).zip(&head.names) {
+            use ColumnKind::{Boolean, Float, Integer, Text};
             *kind = match (*kind, *other) {
                 (a, b) if a == b => a,
-                (ColumnKind::Integer, ColumnKind::Float) | (ColumnKind::Float, ColumnKind::Integer) => {
-                    ColumnKind::Float
+                (Integer, Float) | (Float, Integer) => Float,
+                // `True` and 1 would be two classes.
+                (Boolean, Integer | Float) | (Integer | Float, Boolean) => {
+                    let first = tables[0].name().display();
+                    let what = format!(
+                        "column {name:?} holds booleans here or in {first}, and numbers in the other; one type expected"
+                    );
+                    return Err(Error::format(table.name(), what));
                 }
-                _ => ColumnKind::Text,
+                _ => Text,
             };
         }
         head.rows += other.rows;

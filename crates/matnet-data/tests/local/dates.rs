@@ -1,4 +1,4 @@
-//! Dates and times in Parquet and Arrow files are those that texts have.
+//! Types of columns in Parquet and Arrow files: dates and times are those that texts have; all files of a table have the same.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use arrow_array::{
     ArrayRef, Date32Array, Float32Array, RecordBatch, TimestampMillisecondArray, TimestampNanosecondArray,
 };
 use matnet_data::local::{ReadOptions, load, load_table, load_with};
-use parquet::data_type::{FloatType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, FloatType, Int32Type, Int64Type};
 
 use super::classes;
 
@@ -120,4 +120,45 @@ fn decimals_are_refused_however_they_are_stored() {
         "{error}"
     );
     assert_eq!(load(&path).unwrap().notes, ["columns left out, because they do not hold numbers: date"]);
+}
+
+/// A Parquet table of truth values or of integers, `y`.
+fn truth_file(as_integers: bool) -> Vec<u8> {
+    let kind = if as_integers { "int32" } else { "boolean" };
+    let schema = format!("message t {{ required float a; required {kind} y; }}");
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
+    let mut out = Vec::new();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(&mut out, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<FloatType>().write_batch(&[0.5, 1.5], None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    match as_integers {
+        true => column.typed::<Int32Type>().write_batch(&[0, 1], None, None).unwrap(),
+        false => column.typed::<BoolType>().write_batch(&[false, true], None, None).unwrap(),
+    };
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    out
+}
+
+#[test]
+fn truth_values_in_one_file_are_not_numbers_in_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ReadOptions { target_columns: vec!["y".to_owned()], ..ReadOptions::default() };
+    for (integers, fits) in
+        [([false, false], true), ([true, true], true), ([false, true], false), ([true, false], false)]
+    {
+        for (at, integers) in integers.into_iter().enumerate() {
+            written(folder.path(), (&format!("{at}.parquet"), truth_file(integers)));
+        }
+        let error = load_with(folder.path(), &options).err().map(|error| error.to_string());
+        assert_eq!(error.is_none(), fits);
+        if let Some(error) = error {
+            assert!(error.contains("1.parquet: column \"y\" holds booleans here or in "), "{error}");
+        }
+    }
 }

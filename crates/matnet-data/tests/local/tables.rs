@@ -260,6 +260,16 @@ fn parquet_tables() {
     std::fs::remove_file(graph.join("edges.csv")).unwrap();
     std::fs::write(graph.join("edges.parquet"), edge_file(&["a", "c"], &["b", "b"])).unwrap();
     assert_eq!(load(&graph).unwrap().into_graph().unwrap().edges, [(0, 1), (2, 1)]);
+    std::fs::write(
+        graph.join("edges.parquet"),
+        text_file(&[("from", &["a"]), ("to", &["b"]), ("how", &[""])]),
+    )
+    .unwrap();
+    let error = load(&graph).unwrap_err().to_string();
+    assert!(
+        error.ends_with("column \"how\" has an edge without a relation (\"\"); one is expected"),
+        "{error}"
+    );
     std::fs::write(graph.join("edges.parquet"), edge_file(&["a"], &["z"])).unwrap();
     let error = load(&graph).unwrap_err().to_string();
     assert!(error.ends_with("column \"to\" names node \"z\", which is not in the node table"), "{error}");
@@ -358,14 +368,21 @@ fn odd_file() -> Vec<u8> {
 /// A Parquet table of two columns of texts, `from` and `to`.
 #[cfg(feature = "columnar")]
 fn edge_file(from: &[&str], to: &[&str]) -> Vec<u8> {
+    text_file(&[("from", from), ("to", to)])
+}
+
+/// A Parquet table of columns of texts.
+#[cfg(feature = "columnar")]
+fn text_file(columns: &[(&str, &[&str])]) -> Vec<u8> {
     use parquet::data_type::{ByteArray, ByteArrayType};
-    let schema = "message t { required binary from (UTF8); required binary to (UTF8); }";
-    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let fields: String = columns.iter().map(|(name, _)| format!("required binary {name} (UTF8); ")).collect();
+    let schema = format!("message t {{ {fields}}}");
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
     let mut out = Vec::new();
     let mut writer =
         parquet::file::writer::SerializedFileWriter::new(&mut out, schema, Default::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
-    for texts in [from, to] {
+    for (_, texts) in columns {
         let values: Vec<ByteArray> = texts.iter().map(|&text| text.into()).collect();
         let mut column = group.next_column().unwrap().unwrap();
         column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();

@@ -86,6 +86,10 @@ pub(crate) fn changes_measure(document: &Document, path: &str, loss: bool) -> Op
     if keys(document, false).iter().any(is) {
         return Some("trials that predict different things cannot be compared");
     }
+    // Validation sequences of an algorithm are generated like those of the training.
+    if path == "data.repeats" || path == "data.length" && document.get("data", "valid_lengths").is_none() {
+        return Some("trials with other validation sequences cannot be compared");
+    }
     let why = "trials are judged by the loss, which it changes; train.monitor can name a metric that it does not change";
     keys(document, loss).iter().any(is).then_some(why)
 }
@@ -127,6 +131,12 @@ mod tests {
         assert!(changes_measure(&document, "data.horizon", false).is_some());
         assert!(changes_measure(&document, "data.scale", true).is_some());
         assert!(changes_measure(&document, "data.log.offset", true).is_some());
+        let lengths = Document::parse("[data]\nvalid_lengths = [3, 4]").unwrap();
+        assert!(
+            changes_measure(&document, "data.length", false).unwrap().contains("other validation sequences")
+        );
+        assert_eq!(changes_measure(&lengths, "data.length", false), None);
+        assert!(changes_measure(&lengths, "data.repeats", false).is_some());
         for (path, loss) in [("data.scale", false), ("train.l2", true), ("data.scales", true)] {
             assert_eq!(changes_measure(&document, path, loss), None, "{path}");
         }

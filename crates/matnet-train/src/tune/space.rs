@@ -7,7 +7,7 @@ use crate::config::{Document, changes_measure};
 use crate::{Error, Result};
 
 /// Keys that would change what trials are judged by, or that the search itself sets; and what to do instead.
-const FIXED: [(&str, &str); 10] = [
+const FIXED: [(&str, &str); 18] = [
     ("train.seed", "search.seeds lists the seeds of the trials"),
     ("train.epochs", "trials are trained for as many epochs as they are worth, up to train.epochs"),
     ("train.previous_epochs", "runs are extended one by one"),
@@ -16,7 +16,15 @@ const FIXED: [(&str, &str); 10] = [
     ("train.log_test", "a search does not look at the test split"),
     ("data.source", "trials on different data cannot be compared"),
     ("data.split", "trials on different splits cannot be compared"),
+    ("data.valid", "trials on different data cannot be compared"),
+    ("data.test", "trials on different data cannot be compared"),
+    ("data.edges", "trials on different data cannot be compared"),
+    ("data.target", "trials that predict different things cannot be compared"),
     ("data.limit", "trials on different data cannot be compared"),
+    ("data.size", "trials on different data cannot be compared"),
+    ("data.sequences", "trials on different data cannot be compared"),
+    ("data.valid_sequences", "trials on different data cannot be compared"),
+    ("data.valid_lengths", "trials on different data cannot be compared"),
     ("data.seed", "trials on different splits cannot be compared"),
 ];
 
@@ -340,6 +348,13 @@ train.l2 = { min = 0, max = 0.5 }
             ("train.l2 = { min = nan, max = 1.0 }", "two numbers expected"),
             ("train.seed = [1, 2]", "cannot be searched; search.seeds lists the seeds"),
             ("data.split.valid = [0.1, 0.2]", "cannot be searched; trials on different splits"),
+            (
+                "data.valid = ['a.npz', 'b.npz']",
+                "search.\"data.valid\": cannot be searched; trials on different data",
+            ),
+            ("data.target = ['class', 'value']", "cannot be searched; trials that predict different things"),
+            ("data.test = ['a.npz', 'b.npz']", "cannot be searched; trials on different data"),
+            ("data.valid_lengths = [[1, 5], [1, 9]]", "cannot be searched; trials on different data"),
             ("seeds = []\nmodel.depth = [1]", "search.seeds: []; a list of whole numbers expected"),
             ("seeds = [1, 1]\nmodel.depth = [1]", "search.seeds: [1, 1]; 1 is listed twice"),
             ("'model.depth' = [1]\nmodel.depth = [2]", "is given twice"),

@@ -178,6 +178,13 @@ mod tests {
     use crate::degrees::star;
 
     #[test]
+    fn a_class_is_one_line() {
+        let mut text = Vec::new();
+        classes(&mut text, [Some(0), Some(1)].into_iter(), &["a\nb".to_owned(), "c".to_owned()]).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), "classes  2\n  a b        1\n  c          1\n");
+    }
+
+    #[test]
     fn a_graph_is_told_in_full() {
         let mut text = Vec::new();
         graph(&mut text, &star()).unwrap();

@@ -7,6 +7,8 @@ use super::raw::Raw;
 
 /// Steps of a 32-bit float within which all values of a channel must lie to be called indistinct.
 const STEPS: f32 = 64.0;
+/// From here on a 32-bit float does not hold all integers, and different ones may have become the same.
+const WHOLE: f32 = 16_777_216.0;
 /// Channels that a remark names.
 const NAMED: usize = 5;
 
@@ -22,8 +24,8 @@ pub(super) fn remarks(raw: &Raw, train: &[usize]) -> Vec<String> {
         let constant: Vec<String> = constant.map(|at| names[at].clone()).collect();
         remarks.extend(listed(&constant, "the same in all training samples: target "));
         let column = |at: usize| Range::of(train.iter().map(|&sample| values.sample(sample)[at]));
-        let close: Vec<String> =
-            (0..names.len()).filter(|&at| column(at).is_indistinct()).map(|at| names[at].clone()).collect();
+        let indistinct = |at: &usize| !column(*at).is_constant() && column(*at).is_indistinct();
+        let close: Vec<String> = (0..names.len()).filter(indistinct).map(|at| names[at].clone()).collect();
         remarks
             .extend(listed(&close, "hardly distinct as 32-bit floats, subtract a constant before: target "));
     }
@@ -41,6 +43,9 @@ pub(super) fn remarks(raw: &Raw, train: &[usize]) -> Vec<String> {
             .extend(listed(&which(Range::is_empty), "missing in all training samples, and filled with 0: "));
         let close = "hardly distinct as 32-bit floats, subtract a constant before: ";
         remarks.extend(listed(&which(Range::is_indistinct), close));
+        if train.len() > 1 && ranges.iter().all(|range| range.is_constant()) {
+            remarks.push("all training samples have the same inputs".to_owned());
+        }
     }
     remarks
 }
@@ -77,10 +82,15 @@ impl Range {
         self.low > self.high
     }
 
-    /// Whether there are several values, but next to each other for a float of their size.
+    fn is_constant(&self) -> bool {
+        self.low == self.high
+    }
+
+    /// Whether there are several values, but next to each other for a float of their size; or one that several may have become.
     fn is_indistinct(&self) -> bool {
         let most = self.low.abs().max(self.high.abs());
-        self.low < self.high && self.high - self.low < STEPS * most * f32::EPSILON
+        let several = self.low < self.high || self.is_constant() && most >= WHOLE;
+        several && self.high - self.low < STEPS * most * f32::EPSILON
     }
 }
 
@@ -123,6 +133,11 @@ mod tests {
         let close = "hardly distinct as 32-bit floats, subtract a constant before: ";
         let times = vec![1.7e9, 5.0, 1.7e9 + 128.0, 5.0, 1.7e9 + 256.0, 5.0];
         assert_eq!(said(times, vec![1.0, 2.0, 3.0]), [format!("{close}row 0, column 0")]);
+        // Seconds within the same minute are the same float.
+        let minute = vec![1.7e9, 5.0, 1.7e9, 6.0, 1.7e9, 5.0];
+        assert_eq!(said(minute, vec![1.0, 2.0, 3.0]), [format!("{close}row 0, column 0")]);
+        let same = "all training samples have the same inputs";
+        assert_eq!(said(vec![1.0, 5.0, 1.0, 5.0, 3.0, 5.0], vec![1.0, 2.0, 3.0]), [same]);
         assert_eq!(said(fine, vec![1.7e9, 1.7e9 + 128.0, 3.0]), [format!("{close}target y")]);
     }
 }
