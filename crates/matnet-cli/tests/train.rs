@@ -308,6 +308,26 @@ fn every_mistake_gets_one_clear_error() {
             "--set: `hidden`: key=value expected, like model.hidden=[50,50]",
         ),
         (
+            &["train", "digits.toml", "--set", "data.split=random"],
+            2,
+            "data.split: \"random\"; a table with the keys rule, valid, test, ",
+        ),
+        (
+            &["train", "digits.toml", "--set", "data.split=[\"random\", 0.1, 0.2]"],
+            2,
+            "data.split: a list; a table with the keys rule, valid, test, ",
+        ),
+        (
+            &["train", "digits.toml", "--set", "data.log=1"],
+            2,
+            "data.log: 1; a table with the key offset expected",
+        ),
+        (
+            &["train", "digits.toml", "--set", "train.optimizer=3"],
+            2,
+            "train.optimizer: 3; one of adam, adamw, sgd expected",
+        ),
+        (
             &["train", "digits.toml", "--set", "train.epochs=soon"],
             2,
             "train.epochs: \"soon\"; a whole number expected",

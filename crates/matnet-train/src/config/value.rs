@@ -192,19 +192,45 @@ impl<'de> Deserializer<'de> for De {
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _name: &'static str,
-        _variants: &'static [&'static str],
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
         match self.0 {
             Value::String(name) => visitor.visit_enum(Unit(name)),
-            other => De(other).deserialize_any(visitor),
+            other => Err(wrong_type(&other, format!("one of {} expected", variants.join(", ")))),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::Table(_) => self.deserialize_any(visitor),
+            // A list would be taken for its keys in order.
+            other => {
+                let keys = if fields.len() == 1 { "key" } else { "keys" };
+                let expected = format!("a table with the {keys} {} expected", fields.join(", "));
+                Err(wrong_type(&other, expected))
+            }
         }
     }
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
+        tuple_struct map identifier ignored_any
     }
+}
+
+fn wrong_type(found: &Value, expected: String) -> Fault {
+    let value = match found {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
+        other => other.to_string(),
+    };
+    Fault::new(FaultKind::Invalid { value, expected })
 }
 
 struct Items {
