@@ -204,6 +204,7 @@ fn every_mistake_gets_one_clear_error() {
         ("data.task=3", "data.task: no such key; did you mean `tasks`?"),
         ("data.tasks=[4]", "data.tasks: 4; stories has 1, 2, 3"),
         ("data.tasks=[]", "data.tasks: []; name at least one"),
+        ("data.split.valid=1e-9", "questions are none; a larger fraction, or 0 for no such split"),
         ("data.tasks=[1, 1]", "data.tasks: [1, 1]; each once"),
         ("data.size=10k", "data.size: 10k; only babi uses it"),
         ("data.size=2k", "data.size: 2k; did you mean `1k`?"),

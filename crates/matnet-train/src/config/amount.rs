@@ -1,6 +1,7 @@
 //! The size of a split.
 
 use matnet::ConfigError;
+use matnet_report::text::counted;
 use serde::{Deserialize, Serialize};
 
 /// The size of a split: a number of examples, or a fraction of all.
@@ -39,6 +40,18 @@ impl Amount {
         }
     }
 
+    /// The same; a fraction above 0 that comes to none is an error.
+    pub(crate) fn count_some(self, key: &str, total: usize, unit: &str) -> Result<usize, ConfigError> {
+        match (self, self.count(total)) {
+            (Self::Fraction(fraction), 0) if fraction > 0.0 => Err(ConfigError::new(
+                key,
+                format!("{fraction} of {} are none", counted(total, unit)),
+                "a larger fraction, or 0 for no such split",
+            )),
+            (_, count) => Ok(count),
+        }
+    }
+
     pub(crate) fn check(self, key: &str) -> Result<(), ConfigError> {
         match self {
             Self::Fraction(fraction) if !(0.0..1.0).contains(&fraction) => Err(ConfigError::new(
@@ -48,5 +61,20 @@ impl Amount {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fraction_of_few_is_some_or_an_error() {
+        let of = |amount: Amount, total| amount.count_some("split.test", total, "story");
+        assert_eq!(of(Amount::Fraction(0.2), 3).unwrap(), 1);
+        assert_eq!(of(Amount::Fraction(0.0), 3).unwrap(), 0);
+        assert_eq!(of(Amount::Count(0), 3).unwrap(), 0);
+        let error = of(Amount::Fraction(0.2), 1).unwrap_err().to_string();
+        assert_eq!(error, "split.test: 0.2 of 1 story are none; a larger fraction, or 0 for no such split");
     }
 }

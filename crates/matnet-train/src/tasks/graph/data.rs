@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use super::packed::{self, NodeGraph, Opened, chosen_features, normalize, select};
 use super::{Directed, GraphDataConfig, GraphMetadata, GraphSplitRule};
 use crate::config::Amount;
+use crate::error::at;
 use crate::ranks::Ranks;
 use crate::run::checksummed::hex;
 use crate::task::{OtherData, impl_task_data, renumber};
@@ -375,8 +376,11 @@ fn divide(data: &GraphData, config: &GraphDataConfig, seed: u64) -> Result<(Spli
         let expected = format!("{} comes without a split", config.source);
         return Err(Error::config("data", "split.index", index.to_string(), expected));
     }
-    let [valid, test] =
-        [wanted.valid, wanted.test].map(|amount| amount.map_or(0, |amount| amount.count(known)));
+    let [valid, test] = [("split.valid", wanted.valid), ("split.test", wanted.test)].map(|(key, amount)| {
+        let unit = "labelled node";
+        amount.map_or(Ok(0), |amount| amount.count_some(key, known, unit).map_err(at("data")))
+    });
+    let (valid, test) = (valid?, test?);
     let indices = match rule {
         GraphSplitRule::Public => {
             if data.splits.is_empty() {

@@ -10,11 +10,13 @@ use matnet_data::catalog::{self, Cache, LoadOptions};
 use matnet_data::format::archive;
 use matnet_data::local::ReadOptions;
 use matnet_data::{Contents, QaTask, Question, SplitIndices, Story, StoryData, local, tokenize};
+use matnet_report::text::counted;
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 
 use super::StoryDataConfig;
 use crate::config::{Amount, nearest};
+use crate::error::at;
 use crate::run::checksummed::hex;
 use crate::task::impl_task_data;
 use crate::tasks::source;
@@ -77,7 +79,12 @@ impl QaData {
             let mut rng = SeededRng::new(config.seed, "test");
             for task in &mut found.tasks {
                 task.train.shuffle(&mut rng);
-                let test = share.count(task.train.len()).min(task.train.len());
+                let all = task.train.len();
+                let test = share.count_some("split.test", all, "story").map_err(at("data"))?;
+                if test >= all {
+                    let value = format!("{test} of {}", counted(all, "story"));
+                    return Err(Error::config("data", "split.test", value, "leaves nothing to train on"));
+                }
                 task.test = task.train.split_off(task.train.len() - test);
             }
         } else if let Some(test) = config.split.test {
@@ -93,7 +100,8 @@ impl QaData {
         let name = if config.split.per_seed { format!("split of run {seed}") } else { "split".to_owned() };
         let mut train = std::mem::take(&mut data.indices.train);
         train.shuffle(&mut SeededRng::new(config.seed, &name));
-        let valid = config.split.valid.count(train.len());
+        let valid = config.split.valid.count_some("split.valid", train.len(), "question");
+        let valid = valid.map_err(at("data"))?;
         if valid >= train.len() {
             let value = format!("{valid} of {} questions", train.len());
             return Err(Error::config("data", "split.valid", value, "leaves nothing to train on"));
