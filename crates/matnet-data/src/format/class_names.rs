@@ -1,6 +1,9 @@
 //! Names of classes: which of them are known, and the order in which people expect them.
 
 use std::collections::HashMap;
+use std::path::Path;
+
+use crate::{Error, Result};
 
 /// The words for an unknown class.
 const UNKNOWN: [&str; 4] = ["", "?", "-", "none"];
@@ -20,6 +23,23 @@ pub(crate) fn class_of(name: &str, classes: &mut HashMap<String, u32>) -> Option
     let new = u32::try_from(classes.len()).ok()?;
     classes.insert(name.to_owned(), new);
     Some(new)
+}
+
+/// Nodes below which each may have a class of its own.
+const FEW_NODES: usize = 20;
+
+/// Fails if most nodes have a class of their own: the column that was taken for the classes holds names, dates or something else.
+pub(crate) fn require_shared_classes(labels: &[Option<u32>], classes: usize, source: &Path) -> Result<()> {
+    let known = labels.iter().flatten().count();
+    match known >= FEW_NODES && classes > known / 2 {
+        true => {
+            let what = format!(
+                "{classes} different classes for {known} nodes; name the column of the classes class, and leave out what each node has for itself"
+            );
+            Err(Error::format(source, what))
+        }
+        false => Ok(()),
+    }
 }
 
 /// The sorted class names, by value if all are integers; the labels are renumbered accordingly.

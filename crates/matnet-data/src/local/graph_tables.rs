@@ -46,7 +46,7 @@ mod columnar {
 
     use super::*;
     use crate::Error;
-    use crate::format::class_names::{class_of, is_unknown, sort_classes};
+    use crate::format::class_names::{class_of, is_unknown, require_shared_classes, sort_classes};
     use crate::format::columnar::{ColumnarTable, word};
     use crate::format::edgelist::{NO_WEIGHTS, Names, is_class_column, is_weight};
     use crate::format::table::ColumnKind;
@@ -94,6 +94,7 @@ mod columnar {
                 Ok(())
             })?;
         }
+        require_shared_classes(&labels, classes.len(), path)?;
         let class_names = sort_classes(classes, &mut labels);
         for group in 0..table.groups().len() {
             table.read_group(group, &features)?.chunks_exact(features.len()).try_for_each(&mut *each)?;

@@ -156,6 +156,18 @@ mod tests {
     }
 
     #[test]
+    fn a_class_per_node_is_none() {
+        let nodes = |count: u32, classes: u32| -> String {
+            (0..count).map(|at| format!("n{at},{at},2020-{}\n", at % classes)).collect()
+        };
+        let error = graph("", &format!("id,x,since\n{}", nodes(20, 11))).unwrap_err().to_string();
+        assert!(error.starts_with("n: 11 different classes for 20 nodes; name the column"), "{error}");
+        for (count, classes) in [(20, 10), (19, 19)] {
+            assert_eq!(graph("", &nodes(count, classes)).unwrap().class_names.len(), classes as usize);
+        }
+    }
+
+    #[test]
     fn features_have_the_names_of_the_header() {
         for nodes in [
             "id,w0,w1,subject\na,1,0,red\nb,0,1,blue\n",

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Names;
 use crate::error::counted;
 use crate::format::bounded::{Input, reserve};
-use crate::format::class_names::{class_of, is_unknown, sort_classes};
+use crate::format::class_names::{class_of, is_unknown, require_shared_classes, sort_classes};
 use crate::format::fields::{Fields, Next};
 use crate::{Array, Error, Result};
 
@@ -183,6 +183,7 @@ pub(crate) fn each_node(input: Input, each: &mut dyn FnMut(&[f32]) -> Result<()>
     if let Some(twice) = names.sort() {
         return Err(Error::format(source, format!("node {twice:?} occurs twice")));
     }
+    require_shared_classes(&labels, classes.len(), &source)?;
     let class_names = sort_classes(classes, &mut labels);
     // A class that stands last and was found by its words has no place in `class_at`.
     let class_at = class_at.or(has_class.and_then(|has| has.then_some(cols)));
