@@ -5,10 +5,12 @@ use std::path::Path;
 use crate::error::counted;
 use crate::format::bounded::{Input, reserve};
 use crate::format::fields::{Fields, Next};
+use crate::format::table;
 use crate::{Array, Result, memory};
 
 /// Reads a matrix `[rows, cols]` from a text file, gzipped or not.
 pub fn read(path: impl AsRef<Path>) -> Result<Array> {
+    table::require_file(path.as_ref())?;
     // the numbers may take twice as many bytes as the text: they are counted first, to allocate once
     let mut fields = Fields::new(Input::open(&path)?);
     let mut count = 0;

@@ -105,11 +105,16 @@ impl TextColumn {
 /// Finds the columns of a file, gzipped or not.
 pub fn scan(path: impl AsRef<Path>, names: TableNames) -> Result<TableHead> {
     let path = path.as_ref();
-    // What flows through a pipe is gone when it was read; reading it again would wait for ever.
-    if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-        return Err(Error::format(path, "is a device or a pipe; a table is read twice, so a file expected"));
-    }
+    require_file(path)?;
     scan_input(Input::open(path)?, names)
+}
+
+/// Fails for a pipe: what flows through it is gone when it was read, and reading it again would wait for ever.
+pub(super) fn require_file(path: &Path) -> Result<()> {
+    match std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        true => Err(Error::format(path, "is a device or a pipe; a table is read twice, so a file expected")),
+        false => Ok(()),
+    }
 }
 
 /// Finds the columns of a stream.
