@@ -511,7 +511,7 @@ fn losses_in_different_units_are_not_compared() {
 fn targets_beyond_the_scale_of_the_training_split_do_not_ask_for_that_scale() {
     let folder = TempDir::new().unwrap();
     overflowing(&folder.path().join("x.npz"), 3.0);
-    let text = "[data]\nsource = 'x.npz'\n[model]\nkind = 'autoencoder'\nhidden = [2, 2]\ndepth = 1\n[train]\nepochs = 1\nloss = 'bce'\n";
+    let text = "[data]\nsource = 'x.npz'\n[model]\nkind = 'autoencoder'\nhidden = [2, 2]\ndepth = 2\n[train]\nepochs = 1\nloss = 'bce'\n";
     std::fs::write(folder.path().join("c.toml"), text).unwrap();
     let said = |more: &[&str]| run(folder.path(), &[&["train", "c.toml", "--out", "run"], more].concat());
     let (code, _, plain) = said(&[]);
