@@ -144,7 +144,7 @@ impl<'a, E: Element> AttentionMap<'a, E> {
             widths,
             kept: [&mut *query, &mut *d_aggregated, &mut *kept, &mut *shares],
             d_own: &mut d_state[..rows * width],
-            terms: &mut *terms,
+            terms: &mut terms,
         };
         let parts = parts(rows.div_ceil(at_once));
         let pieces: Vec<_> = parts

@@ -88,7 +88,7 @@ pub(super) unsafe fn add_products<S: Vector, const T: usize>(
 ///
 /// # Safety
 /// g and q hold `count` rows of `width` numbers, which are `stride` apart and readable up to there; `stride` is a multiple of `LANES`.
-/// Every place in `to` has `width` numbers.
+/// Every place in `to` has `width` numbers, and `count` is at most `LANES`.
 #[inline(always)]
 pub(super) unsafe fn send<S: Vector, const T: usize>(
     s: S,
@@ -120,8 +120,8 @@ pub(super) unsafe fn send<S: Vector, const T: usize>(
             for k in 0..count {
                 let (g, q) = (s.load(g.add(k * stride + c)), s.load(q.add(k * stride + c)));
                 for t in 0..T {
-                    sums[t] = s.mul_add(s.splat(scalars[0][t][k]), g, sums[t]);
-                    sums[t] = s.mul_add(s.splat(scalars[1][t][k]), q, sums[t]);
+                    sums[t] = s.mul_add(s.splat(*scalars[0][t].get_unchecked(k)), g, sums[t]);
+                    sums[t] = s.mul_add(s.splat(*scalars[1][t].get_unchecked(k)), q, sums[t]);
                 }
             }
             for t in 0..T {
