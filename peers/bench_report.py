@@ -103,6 +103,8 @@ OTHER_PAGES = {
     "onnx/README.md": "Exported nets in ONNX Runtime, tract and matnet",
     "serve/README.md": "The server under load",
     "gpu.md": "GPU: launches per step",
+    "epochs/README.md": "Whole trainings, ours against PyTorch with its DataLoader",
+    "saved-activations/README.md": "Activations saved in fewer bits, or not at all",
 }
 
 
@@ -134,7 +136,8 @@ def write_table(folder: Path, data: dict) -> None:
         cells = []
         for column in shown:
             layout, side = found.get(column, ("", None))
-            cells.append(f"{milliseconds(side)}{f' ({layout})' if layout else ''}" if side else "–")
+            missing = "left out" if any(name.split(",")[0] == column for name in result["errors"]) else "–"
+            cells.append(f"{milliseconds(side)}{f' ({layout})' if layout else ''}" if side else missing)
         ours, fastest, eager = found.get("fused"), fastest_torch(found), found.get("eager")
         gain = f"**{fastest['ms'] / ours[1]['ms']:.2f}**" if ours and fastest else "–"
         gain_eager = f"{eager[1]['ms'] / ours[1]['ms']:.2f}" if ours and eager else "–"
@@ -199,20 +202,20 @@ def write_index(folder: Path) -> None:
         "|---|---|" + "---:|" * len(machines),
     ]
     for row, title in titles.items():
-        cells = [next((gains(result, is_compiled(data)) for result in data["rows"] if result["row"]["id"] == row), "–") for data in machines.values()]
+        cells = [next((gains(result) for result in data["rows"] if result["row"]["id"] == row), "–") for data in machines.values()]
         lines.append(f"| {row} | {title} | {' | '.join(cells)} |")
-    lines += ["", "Other pages:", "", *[f"- [{title}]({page})" for page, title in OTHER_PAGES.items()]]
+    lines += ["", "Other pages:", "", *[f"- [{title}]({page})" for page, title in OTHER_PAGES.items() if (folder / page).exists()]]
     (folder / "README.md").write_text("\n".join(lines) + "\n")
 
 
-def gains(result: dict, compiled: bool) -> str:
-    """Times of PyTorch over ours, against its fastest column, if it was compiled at all, and against the faster eager one."""
+def gains(result: dict) -> str:
+    """Times of PyTorch over ours, against its fastest column, if it was compiled in this row, and against the faster eager one."""
     found = columns(result)
     fastest = fastest_torch(found)
     if "fused" not in found or "eager" not in found or fastest is None:
         return "–"
     ours = found["fused"][1]["ms"]
-    first = f"{fastest['ms'] / ours:.2f}" if compiled else "–"
+    first = f"{fastest['ms'] / ours:.2f}" if found.keys() & {"compile", "autotune"} else "–"
     return f"{first} / {found['eager'][1]['ms'] / ours:.2f}"
 
 

@@ -14,6 +14,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 
+# Where torch.compile and XLA keep what they have compiled, for the processes after them.
+COMPILED = {
+    "TORCHINDUCTOR_CACHE_DIR": str(HERE / ".compiled" / "torch"),
+    "JAX_COMPILATION_CACHE_DIR": str(HERE / ".compiled" / "jax"),
+}
+
 
 def interpreter(given: str | None = None) -> str:
     """A Python that has what the other side needs."""

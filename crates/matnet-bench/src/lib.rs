@@ -30,6 +30,19 @@ pub use graph::GraphSource;
 pub use row::{BenchNet, Row, Timed, rows};
 use task::{Task, Variant};
 
+/// What waits for the backward pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Saved {
+    /// Activations as they are.
+    #[default]
+    #[value(name = "32")]
+    Full,
+    /// Activations as bfloat16.
+    Bf16,
+    /// Inputs and outputs only: gradient checkpointing.
+    None,
+}
+
 /// A request to a worker.
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
@@ -69,12 +82,12 @@ fn respond(request: Request, loaded: &mut Option<Box<dyn Task>>, idle: f64) -> R
             if let Err(missing) = row.available() {
                 return Ok(json!({ "skip": missing }));
             }
-            let task = load::load(&row, Variant::Fused)?;
+            let task = load::load(&row, Variant::Fused, Saved::Full)?;
             std::fs::write(&file, task.export()).map_err(|error| format!("{file}: {error}"))?;
             Ok(json!({ "flops": row.flops()?, "parameters": task.parameters() }))
         }
         Request::Load { row, variant } => {
-            let mut task = load::load(&row, variant)?;
+            let mut task = load::load(&row, variant, Saved::Full)?;
             let loss: f32 = task.step().into_scalar();
             task.step();
             memory::release();
@@ -143,23 +156,22 @@ pub fn select(names: &[String]) -> Option<Vec<Row>> {
     (!rows.is_empty()).then_some(rows)
 }
 
-/// Times rows, about a second each, and prints a line for each as it is done. With `bf16`, activations are saved for the backward pass as
-/// bfloat16.
-pub fn table(rows: &[Row], bf16: bool, out: &mut impl Write) -> Result<(), BenchError> {
+/// Times rows, about a second each, and prints a line for each as it is done.
+pub fn table(rows: &[Row], saved: Saved, out: &mut impl Write) -> Result<(), BenchError> {
     let peak = burn_sgemm(2048).max(own_sgemm(2048));
     writeln!(out, "{} threads, sgemm {peak:.0} GFLOP/s", rayon::current_num_threads())?;
     memory::release();
     let idle = memory::resident();
-    let steps = |task: &mut dyn Task, repeats| match bf16 {
-        true => matnet::ops::save_as_bf16(|| run(task, repeats)),
-        false => run(task, repeats),
+    let steps = |task: &mut dyn Task, repeats| match saved {
+        Saved::Bf16 => matnet::ops::save_as_bf16(|| run(task, repeats)),
+        Saved::Full | Saved::None => run(task, repeats),
     };
     for row in rows {
         if let Err(missing) = row.available() {
             writeln!(out, "{:10} SKIPPED: {missing}", row.id)?;
             continue;
         }
-        let mut task = load::load(row, Variant::Fused).map_err(BenchError::Row)?;
+        let mut task = load::load(row, Variant::Fused, saved).map_err(BenchError::Row)?;
         steps(task.as_mut(), 1);
         memory::release();
         let once = steps(task.as_mut(), 2)[1];

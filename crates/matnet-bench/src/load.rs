@@ -9,13 +9,15 @@ use matnet::prelude::*;
 use matnet::weights;
 use safetensors::tensor::{Dtype, TensorView};
 
+use crate::Saved;
 use crate::row::{BenchNet, Row, Timed};
 use crate::task::{LEARNING_RATE, Task, Variant};
 use crate::{composed, graph_task};
 
 /// Loads a row.
-pub fn load(row: &Row, variant: Variant) -> Result<Box<dyn Task>, String> {
+pub fn load(row: &Row, variant: Variant, saved: Saved) -> Result<Box<dyn Task>, String> {
     let device = match row.mode {
+        Timed::Train if saved == Saved::None => Device::flex().autodiff().gradient_checkpointing(),
         Timed::Train => Device::flex().autodiff(),
         Timed::Infer => Device::flex(),
     };

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
-use matnet_bench::BenchError;
+use matnet_bench::{BenchError, Saved};
 
 #[global_allocator]
 static ALLOCATOR: matnet_alloc::MiMalloc = matnet_alloc::MiMalloc;
@@ -20,9 +20,9 @@ static ALLOCATOR: matnet_alloc::MiMalloc = matnet_alloc::MiMalloc;
 struct BenchArgs {
     /// Only these rows
     rows: Vec<String>,
-    /// Floats in which activations wait for the backward pass: 32 or bf16
-    #[arg(long, value_name = "FLOATS", default_value = "32", value_parser = ["32", "bf16"])]
-    saved_activations: String,
+    /// Floats in which activations wait for the backward pass; with none it computes them once more
+    #[arg(long, value_name = "FLOATS", value_enum, default_value_t)]
+    saved_activations: Saved,
     /// Serve requests on standard input, for `peers/bench`
     #[arg(long, hide = true, conflicts_with_all = ["rows", "saved_activations"])]
     worker: bool,
@@ -34,9 +34,7 @@ fn main() -> ExitCode {
     let outcome = match args.worker {
         true => matnet_bench::worker().map_err(BenchError::Io),
         false => match matnet_bench::select(&args.rows) {
-            Some(rows) => {
-                matnet_bench::table(&rows, args.saved_activations == "bf16", &mut io::stdout().lock())
-            }
+            Some(rows) => matnet_bench::table(&rows, args.saved_activations, &mut io::stdout().lock()),
             None => {
                 let known: Vec<String> = matnet_bench::rows().into_iter().map(|row| row.id).collect();
                 let (asked, known) = (args.rows.join(" "), known.join(", "));

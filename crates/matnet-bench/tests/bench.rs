@@ -20,12 +20,13 @@ fn a_row_is_timed() {
 #[test]
 fn activations_can_be_saved_in_fewer_bits() {
     let line = is_match(r"(?m)^b20 +[0-9.]+ ms +[0-9.]+ % of sgemm +[0-9]+ MiB  feed-forward").unwrap();
-    bench().args(["b20", "--saved-activations", "bf16"]).assert().success().stdout(line);
+    bench().args(["b20", "--saved-activations", "bf16"]).assert().success().stdout(line.clone());
+    bench().args(["b20", "--saved-activations", "none"]).assert().success().stdout(line);
     bench()
         .args(["b20", "--saved-activations", "16"])
         .assert()
         .code(2)
-        .stderr(contains("[possible values: 32, bf16]"));
+        .stderr(contains("[possible values: 32, bf16, none]"));
 }
 
 #[test]

@@ -162,14 +162,16 @@ fn mapped_attention_agrees_on_every_level() {
         let (rows, others) = (1 + numbers.below([20, 700][case % 2]), numbers.below(30));
         let (width, heads) = (1 + numbers.below(12), 1 + numbers.below([4, 10][case % 2]));
         let (output, cols) = (1 + numbers.below(20), rows + others);
-        let graph = matrix(&mut numbers, rows, cols, 5);
-        let (transposed, _) = graph.transpose();
+        // With many neighbours, queries are kept for the gradients of the source nodes in place of an entry for each edge.
+        let graph = matrix(&mut numbers, rows, cols, [5, 60][case / 2 % 2]);
+        let (transposed, places) = graph.transpose();
         let size = width * heads;
         let lengths = [cols * width, width * size, size, size * output, rows * output];
         let lists = lengths.map(|length| numbers.list(length));
         let [state, score_map, bias, out_map, gradient] = &lists;
-        let (graph, transposed) = (&graph, &transposed);
-        let double = AttentionMap { graph, transposed, width, heads, state, score_map, bias, out_map };
+        let (graph, transposed, places) = (&graph, &transposed, &places[..]);
+        let double =
+            AttentionMap { graph, transposed, places, width, heads, state, score_map, bias, out_map };
         let want = attend_mapped(&double, Level::PORTABLE, gradient);
 
         // What it is made of.
@@ -191,7 +193,8 @@ fn mapped_attention_agrees_on_every_level() {
 
         let lists = lists.each_ref().map(|list| single(list));
         let [state, score_map, bias, out_map, gradient] = &lists;
-        let single = AttentionMap { graph, transposed, width, heads, state, score_map, bias, out_map };
+        let single =
+            AttentionMap { graph, transposed, places, width, heads, state, score_map, bias, out_map };
         agree(&format!("rows {rows} width {width} heads {heads}"), &Level::available(), &want, |level| {
             attend_mapped(&single, level, gradient)
         });
@@ -461,6 +464,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let mapped = AttentionMap {
         graph: &graph,
         transposed: &transposed,
+        places: &places,
         width,
         heads,
         state: &keys,

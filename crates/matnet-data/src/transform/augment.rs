@@ -5,6 +5,7 @@
 
 use rand::seq::SliceRandom;
 use rand_distr::{Beta, Distribution};
+use rayon::prelude::*;
 
 use crate::random::SeededRng;
 use crate::transform::{Channels, matrix_sides};
@@ -92,13 +93,15 @@ impl Augment {
         let channels = Channels::of(&batch)?;
         let used = channels.used_steps(&batch, lengths)?;
         let size = channels.size().max(1);
-        for ((sample, rng), used) in batch.data_mut().chunks_exact_mut(size).zip(&mut rngs).zip(used) {
-            let mut sample = OneSample { values: sample, channels, rows, cols, used };
+        // On all threads: the step waits for it.
+        let samples = batch.data_mut().par_chunks_exact_mut(size).zip(&mut rngs).zip(used);
+        samples.for_each(|((values, rng), used)| {
+            let mut sample = OneSample { values, channels, rows, cols, used };
             sample.shift(self.shift, rng);
             sample.add_noise(self.noise, rng);
             sample.mask_time(self.time_mask, rng);
             sample.mask_channels(self.channel_mask, rng);
-        }
+        });
         Ok(batch)
     }
 

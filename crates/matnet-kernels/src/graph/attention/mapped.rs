@@ -1,9 +1,12 @@
 //! Attention with the maps before and after it, block by block of nodes: queries and aggregates, which are as wide as all heads
 //! together, stay in the cache.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::super::padded::{Padded, copy_rows, narrow, product};
+use super::super::product::RowSums;
 use super::{Csr, Edges, forward, queries};
 use crate::gemm::{Finish, Scalars};
 use crate::parallel::{parts, sum_parts, with_scratch};
@@ -18,6 +21,8 @@ pub struct AttentionMap<'a, E> {
     pub graph: &'a Csr,
     /// The same, transposed.
     pub transposed: &'a Csr,
+    /// For each entry of the transposed graph, its place in the other.
+    pub places: &'a [u32],
     /// Numbers in a state.
     pub width: usize,
     /// How many heads.
@@ -63,9 +68,10 @@ struct Plan<'a, E> {
 
 impl<'a, E: Element> AttentionMap<'a, E> {
     fn plan(&self, level: Level) -> Plan<'a, E> {
-        let Self { graph, transposed, width, heads, state, score_map, bias, out_map } = *self;
+        let Self { graph, transposed, places, width, heads, state, score_map, bias, out_map } = *self;
         let edges = Edges { graph, transposed, width, heads, bias, keys: state };
         edges.check();
+        assert_eq!(places.len(), graph.entries(), "the same entries");
         let size = width * heads;
         assert!(size > 0, "states and heads have a size");
         assert!(graph.rows() <= graph.cols(), "more target nodes than source nodes");
@@ -128,29 +134,46 @@ impl<'a, E: Element> AttentionMap<'a, E> {
         };
         let lengths = [width * plane, size, size * back.out_plane];
         let mut d_state = vec![E::ZERO; self.state.len()];
-        // Needed for the gradients of the source nodes.
-        let (mut query, mut d_aggregated) = (Buffer::take(rows * plane), Buffer::take(rows * plane));
-        let (mut kept, mut shares) = (Buffer::take(rows * 2 * heads), Buffer::take(rows * heads));
-
+        // The gradients of the source nodes need what every edge adds to them, or these of the target nodes; what is smaller is kept.
+        let by_edge = self.graph.entries() * width <= 2 * rows * plane;
+        let widths = if by_edge { [0; 4] } else { [plane, plane, 2 * heads, heads] };
+        let mut terms = Buffer::take(if by_edge { self.graph.entries() * width } else { 0 });
+        let [mut query, mut d_aggregated, mut kept, mut shares] =
+            widths.map(|width| Buffer::take(rows * width));
+        let mut rest = Results {
+            widths,
+            kept: [&mut *query, &mut *d_aggregated, &mut *kept, &mut *shares],
+            d_own: &mut d_state[..rows * width],
+            terms: &mut terms,
+        };
         let parts = parts(rows.div_ceil(at_once));
-        let per_part = parts.first().map_or(0, ExactSizeIterator::len) * at_once;
-        let widths = [plane, plane, 2 * heads, heads, width];
-        let mut all =
-            [&mut *query, &mut *d_aggregated, &mut *kept, &mut *shares, &mut d_state[..rows * width]];
-        let pieces: Vec<_> = parts.iter().map(|_| first_rows(&mut all, widths, per_part)).collect();
+        let pieces: Vec<_> = parts
+            .iter()
+            .map(|part| rest.take(&plan.edges, part.start * at_once..(part.end * at_once).min(rows)))
+            .collect();
         let sums = parts.into_par_iter().zip(pieces).map(|(part, mut piece)| {
             let mut sums = vec![E::ZERO; lengths.iter().sum()];
             for block in part {
                 let mut rest = sums.as_mut_slice();
                 let sums = lengths.map(|length| rest.split_off_mut(..length).unwrap_or_default());
-                let rows = first_rows(&mut piece, widths, at_once);
-                self.backward_block(&plan, &back, block * at_once, gradient, rows, sums);
+                let nodes = block * at_once..((block + 1) * at_once).min(rows);
+                let results = piece.take(&plan.edges, nodes.clone());
+                self.backward_block(&plan, &back, nodes, gradient, results, sums);
             }
             sums
         });
         let mut sums = sum_parts(sums.collect());
         sums.resize(lengths.iter().sum(), E::ZERO);
-        plan.edges.add_to_keys(plan.level, (&query, &d_aggregated, plane), &kept, &shares, &mut d_state);
+        if by_edge {
+            // A row per state, an entry per edge.
+            let offsets = self.transposed.offsets().to_vec();
+            let source = Csr::new(self.places.len(), offsets, self.places.to_vec())
+                .expect("places are numbers of entries");
+            RowSums::new(&source, None, &terms, [width, width]).give::<true>(level, &mut d_state, [0, width]);
+        } else {
+            let wide = (&*query, &*d_aggregated, plane);
+            plan.edges.add_to_keys(plan.level, wide, &kept, &shares, &mut d_state);
+        }
         let (d_score_map, rest) = sums.split_at(lengths[0]);
         let (d_bias, d_out_map) = rest.split_at(lengths[1]);
         AttentionMapGradients {
@@ -161,56 +184,66 @@ impl<'a, E: Element> AttentionMap<'a, E> {
         }
     }
 
-    /// The target nodes of a block: their rows of q, of the gradients of the aggregates and of their own states, and of what is
-    /// kept of the softmax; and their parts of the gradients of W, b and V.
+    /// The target nodes of a block: the gradients of their own states through W, what their edges add to those of the source
+    /// nodes, and their parts of the gradients of W, b and V.
     fn backward_block(
         &self,
         plan: &Plan<E>,
         back: &Back<E>,
-        first: usize,
+        nodes: Range<usize>,
         gradient: &[E],
-        [query, d_aggregated, kept, shares, d_own]: [&mut [E]; 5],
+        results: Results<E>,
         [d_score_map, d_bias, d_out_map]: [&mut [E]; 3],
     ) {
         let Plan { edges, level, products, size, plane, output, .. } = *plan;
-        let (count, width) = (shares.len() / self.heads, self.width);
+        let (first, count, width, heads) = (nodes.start, nodes.len(), self.width, self.heads);
         let own = &self.state[first * width..];
-        let gradient = &gradient[first * output..(first + count) * output];
-        let lengths = [count * plane, count * plane, count * back.out_plane, count * back.score_map.plane];
-        with_scratch(lengths, |[aggregated, d_query, d_output, d_wide]| {
-            plan.score_map.after(products, (own, width), count, query);
-            plan.aggregate(first, query, aggregated, kept);
-            // Through V.
-            copy_rows((gradient, output), (&mut *d_output, back.out_plane), output);
-            let aggregated_t = Scalars::plain(aggregated, (size, 1), (count, plane));
-            product(products, aggregated_t, (d_output, back.out_plane), d_out_map, Finish::ADD);
-            back.out_map.after(products, (gradient, output), count, d_aggregated);
-            // Through the softmax.
-            with_scratch([width * level.lanes::<E>(); 4], |scratch| {
-                level.run(queries::Rows {
-                    edges,
-                    first,
-                    query,
-                    output: aggregated,
-                    gradient: d_aggregated,
-                    d_query: &mut *d_query,
-                    stride: plane,
-                    kept,
-                    shares,
-                    scratch,
+        let gradient = &gradient[first * output..nodes.end * output];
+        let Results { widths, kept, d_own, terms } = results;
+        let passing = widths == [0; 4];
+        let [a, b, c, d] = if passing { [plane, plane, 2 * heads, heads] } else { [0; 4] };
+        let lengths =
+            [plane, plane, back.out_plane, back.score_map.plane, a, b, c, d].map(|each| count * each);
+        with_scratch(
+            lengths,
+            |[aggregated, d_query, d_output, d_wide, query, d_aggregated, own_kept, shares]| {
+                let passed = [query, d_aggregated, own_kept, shares];
+                let [query, d_aggregated, kept, shares] = if passing { passed } else { kept };
+                plan.score_map.after(products, (own, width), count, query);
+                plan.aggregate(first, query, aggregated, kept);
+                // Through V.
+                copy_rows((gradient, output), (&mut *d_output, back.out_plane), output);
+                let aggregated_t = Scalars::plain(aggregated, (size, 1), (count, plane));
+                product(products, aggregated_t, (d_output, back.out_plane), d_out_map, Finish::ADD);
+                back.out_map.after(products, (gradient, output), count, d_aggregated);
+                // Through the softmax.
+                with_scratch(queries::scratch(width, level.lanes::<E>()), |scratch| {
+                    level.run(queries::Rows {
+                        edges,
+                        first,
+                        query,
+                        output: aggregated,
+                        gradient: d_aggregated,
+                        d_query: &mut *d_query,
+                        stride: plane,
+                        kept,
+                        shares,
+                        terms,
+                        scratch,
+                    });
                 });
-            });
-            for row in d_query.chunks_exact(plane) {
-                for (sum, term) in d_bias.iter_mut().zip(row) {
-                    *sum += *term;
+                for row in d_query.chunks_exact(plane) {
+                    for (sum, term) in d_bias.iter_mut().zip(row) {
+                        *sum += *term;
+                    }
                 }
-            }
-            // Through W.
-            let own_t = Scalars::plain(own, (width, 1), (count, width));
-            product(products, own_t, (d_query, plane), d_score_map, Finish::ADD);
-            back.score_map.after(products, (d_query, plane), count, d_wide);
-            copy_rows((d_wide, back.score_map.plane), (d_own, width), width);
-        });
+                // Through W.
+                let own_t = Scalars::plain(own, (width, 1), (count, width));
+                product(products, own_t, (d_query, plane), d_score_map, Finish::ADD);
+                back.score_map.after(products, (d_query, plane), count, d_wide);
+                copy_rows((d_wide, back.score_map.plane), (d_own, width), width);
+            },
+        );
     }
 }
 
@@ -232,14 +265,30 @@ impl<E: Element> Plan<'_, E> {
     }
 }
 
-/// Takes so many rows, or all that are left, off the front of each.
-fn first_rows<'a, E, const N: usize>(
-    all: &mut [&'a mut [E]; N],
-    widths: [usize; N],
-    rows: usize,
-) -> [&'a mut [E]; N] {
-    std::array::from_fn(|at| {
-        let end = (rows * widths[at]).min(all[at].len());
-        all[at].split_off_mut(..end).unwrap_or_default()
-    })
+/// Rows of what a backward pass gives for target nodes.
+struct Results<'a, E> {
+    /// Numbers in a row of what is kept; 0 if nothing is.
+    widths: [usize; 4],
+    /// q, the gradients of the aggregates, and two of the softmax.
+    kept: [&'a mut [E]; 4],
+    /// The gradients of their own states, but for what neighbours add.
+    d_own: &'a mut [E],
+    /// What each of their edges adds to its source state; nothing if the others are kept.
+    terms: &'a mut [E],
+}
+
+impl<'a, E: Element> Results<'a, E> {
+    /// Takes the rows of some nodes off the front.
+    fn take(&mut self, edges: &Edges<E>, nodes: Range<usize>) -> Self {
+        let offsets = edges.graph.offsets();
+        let entries = if self.terms.is_empty() { 0 } else { offsets[nodes.end] - offsets[nodes.start] };
+        let rows = |all: &mut &'a mut [E], numbers: usize| all.split_off_mut(..numbers).unwrap_or_default();
+        let mut widths = self.widths.iter();
+        Self {
+            widths: self.widths,
+            kept: self.kept.each_mut().map(|all| rows(all, nodes.len() * widths.next().unwrap_or(&0))),
+            d_own: rows(&mut self.d_own, nodes.len() * edges.width),
+            terms: rows(&mut self.terms, entries * edges.width),
+        }
+    }
 }

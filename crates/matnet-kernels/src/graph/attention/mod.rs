@@ -160,7 +160,7 @@ impl<'a, E: Element> Attention<'a, E> {
         each_pair(&mut d_query, stride, &mut shares, heads, at_once, |first, d_query, shares| {
             let [query, output, gradient] = [self.query, output, gradient].map(|all| &all[first * stride..]);
             let kept = &kept[first * 2 * heads..][..2 * shares.len()];
-            with_scratch([self.width * level.lanes::<E>(); 4], |scratch| {
+            with_scratch(queries::scratch(self.width, level.lanes::<E>()), |scratch| {
                 level.run(queries::Rows {
                     edges,
                     first,
@@ -171,6 +171,7 @@ impl<'a, E: Element> Attention<'a, E> {
                     stride,
                     kept,
                     shares,
+                    terms: &mut [],
                     scratch,
                 });
             });

@@ -1,6 +1,6 @@
-//! The backward pass over the target nodes: the gradient of their queries.
+//! The backward pass over the target nodes: the gradient of their queries, and what their edges add to those of the source nodes.
 
-use super::tiles::{add_products, add_vectors, dots, in_tiles, rows_of, spread};
+use super::tiles::{add_products, add_vectors, dots, in_tiles, rows_of, send, spread, turn};
 use super::{Edges, prefetch_ahead};
 use crate::simd::{Element, Kernel, Simd};
 
@@ -16,8 +16,16 @@ pub(super) struct Rows<'a, E> {
     pub(super) stride: usize,
     pub(super) kept: &'a [E],
     pub(super) shares: &'a mut [E],
-    /// A vector per number of a state, each.
-    pub(super) scratch: [&'a mut [E]; 4],
+    /// For each edge, its part of the gradient of its source state; or nothing, if that is not wanted.
+    pub(super) terms: &'a mut [E],
+    /// As long as [`scratch`] says.
+    pub(super) scratch: [&'a mut [E]; 6],
+}
+
+/// The lengths of the scratch that [`Rows`] wants: a vector per number of a state, and rows of the numbers of a state, a lane each.
+pub(super) fn scratch(width: usize, lanes: usize) -> [usize; 6] {
+    let (vectors, turned) = (width * lanes, width.next_multiple_of(lanes) * lanes);
+    [vectors, vectors, vectors, vectors, turned, turned]
 }
 
 impl<E: Element> Kernel<E> for Rows<'_, E> {
@@ -25,14 +33,21 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd<Elem = E>>(self, s: S) {
-        let Self { edges, first, query, output, gradient, d_query, stride, kept, shares, scratch } = self;
+        let Self { edges, first, query, output, gradient, d_query, stride, kept, shares, terms, scratch } =
+            self;
         let Edges { graph, width, heads, bias, keys, .. } = edges;
-        let (rows, vectors) = (shares.len() / heads, width * S::LANES);
+        let rows = shares.len() / heads;
         let shortest = query.len().min(output.len()).min(gradient.len()).min(d_query.len());
         assert!(stride >= width * heads && shortest >= rows * stride, "whole rows");
         assert_eq!(kept.len(), rows * 2 * heads, "what the forward pass kept");
-        let [b, q, g, sums] = scratch;
-        assert!([b.len(), q.len(), g.len(), sums.len()] == [vectors; 4], "scratch");
+        assert_eq!(scratch.each_ref().map(|part| part.len()), self::scratch(width, S::LANES), "scratch");
+        let [b, q, g, sums, turned_q, turned_g] = scratch;
+        let (sends, places) = (!terms.is_empty(), graph.offsets()[first]..graph.offsets()[first + rows]);
+        assert!(!sends || terms.len() == places.len() * width, "a row for every edge");
+        let stride_turned = width.next_multiple_of(S::LANES);
+        // What is behind a row is multiplied, too.
+        turned_q.fill(E::ZERO);
+        turned_g.fill(E::ZERO);
         for head in (0..heads).step_by(S::LANES) {
             let count = S::LANES.min(heads - head);
             // SAFETY: `Edges::check` has compared all lengths but those of the rows, which are seen to above; the matrix
@@ -56,16 +71,28 @@ impl<E: Element> Kernel<E> for Rows<'_, E> {
                     let kept = kept.as_ptr().add(row * 2 * heads + head);
                     let most = s.load_first(kept, count);
                     let over = s.load_first(kept.add(heads), count);
+                    let sizes = [width, stride_turned, count];
+                    if sends {
+                        turn(s, sizes, q.as_ptr(), turned_q.as_mut_ptr());
+                        turn(s, sizes, g.as_ptr(), turned_g.as_mut_ptr());
+                    }
+                    let row_terms = (graph.offsets()[node] - places.start) * width;
                     in_tiles!(columns.len(), [4, 2, 1], |at, T| {
                         let rows = rows_of::<E, T>(keys.as_ptr(), width, columns, at);
                         let scores = dots::<S, T>(s, width, q.as_ptr(), rows);
                         let to_p = dots::<S, T>(s, width, g.as_ptr(), rows);
-                        let mut to_score = scores;
+                        let (mut p, mut to_score) = (scores, scores);
                         for t in 0..T {
-                            let p = s.mul(s.exp(s.sub(scores[t], most)), over);
-                            to_score[t] = s.mul(p, s.sub(to_p[t], share));
+                            p[t] = s.mul(s.exp(s.sub(scores[t], most)), over);
+                            to_score[t] = s.mul(p[t], s.sub(to_p[t], share));
                         }
                         add_products::<S, T>(s, width, sums.as_mut_ptr(), rows, to_score);
+                        if sends {
+                            let terms = terms.as_mut_ptr().add(row_terms + at * width);
+                            let to: [*mut E; T] = std::array::from_fn(|t| terms.add(t * width));
+                            let from = [turned_g.as_ptr(), turned_q.as_ptr()];
+                            send::<S, T>(s, sizes, from, [p, to_score], to, head > 0);
+                        }
                     });
                     let to = d_query.as_mut_ptr().add(from);
                     for c in 0..width {

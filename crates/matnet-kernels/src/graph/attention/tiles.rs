@@ -83,6 +83,73 @@ pub(super) unsafe fn add_products<S: Vector, const T: usize>(
     }
 }
 
+/// What `T` edges of a node add to the gradients of their source states: Σ_k p_tk g_k + s_tk q_k for `count` heads k, in the place of
+/// what stands there, or with `add` added to it.
+///
+/// # Safety
+/// g and q hold `count` rows of `width` numbers, which are `stride` apart and readable up to there; `stride` is a multiple of `LANES`.
+/// Every place in `to` has `width` numbers, and `count` is at most `LANES`.
+#[inline(always)]
+pub(super) unsafe fn send<S: Vector, const T: usize>(
+    s: S,
+    [width, stride, count]: [usize; 3],
+    [g, q]: [*const S::Elem; 2],
+    [p, to_score]: [[S::V; T]; 2],
+    to: [*mut S::Elem; T],
+    add: bool,
+) {
+    // No vector has more than 16 lanes.
+    let mut scalars = [[[S::Elem::ZERO; 16]; T]; 2];
+    for t in 0..T {
+        // SAFETY: so they hold a vector.
+        unsafe {
+            s.store(scalars[0][t].as_mut_ptr(), p[t]);
+            s.store(scalars[1][t].as_mut_ptr(), to_score[t]);
+        }
+    }
+    for c in (0..width).step_by(S::LANES) {
+        let rest = S::LANES.min(width - c);
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let mut sums = [s.splat(S::Elem::ZERO); T];
+            for t in 0..T {
+                if add {
+                    sums[t] = s.load_first(to[t].add(c), rest);
+                }
+            }
+            for k in 0..count {
+                let (g, q) = (s.load(g.add(k * stride + c)), s.load(q.add(k * stride + c)));
+                for t in 0..T {
+                    sums[t] = s.mul_add(s.splat(*scalars[0][t].get_unchecked(k)), g, sums[t]);
+                    sums[t] = s.mul_add(s.splat(*scalars[1][t].get_unchecked(k)), q, sums[t]);
+                }
+            }
+            for t in 0..T {
+                s.store_first(to[t].add(c), sums[t], rest);
+            }
+        }
+    }
+}
+
+/// `width` vectors, of whose lanes the first `count` are wanted, as `count` rows, `stride` apart.
+///
+/// # Safety
+/// `from` holds `width` vectors, `to` has `count` ≤ `LANES` rows of `stride` ≥ `width` numbers.
+#[inline(always)]
+pub(super) unsafe fn turn<S: Vector>(
+    _: S,
+    [width, stride, count]: [usize; 3],
+    from: *const S::Elem,
+    to: *mut S::Elem,
+) {
+    for k in 0..count {
+        for c in 0..width {
+            // SAFETY: as the caller vouches.
+            unsafe { *to.add(k * stride + c) = *from.add(c * S::LANES + k) };
+        }
+    }
+}
+
 /// A matrix `[width][heads]`, of whose heads `count` are wanted, as `width` vectors.
 ///
 /// # Safety

@@ -66,6 +66,7 @@ impl AttentionMapOp {
         AttentionMap {
             graph: self.0.matrix().0,
             transposed: self.0.transposed().0,
+            places: self.0.places(),
             width,
             heads,
             state: numbers(state),
