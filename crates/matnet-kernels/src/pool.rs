@@ -9,6 +9,8 @@ use std::fmt::Debug;
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
+use crate::parallel::to_line;
+
 /// At most so many bytes lie idle.
 const MOST_IDLE: usize = 1 << 30;
 
@@ -33,8 +35,9 @@ impl<T: Copy + Default + Debug + Send + 'static> Pooled for T {}
 /// A buffer that goes back to the pool when it is dropped.
 #[derive(Debug, Default)]
 pub struct Buffer<T: Pooled> {
-    /// At least `len` numbers.
+    /// At least `len` numbers from the first cache line on, which begins at `start`.
     memory: Vec<T>,
+    start: usize,
     len: usize,
 }
 
@@ -44,16 +47,19 @@ impl<T: Pooled> Buffer<T> {
         if len == 0 {
             return Self::default();
         }
+        let room = len + 64 / size_of::<T>();
         let found = IDLE.lock().ok().and_then(|mut idle| {
             let size = |buffer: &dyn Any| buffer.downcast_ref::<Vec<T>>().map(Vec::len);
             // The smallest that is large enough, but not one that something larger will ask for.
             let sizes = idle.iter().enumerate().rev().filter_map(|(at, buffer)| Some((at, size(&**buffer)?)));
-            let fitting = sizes.filter(|(_, size)| (len..=len.saturating_mul(2)).contains(size));
+            let fitting = sizes.filter(|(_, size)| (room..=room.saturating_mul(2)).contains(size));
             let (at, _) = fitting.min_by_key(|(_, size)| *size)?;
             let any: Box<dyn Any> = idle.remove(at);
             any.downcast::<Vec<T>>().ok()
         });
-        Self { memory: found.map_or_else(|| vec![T::default(); len], |buffer| *buffer), len }
+        let memory = found.map_or_else(|| vec![T::default(); room], |buffer| *buffer);
+        let start = to_line(&memory);
+        Self { memory, start, len }
     }
 }
 
@@ -61,13 +67,13 @@ impl<T: Pooled> Deref for Buffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        &self.memory[..self.len]
+        &self.memory[self.start..self.start + self.len]
     }
 }
 
 impl<T: Pooled> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.memory[..self.len]
+        &mut self.memory[self.start..self.start + self.len]
     }
 }
 

@@ -37,5 +37,6 @@ pub(crate) fn inner<E: Element>(
         q: q.data.as_ptr(),
         q_strides: q.strides,
         d: d.as_mut_ptr(),
+        near: level.near_tile(),
     }));
 }

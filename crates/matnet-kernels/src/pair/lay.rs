@@ -2,7 +2,7 @@
 
 use super::MapSize;
 use crate::block::Layout;
-use crate::simd::{Element, InLanes, Level};
+use crate::simd::{Element, InLanes, Level, cores};
 
 /// How the samples of a batch lie in vectors, and with which vectors they are computed. It depends on the CPU, the batch and the sizes
 /// alone, so that neither the number of threads nor what is wanted of a pass changes a result.
@@ -18,15 +18,22 @@ impl Lay {
     /// The faster way to take a batch through maps of these sizes.
     pub(crate) fn choose<E: Element>(level: Level, batch: usize, sizes: &[MapSize]) -> Self {
         let largest = sizes.iter().map(|size| size.input().max(size.output())).max().unwrap_or(0);
-        let samples = level.for_blocks(batch, largest);
         let columns = level.for_columns();
+        // Products of vectors that a block of samples takes, and one sample with columns in lanes.
+        let of_block: usize = sizes.iter().map(|size| 3 * size.products()).sum();
+        let of_sample: usize = sizes.iter().map(|size| size.vectors(columns.lanes::<E>())).sum();
+        let wide = level.whole_512() && level.is_near(largest) && {
+            // Sums over lanes are a little slower than the other products.
+            const WORTH: usize = 112;
+            let (blocks, cores) = (batch.div_ceil(level.lanes::<E>()), cores());
+            WORTH * blocks.div_ceil(cores) * of_block < 100 * batch.div_ceil(cores) * of_sample
+        };
+        let samples = if wide { level } else { level.for_blocks(batch, largest) };
         let take_columns = match level.in_lanes() {
             Some(in_lanes) => in_lanes == InLanes::Columns,
+            None if wide => false,
             None => {
                 let blocks = batch.div_ceil(samples.lanes::<E>());
-                let of_samples: usize = sizes.iter().map(|size| blocks * 3 * size.products()).sum();
-                let of_columns: usize =
-                    sizes.iter().map(|size| batch * size.vectors(columns.lanes::<E>())).sum();
                 // A single block of samples leaves nothing to a second thread. Where 512 bits are one piece, sums over few
                 // terms lose more than this counts.
                 let worth = match blocks {
@@ -34,7 +41,7 @@ impl Lay {
                     _ if columns.whole_512() => 75,
                     _ => 100,
                 };
-                100 * of_columns <= worth * of_samples
+                100 * batch * of_sample <= worth * blocks * of_block
             }
         };
         if take_columns {

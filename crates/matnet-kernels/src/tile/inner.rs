@@ -14,6 +14,8 @@ pub struct InnerArgs<E> {
     pub(crate) q: *const E,
     pub(crate) q_strides: (usize, usize),
     pub(crate) d: *mut E,
+    /// Bytes that what a tile reads may take.
+    pub(crate) near: usize,
 }
 
 /// Bytes of Q that [`inner_tiles`] holds near: most of a second-level cache.
@@ -27,8 +29,9 @@ const Q_NEAR: usize = 512 << 10;
 pub unsafe fn inner_tiles<S: Simd, const MR: usize, const NR: usize>(s: S, args: &InnerArgs<S::Elem>) {
     let (m_count, n_count, depth) = args.sizes;
     // Q passes by once for every few rows of P, so a piece of the depth is taken that lets all of Q stay near.
-    let slice = n_count * S::LANES * size_of::<S::Elem>();
-    for [k, k_end] in even((depth * slice).div_ceil(Q_NEAR), depth) {
+    let vector = S::LANES * size_of::<S::Elem>();
+    let pieces = (depth * n_count * vector).div_ceil(Q_NEAR).max((depth * (MR + NR) * vector).div_ceil(args.near));
+    for [k, k_end] in even(pieces, depth) {
         for [m, m_end] in even(m_count.div_ceil(MR), m_count) {
             for [n, n_end] in even(n_count.div_ceil(NR), n_count) {
                 let tile = InnerTile {
@@ -84,13 +87,31 @@ pub unsafe fn inner_tile<S: Simd, const M: usize, const N: usize>(s: S, tile: &I
         p = p.wrapping_add(tile.p_strides.1);
         q = q.wrapping_add(tile.q_strides.1);
     }
+    let add = |i: usize, j: usize, sum| {
+        // SAFETY: the entry lies within D, as the caller vouches.
+        unsafe { *tile.d.add(i * tile.d_stride + j) += sum }
+    };
     for i in 0..M {
         let mut four = [zero; 4];
-        four[..N].copy_from_slice(&sums[i]);
+        let cols = N.min(4);
+        four[..cols].copy_from_slice(&sums[i][..cols]);
         let four = s.sum_four(four);
-        for j in 0..N {
-            // SAFETY: the entry lies within D, as the caller vouches.
-            unsafe { *tile.d.add(i * tile.d_stride + j) += four[j] };
+        for j in 0..cols {
+            add(i, j, four[j]);
+        }
+    }
+    // A fifth column, four rows at a time.
+    for j in 4..N {
+        let mut four = [zero; 4];
+        for i in 0..M.min(4) {
+            four[i] = sums[i][j];
+        }
+        let four = s.sum_four(four);
+        for i in 0..M.min(4) {
+            add(i, j, four[i]);
+        }
+        for i in 4..M {
+            add(i, j, s.sum(sums[i][j]));
         }
     }
 }

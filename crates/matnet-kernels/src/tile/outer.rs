@@ -44,9 +44,9 @@ pub struct OuterArgs<E> {
     pub(crate) fetch_count: usize,
 }
 
-/// Room for the sums of a tile: 24 of 16 lanes.
+/// Room for the sums of a tile: 25 of 16 lanes.
 #[repr(align(64))]
-struct Room<E>(MaybeUninit<[E; 24 * 16]>);
+struct Room<E>(MaybeUninit<[E; 25 * 16]>);
 
 /// Products of scalars with vectors, by register tiles of at most `NR` vectors and `SUMS` sums. Rows were packed by as many as go with `NR`.
 ///
@@ -54,7 +54,7 @@ struct Room<E>(MaybeUninit<[E; 24 * 16]>);
 /// All that the arguments point at is there, and C overlaps neither A, B nor the bias.
 #[inline(always)]
 pub unsafe fn outer_tiles<S: Simd, const NR: usize, const SUMS: usize>(s: S, args: &OuterArgs<S::Elem>) {
-    const { assert!(SUMS * S::LANES <= 24 * 16) }
+    const { assert!(SUMS * S::LANES <= 25 * 16) }
     // A match over constants knows tiles of up to 8 rows.
     const MOST_ROWS: usize = 8;
     let line = 64 / size_of::<S::Elem>();

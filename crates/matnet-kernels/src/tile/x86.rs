@@ -6,9 +6,9 @@ use super::{
 };
 use crate::vector::{Avx2, Avx512};
 
-/// Functions for tiles of 1 to 8 rows and 1 to 4 vectors. They are called through a table because the compiler, which would
+/// Functions for tiles of 1 to 8 rows and 1 to 5 vectors. They are called through a table because the compiler, which would
 /// otherwise put all of them into one function, runs out of registers there.
-type Tiles<T> = [[unsafe fn(&T); 4]; 8];
+type Tiles<T> = [[unsafe fn(&T); 5]; 8];
 
 /// A table of tiles of at most `$sums` sums.
 macro_rules! tiles {
@@ -26,14 +26,14 @@ macro_rules! tiles {
                 }
             }
             [
-                [one::<1, 1>, one::<1, 2>, one::<1, 3>, one::<1, 4>],
-                [one::<2, 1>, one::<2, 2>, one::<2, 3>, one::<2, 4>],
-                [one::<3, 1>, one::<3, 2>, one::<3, 3>, one::<3, 4>],
-                [one::<4, 1>, one::<4, 2>, one::<4, 3>, one::<4, 4>],
-                [one::<5, 1>, one::<5, 2>, one::<5, 3>, one::<5, 4>],
-                [one::<6, 1>, one::<6, 2>, one::<6, 3>, one::<6, 4>],
-                [one::<7, 1>, one::<7, 2>, one::<7, 3>, one::<7, 4>],
-                [one::<8, 1>, one::<8, 2>, one::<8, 3>, one::<8, 4>],
+                [one::<1, 1>, one::<1, 2>, one::<1, 3>, one::<1, 4>, one::<1, 5>],
+                [one::<2, 1>, one::<2, 2>, one::<2, 3>, one::<2, 4>, one::<2, 5>],
+                [one::<3, 1>, one::<3, 2>, one::<3, 3>, one::<3, 4>, one::<3, 5>],
+                [one::<4, 1>, one::<4, 2>, one::<4, 3>, one::<4, 4>, one::<4, 5>],
+                [one::<5, 1>, one::<5, 2>, one::<5, 3>, one::<5, 4>, one::<5, 5>],
+                [one::<6, 1>, one::<6, 2>, one::<6, 3>, one::<6, 4>, one::<6, 5>],
+                [one::<7, 1>, one::<7, 2>, one::<7, 3>, one::<7, 4>, one::<7, 5>],
+                [one::<8, 1>, one::<8, 2>, one::<8, 3>, one::<8, 4>, one::<8, 5>],
             ]
         };
     };
@@ -41,10 +41,10 @@ macro_rules! tiles {
 
 tiles!(OUTER_AVX2, outer_tile(Tile<f32>), "avx2,fma", 12, Avx2::<false>::new());
 tiles!(OUTER_HALF, outer_tile(Tile<f32>), "avx512f,avx512vl,avx2,fma", 24, Avx2::<true>::new());
-tiles!(OUTER_AVX512, outer_tile(Tile<f32>), "avx512f,avx2,fma", 24, Avx512::new());
+tiles!(OUTER_AVX512, outer_tile(Tile<f32>), "avx512f,avx2,fma", 25, Avx512::new());
 tiles!(INNER_AVX2, inner_tile(InnerTile<f32>), "avx2,fma", 12, Avx2::<false>::new());
 tiles!(INNER_HALF, inner_tile(InnerTile<f32>), "avx512f,avx512vl,avx2,fma", 24, Avx2::<true>::new());
-tiles!(INNER_AVX512, inner_tile(InnerTile<f32>), "avx512f,avx2,fma", 24, Avx512::new());
+tiles!(INNER_AVX512, inner_tile(InnerTile<f32>), "avx512f,avx2,fma", 25, Avx512::new());
 
 // SAFETY: a value proves the features, and the tables are entered with one only.
 unsafe impl<const MANY: bool> Simd for Avx2<MANY> {
@@ -91,7 +91,7 @@ unsafe impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn outer(self, args: &OuterArgs<f32>) {
         // SAFETY: the caller's promises are those of the callee.
-        unsafe { outer_tiles::<Self, 4, 24>(self, args) }
+        unsafe { outer_tiles::<Self, 5, 25>(self, args) }
     }
 
     #[inline(always)]
@@ -109,7 +109,7 @@ unsafe impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn inner(self, args: &InnerArgs<f32>) {
         // SAFETY: the caller's promises are those of the callee.
-        unsafe { inner_tiles::<Self, 6, 4>(self, args) }
+        unsafe { inner_tiles::<Self, 5, 5>(self, args) }
     }
 
     #[inline(always)]

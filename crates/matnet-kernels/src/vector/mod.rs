@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 pub(crate) use lanes::Lanes;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::{Avx2, Avx512, cache_size, whole_512};
+pub(crate) use x86::{Avx2, Avx512, cache_size, cores, whole_512};
 
 /// Whether every CPU of this kind multiplies and adds in one instruction; elsewhere `mul_add` would be a
 /// call of a slow function.

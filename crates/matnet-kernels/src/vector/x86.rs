@@ -32,6 +32,17 @@ pub(crate) fn cache_size(level: u32) -> Option<usize> {
     Some(line * part(cache.ebx >> 22, 0x3ff) * part(cache.ecx, u32::MAX))
 }
 
+/// How many threads this CPU runs at once, all cores together.
+pub(crate) fn cores() -> Option<usize> {
+    const TOPOLOGY: u32 = 0xb;
+    if __cpuid(0).eax < TOPOLOGY {
+        return None;
+    }
+    // Threads of a core, then of what holds several, until there is no further level.
+    let levels = (0..8).map(|at| __cpuid_count(TOPOLOGY, at)).take_while(|level| level.ecx >> 8 & 0xff != 0);
+    levels.map(|level| (level.ebx & 0xffff) as usize).max().filter(|&count| count > 0)
+}
+
 /// 8 lanes; `MANY` registers (32, as AVX-512VL has) or 16. A value proves that the CPU has them.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2<const MANY: bool>(());
