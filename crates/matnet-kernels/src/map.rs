@@ -79,7 +79,7 @@ impl<'a, E: Element> Map<'a, E> {
         let first = &self.terms[0];
         let batch = batch(first.input.len(), first.size.input());
         let sizes: Vec<_> = self.terms.iter().map(|term| term.size).collect();
-        let lay = Lay::choose::<E>(level, batch, &sizes);
+        let lay = Lay::choose::<E>(level, batch, 1, &sizes);
         for term in self.terms {
             assert_eq!(term.input.len(), batch * term.size.input(), "terms differ in batch");
             assert_eq!(

@@ -102,7 +102,7 @@ impl<'a, E: Element> Chain<'a, E> {
         let mut known: Option<(MapSize, Lay)> = None;
         let mut lay = |size: MapSize| match known {
             Some((before, lay)) if before == size => lay,
-            _ => known.insert((size, Lay::choose::<E>(level, batch, &[size]))).1,
+            _ => known.insert((size, Lay::choose::<E>(level, batch, 1, &[size]))).1,
         };
         let lays: Vec<Lay> = self.links.iter().map(|link| lay(link.size)).collect();
         // For one sample, waking a second thread would take longer than the work.

@@ -15,8 +15,8 @@ pub(crate) struct Lay {
 }
 
 impl Lay {
-    /// The faster way to take a batch through maps of these sizes.
-    pub(crate) fn choose<E: Element>(level: Level, batch: usize, sizes: &[MapSize]) -> Self {
+    /// The faster way to take a batch through maps of these sizes. Threads can share a block of samples, in so many pieces.
+    pub(crate) fn choose<E: Element>(level: Level, batch: usize, pieces: usize, sizes: &[MapSize]) -> Self {
         let largest = sizes.iter().map(|size| size.input().max(size.output())).max().unwrap_or(0);
         let columns = level.for_columns();
         // Products of vectors that a block of samples takes, and one sample with columns in lanes.
@@ -26,7 +26,8 @@ impl Lay {
             // Sums over lanes are a little slower than the other products.
             const WORTH: usize = 112;
             let (blocks, cores) = (batch.div_ceil(level.lanes::<E>()), cores());
-            WORTH * blocks.div_ceil(cores) * of_block < 100 * batch.div_ceil(cores) * of_sample
+            WORTH * (blocks * pieces).div_ceil(cores) * of_block
+                < 100 * pieces * batch.div_ceil(cores) * of_sample
         };
         let samples = if wide { level } else { level.for_blocks(batch, largest) };
         let take_columns = match level.in_lanes() {

@@ -97,7 +97,9 @@ impl<E: Element> Recurrent<'_, E> {
         let mut d_input = vec![E::ZERO; if need_input { self.input.len() } else { 0 }];
         let mut d_hidden = vec![E::ZERO; self.hidden.len()];
         let mut d_cell_state = vec![E::ZERO; if lstm { self.hidden.len() } else { 0 }];
-        let parts = parts(plan.batch.div_ceil(plan.per_block));
+        let blocks = plan.batch.div_ceil(plan.per_block);
+        let share_gates = lstm && !plan.state[0].of_columns() && self.gates_at_least(&plan, blocks) == 1;
+        let parts = parts(blocks);
         let given = Given {
             input: Shared::new(&mut d_input),
             hidden: Shared::new(&mut d_hidden),
@@ -122,12 +124,12 @@ impl<E: Element> Recurrent<'_, E> {
                         Part::Full(share) => Read::Kept(&all, share),
                         Part::Bf16(kept) => Read::Widened { all: &all, kept, one: &one, room },
                     };
-                    self.backward_block(&plan, members, read, gradient, &given, sums);
+                    self.backward_block(&plan, members, read, gradient, &given, sums, share_gates);
                 });
             }
             sums
         });
-        let sums = in_pool(plan.is_shared(), || sum_parts(sums.collect()));
+        let sums = in_pool(share_gates || plan.is_shared(), || sum_parts(sums.collect()));
         let mut rest = &sums[..];
         let [input_rows, input_cols, state_rows, state_cols, bias] =
             self.weights(&plan).map(|length| rest.split_off(..length).unwrap_or_default());
@@ -167,6 +169,7 @@ impl<E: Element> Recurrent<'_, E> {
         gradient: &[E],
         given: &Given<E>,
         sums: Sums<E>,
+        share_gates: bool,
     ) {
         let Plan { level, x_size, h_size, out_size, .. } = *plan;
         let (steps, all) = (members.steps(), 0..members.samples.len());
@@ -188,8 +191,20 @@ impl<E: Element> Recurrent<'_, E> {
         // Where states are columns, the gradients of the gates are kept, for U's to be summed over all steps at once.
         let columns = plan.state[0].of_columns();
         let kept_steps = if columns { steps } else { 1 };
-        let lengths = [h, h, h, kept_steps * gate_count * h, gate_count * h, x_mid.max(h_mid), x_len];
-        with_scratch(lengths, |[d_hidden, d_cell_state, d_before, d_steps, d_total, s, d_x]| {
+        // Gates that threads share have products of their own, which are added up in the order of the gates.
+        let shares = if share_gates { gate_count } else { 0 };
+        let (s_len, d_read_len) = (x_mid.max(h_mid), h.max(x_len));
+        let lengths = [
+            h,
+            h,
+            h,
+            kept_steps * gate_count * h,
+            gate_count * h,
+            shares.max(1) * s_len,
+            x_len,
+            shares * d_read_len,
+        ];
+        with_scratch(lengths, |[d_hidden, d_cell_state, d_before, d_steps, d_total, s, d_x, d_reads]| {
             d_hidden.fill(E::ZERO);
             d_cell_state.fill(E::ZERO);
             d_total.fill(E::ZERO);
@@ -228,31 +243,42 @@ impl<E: Element> Recurrent<'_, E> {
                 let step_before = t.checked_sub(1).map_or(&[][..], |t| h_middle_at(middle_of(t)));
                 let input = shelf.input_slot(t);
                 // Through the state's half of one gate: weights, and the gradient of what it read.
-                let mut through_state =
-                    |gate: usize, read: &[E], d_gate: &[E], s: &mut [E], d_read: &mut [E], add: bool| {
-                        let at = middle_of(t) + gate;
-                        let last = gate + 1 == gate_count;
-                        let next = match self.reads {
-                            _ if !last => h_middle_at(at + 1),
-                            Reads::Steps => x_middle_at(input * gate_count),
-                            _ => step_before,
-                        };
-                        plan.state[gate].backward(
-                            read,
-                            h_middle_at(at),
-                            d_gate,
-                            s,
-                            (!columns).then(|| slot(state_row_map, gate, uh)),
-                            slot(state_col_map, gate, vh),
-                            false,
-                            Some((d_read, add)),
-                            next,
-                        );
+                let through_state = |gate: usize,
+                                     read: &[E],
+                                     d_gate: &[E],
+                                     s: &mut [E],
+                                     maps: [&mut [E]; 2],
+                                     d_read: &mut [E],
+                                     add| {
+                    let at = middle_of(t) + gate;
+                    let last = gate + 1 == gate_count;
+                    let next = match self.reads {
+                        _ if !last => h_middle_at(at + 1),
+                        Reads::Steps => x_middle_at(input * gate_count),
+                        _ => step_before,
+                    };
+                    let [d_row_map, d_col_map] = maps;
+                    plan.state[gate].backward(
+                        read,
+                        h_middle_at(at),
+                        d_gate,
+                        s,
+                        (!columns).then_some(d_row_map),
+                        d_col_map,
+                        false,
+                        Some((d_read, add)),
+                        next,
+                    );
+                };
+                let mut through_one =
+                    |gate: usize, read: &[E], d_gate: &[E], s: &mut [E], d_read: &mut [E], add| {
+                        let maps = [slot(state_row_map, gate, uh), slot(state_col_map, gate, vh)];
+                        through_state(gate, read, d_gate, s, maps, d_read, add);
                     };
                 match self.cell {
                     Cell::Rnn(f) => {
                         RnnBackward { hidden: after, d_hidden, d_gate: d_gates, f }.on(level);
-                        through_state(0, before, d_gates, s, d_hidden, false);
+                        through_one(0, before, d_gates, s, d_hidden, false);
                     }
                     Cell::Lstm => {
                         let [into, forget, out, candidate] = split(gates, h);
@@ -272,8 +298,18 @@ impl<E: Element> Recurrent<'_, E> {
                             d_candidate,
                         }
                         .on(level);
-                        for (gate, d_gate) in d_gates.chunks(h).enumerate() {
-                            through_state(gate, before, d_gate, s, d_hidden, gate > 0);
+                        if share_gates {
+                            let maps = state_row_map.chunks_mut(uh).zip(state_col_map.chunks_mut(vh));
+                            let room = s.chunks_mut(s_len).zip(d_reads.chunks_mut(d_read_len));
+                            let work: Vec<_> = d_gates.chunks(h).zip(maps).zip(room).enumerate().collect();
+                            work.into_par_iter().for_each(|(gate, ((d_gate, (u, v)), (s, d_read)))| {
+                                through_state(gate, before, d_gate, s, [u, v], &mut d_read[..h], false);
+                            });
+                            add_up(level, d_reads, d_read_len, d_hidden);
+                        } else {
+                            for (gate, d_gate) in d_gates.chunks(h).enumerate() {
+                                through_one(gate, before, d_gate, s, d_hidden, gate > 0);
+                            }
                         }
                     }
                     Cell::Gru(f) => {
@@ -282,11 +318,11 @@ impl<E: Element> Recurrent<'_, E> {
                         GruBackward { update, candidate, before, d_hidden, d_update, d_candidate, f }
                             .on(level);
                         let product = &reset[step * h..(step + 1) * h];
-                        through_state(2, product, d_candidate, s, d_before, false);
+                        through_one(2, product, d_candidate, s, d_before, false);
                         GruReset { reset: reset_gate, before, d_product: d_before, d_hidden, d_reset }
                             .on(level);
-                        through_state(0, before, d_update, s, d_hidden, true);
-                        through_state(1, before, d_reset, s, d_hidden, true);
+                        through_one(0, before, d_update, s, d_hidden, true);
+                        through_one(1, before, d_reset, s, d_hidden, true);
                     }
                 }
                 lanes::add_to(level, d_total, d_gates);
@@ -310,20 +346,43 @@ impl<E: Element> Recurrent<'_, E> {
                         Reads::Constant => (1, 0, all.clone()),
                         _ => (self.steps, t, 0..alive),
                     };
-                    for (gate, d_gate) in from.chunks(h).enumerate() {
-                        let middle = input * gate_count + gate;
-                        let last = gate + 1 == gate_count;
-                        plan.input[gate].backward(
-                            &x[input * x_len..(input + 1) * x_len],
-                            x_middle_at(middle),
-                            d_gate,
-                            s,
-                            Some(slot(input_row_map, gate, ux)),
-                            slot(input_col_map, gate, vx),
-                            false,
-                            need_input.then_some((&mut *d_x, gate > 0)),
-                            if last { step_before } else { x_middle_at(middle + 1) },
-                        );
+                    let through_input =
+                        |gate: usize,
+                         d_gate: &[E],
+                         s: &mut [E],
+                         [u, v]: [&mut [E]; 2],
+                         d_x: Option<(&mut [E], bool)>| {
+                            let middle = input * gate_count + gate;
+                            let last = gate + 1 == gate_count;
+                            plan.input[gate].backward(
+                                &x[input * x_len..(input + 1) * x_len],
+                                x_middle_at(middle),
+                                d_gate,
+                                s,
+                                Some(u),
+                                v,
+                                false,
+                                d_x,
+                                if last { step_before } else { x_middle_at(middle + 1) },
+                            );
+                        };
+                    let maps = input_row_map.chunks_mut(ux).zip(input_col_map.chunks_mut(vx));
+                    let gates = from.chunks(h).zip(maps).enumerate();
+                    if share_gates {
+                        let room = s.chunks_mut(s_len).zip(d_reads.chunks_mut(d_read_len));
+                        let work: Vec<_> = gates.zip(room).collect();
+                        work.into_par_iter().for_each(|((gate, (d_gate, (u, v))), (s, d_read))| {
+                            let d_x = need_input.then_some((&mut d_read[..x_len], false));
+                            through_input(gate, d_gate, s, [u, v], d_x);
+                        });
+                        if need_input {
+                            add_up(level, d_reads, d_read_len, d_x);
+                        }
+                    } else {
+                        for (gate, (d_gate, (u, v))) in gates {
+                            let d_x = need_input.then_some((&mut *d_x, gate > 0));
+                            through_input(gate, d_gate, s, [u, v], d_x);
+                        }
                     }
                     if need_input {
                         let starts = members.starts(lanes, |sample| (sample * inputs + at) * x_size);
@@ -350,6 +409,14 @@ impl<E: Element> Recurrent<'_, E> {
             }
         });
     }
+}
+
+/// What the gates give, as far apart as `.1` says, added up in their order.
+fn add_up<E: Element>(level: Level, of_gates: &[E], length: usize, to: &mut [E]) {
+    let count = to.len();
+    let mut of_gates = of_gates.chunks(length).map(|one| &one[..count]);
+    to.copy_from_slice(of_gates.next().unwrap_or_default());
+    of_gates.for_each(|one| lanes::add_to(level, to, one));
 }
 
 /// The gradients of the maps of all gates from their sums.

@@ -54,12 +54,17 @@ impl<E: Element> Recurrent<'_, E> {
 
     /// How many gates a thread takes at least: where there are fewer blocks than threads, a gate of some size is worth a thread of
     /// its own.
-    fn gates_at_least(&self, plan: &Plan<E>, blocks: usize) -> usize {
+    pub(super) fn gates_at_least(&self, plan: &Plan<E>, blocks: usize) -> usize {
+        let threads = rayon::current_num_threads();
+        let worth = self.cell.gates() > 1 && blocks < threads && self.gate_is_work(plan.per_block);
+        if worth { 1 } else { usize::MAX }
+    }
+
+    /// Whether a gate of so many samples is worth a thread.
+    pub(super) fn gate_is_work(&self, samples: usize) -> bool {
         const WORTH: usize = 1 << 18;
         let [rows, cols] = self.state_size;
-        let products = rows * cols * (rows + cols) * plan.per_block;
-        let threads = rayon::current_num_threads();
-        if self.cell.gates() > 1 && blocks < threads && products >= WORTH { 1 } else { usize::MAX }
+        rows * cols * (rows + cols) * samples >= WORTH
     }
 
     /// One block through all steps; its outputs go to `out`, and what `share` has no places for is rounded to `save`.

@@ -225,7 +225,11 @@ impl<'a, E: Element> Recurrent<'a, E> {
         assert_eq!(self.bias.len(), gates * h_size, "the bias is of another size");
         let size = |[rows, cols]: [usize; 2]| MapSize { rows, cols, rows_out, cols_out };
         let sizes = [size(self.state_size), size(self.input_size)];
-        let lay = Lay::choose::<E>(level, batch, &sizes[..if mapped { 1 } else { 2 }]).one_by_one();
+        // The gates of an LSTM are work for several threads, forward and backward.
+        let shared = self.cell == Cell::Lstm && cols_out > 1 && self.gate_is_work(level.lanes::<E>());
+        let pieces = if shared { gates } else { 1 };
+        let sizes = &sizes[..if mapped { 1 } else { 2 }];
+        let lay = Lay::choose::<E>(level, batch, pieces, sizes).one_by_one();
         let pairs =
             |[rows_in, cols_in]: [usize; 2], row_maps: &'a [E], col_maps: &'a [E]| -> Vec<Pair<'a, E>> {
                 let size = size([rows_in, cols_in]);

@@ -30,7 +30,8 @@ pub unsafe fn inner_tiles<S: Simd, const MR: usize, const NR: usize>(s: S, args:
     let (m_count, n_count, depth) = args.sizes;
     // Q passes by once for every few rows of P, so a piece of the depth is taken that lets all of Q stay near.
     let vector = S::LANES * size_of::<S::Elem>();
-    let pieces = (depth * n_count * vector).div_ceil(Q_NEAR).max((depth * (MR + NR) * vector).div_ceil(args.near));
+    let pieces =
+        (depth * n_count * vector).div_ceil(Q_NEAR).max((depth * (MR + NR) * vector).div_ceil(args.near));
     for [k, k_end] in even(pieces, depth) {
         for [m, m_end] in even(m_count.div_ceil(MR), m_count) {
             for [n, n_end] in even(n_count.div_ceil(NR), n_count) {
