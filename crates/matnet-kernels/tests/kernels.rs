@@ -368,21 +368,24 @@ fn results_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn gates_shared_among_threads_give_the_same_bits() {
     let mut numbers = Numbers(5);
-    let mut shared = 0;
-    for case in 0..12 {
-        let tensors = random_recurrence(&mut numbers, case, 1, 150).single();
+    let mut shared = [0; 2];
+    for case in 0..24 {
+        // One sample with whatever in the lanes; or a block of samples in the lanes, where an LSTM shares its way back, too.
+        let block = case >= 12;
+        let (case, batch, most) = if block { (3 * case, 6, 70) } else { (case, 1, 150) };
+        let level = if block { Level::best().with(InLanes::Samples) } else { Level::best() };
+        let tensors = random_recurrence(&mut numbers, case, batch, most).single();
         let Tensors { cell, state_size, .. } = tensors;
         let with = |threads: usize| {
-            with_threads(threads, || {
-                [Keep::Full, Keep::Bf16].map(|keep| tensors.everything(Level::best(), keep))
-            })
+            with_threads(threads, || [Keep::Full, Keep::Bf16].map(|keep| tensors.everything(level, keep)))
         };
         assert!(with(3) == with(1), "{cell:?} {state_size:?}");
-        // So large that a gate is worth a thread even for one sample.
+        // So large that a gate is worth a thread.
         let [rows, cols] = state_size;
-        shared += usize::from(cell.gates() > 1 && rows * cols * (rows + cols) >= 1 << 18);
+        let worth = cell.gates() > 1 && rows * cols * (rows + cols) * if block { 8 } else { 1 } >= 1 << 18;
+        shared[usize::from(block)] += usize::from(worth);
     }
-    assert!(shared > 2, "the states are too small to be shared");
+    assert!(shared.iter().all(|&count| count > 2), "the states are too small to be shared: {shared:?}");
 }
 
 #[test]

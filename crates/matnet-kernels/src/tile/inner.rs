@@ -34,7 +34,16 @@ pub unsafe fn inner_tiles<S: Simd, const MR: usize, const NR: usize>(s: S, args:
         (depth * n_count * vector).div_ceil(Q_NEAR).max((depth * (MR + NR) * vector).div_ceil(args.near));
     for [k, k_end] in even(pieces, depth) {
         for [m, m_end] in even(m_count.div_ceil(MR), m_count) {
-            for [n, n_end] in even(n_count.div_ceil(NR), n_count) {
+            let tiles = n_count.div_ceil(NR);
+            for (at, [n, n_end]) in even(tiles, n_count).enumerate() {
+                if S::LANES == 16 {
+                    // The next rows of P may lie far away: a few of their lines with each tile.
+                    for k in k + (k_end - k) * at / tiles..k + (k_end - k) * (at + 1) / tiles {
+                        for i in m_end..(m_end + MR).min(m_count) {
+                            s.prefetch(args.p.wrapping_add(i * args.p_strides.0 + k * args.p_strides.1));
+                        }
+                    }
+                }
                 let tile = InnerTile {
                     k: k_end - k,
                     p: args.p.wrapping_add(m * args.p_strides.0 + k * args.p_strides.1),
