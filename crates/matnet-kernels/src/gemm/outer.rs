@@ -140,5 +140,6 @@ pub(crate) fn outer_stack<E: Element>(
         activation: finish.activation,
         fetch: finish.fetch.as_ptr(),
         fetch_count: finish.fetch.len(),
+        near: level.near_tile(),
     }));
 }

@@ -152,7 +152,7 @@ impl Level {
         false
     }
 
-    /// Bytes that a tile of a gradient may read over and over: with 16 lanes most of the first-level cache, as loads are what it waits for.
+    /// Bytes that a tile or its panel may read over and over: with 16 lanes most of the first-level cache, as loads are what it waits for.
     pub(crate) fn near_tile(self) -> usize {
         if self.vectors == Vectors::Avx512 { first_level_cache() / 8 * 7 } else { usize::MAX }
     }

@@ -42,6 +42,8 @@ pub struct OuterArgs<E> {
     pub(crate) activation: Activation,
     pub(crate) fetch: *const E,
     pub(crate) fetch_count: usize,
+    /// Bytes that a panel of B may take.
+    pub(crate) near: usize,
 }
 
 /// Room for the sums of a tile: 25 of 16 lanes.
@@ -58,7 +60,10 @@ pub unsafe fn outer_tiles<S: Simd, const NR: usize, const SUMS: usize>(s: S, arg
     // A match over constants knows tiles of up to 8 rows.
     const MOST_ROWS: usize = 8;
     let line = 64 / size_of::<S::Elem>();
-    let tiles = args.m.div_ceil(SUMS / NR) * args.n.div_ceil(NR) * args.products;
+    // A panel of B stays in the first-level cache while A passes by; one that does not fit had better be narrow.
+    let widest = if args.k * NR * S::LANES * size_of::<S::Elem>() <= args.near { NR } else { NR - 1 };
+    let panels = args.n.div_ceil(widest);
+    let tiles = args.m.div_ceil(SUMS / NR) * panels * args.products;
     let lines = args.fetch_count.div_ceil(line).div_ceil(tiles);
     let mut fetch = args.fetch;
     let mut room = Room::<S::Elem>(MaybeUninit::uninit());
@@ -80,8 +85,8 @@ pub unsafe fn outer_tiles<S: Simd, const NR: usize, const SUMS: usize>(s: S, arg
         to: (args.c, args.c_strides),
     };
     for product in 0..args.products {
-        // Columns outside: a panel of B, k × NR vectors, stays in the first-level cache while A passes by.
-        for [n, end] in even(args.n.div_ceil(NR), args.n) {
+        // So columns are outside.
+        for [n, end] in even(panels, args.n) {
             let cols = end - n;
             let most = args.packed.unwrap_or((SUMS / cols).min(MOST_ROWS));
             // Vectors that are not whole take a detour, and so does what is more than a few instructions.
