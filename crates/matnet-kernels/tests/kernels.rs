@@ -53,6 +53,18 @@ fn map_all<E: matnet_kernels::Element>(
 }
 
 #[test]
+fn levels_say_what_gradients_depend_on() {
+    for level in Level::available() {
+        let said = level.describe();
+        if format!("{level:?}") == "Avx512" {
+            assert!(said.starts_with("avx512 in ") && said.contains("KiB of cache, "), "{said}");
+        } else {
+            assert_eq!(said, format!("{level:?}").to_lowercase());
+        }
+    }
+}
+
+#[test]
 fn maps_agree_on_every_level() {
     // So large that the sums over columns are cut into pieces.
     const LARGE: usize = 160;

@@ -76,9 +76,10 @@ pub use mode::{LayerState, Mode};
 pub use net::Net;
 pub use regularize::Regularizer;
 
-/// The SIMD level at which the kernels run on this CPU: portable, avx2 or avx512.
+/// The SIMD level at which the kernels run on this CPU: portable, avx2 or avx512, the last with what else of the CPU the bits of gradients
+/// depend on.
 pub fn simd_level() -> String {
-    format!("{:?}", matnet_kernels::Level::best()).to_lowercase()
+    matnet_kernels::Level::best().describe()
 }
 
 /// The types and traits that most programs need.

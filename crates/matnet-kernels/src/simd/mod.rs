@@ -163,6 +163,18 @@ impl Level {
         Self { vectors, ..self }
     }
 
+    /// The level by name, and with AVX-512 what else of the CPU decides how sums over a batch are made: where two texts are equal, so are the
+    /// bits of all gradients.
+    pub fn describe(self) -> String {
+        let name = format!("{self:?}").to_lowercase();
+        if self.vectors != Vectors::Avx512 {
+            return name;
+        }
+        let pieces = if self.whole_512() { "one piece" } else { "two pieces" };
+        let [first, second] = [first_level_cache(), second_level_cache()].map(|bytes| bytes >> 10);
+        format!("{name} in {pieces}, {first} + {second} KiB of cache, {} threads", cores())
+    }
+
     /// How many numbers a vector holds.
     pub fn lanes<E: Element>(self) -> usize {
         E::lanes(self)
