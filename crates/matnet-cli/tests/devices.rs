@@ -33,9 +33,10 @@ fn a_run_that_goes_on_with_another_instruction_set_says_so() {
     };
     // Whatever the CPU has, it can do with less.
     let level = matnet::simd_level();
-    assert!(!train(&level, "2").contains("warning"));
-    assert!(!train(&level, "3").contains("warning"));
+    let name = level.split(' ').next().expect("a name");
+    assert!(!train(name, "2").contains("warning"));
+    assert!(!train(name, "3").contains("warning"));
     let said = train("portable", "4");
     let warning = format!("warning: the run was on flex ({level}) and resumes on flex (portable); ");
-    assert_eq!(said.contains(&warning), level != "portable", "{said}");
+    assert_eq!(said.contains(&warning), name != "portable", "{said}");
 }
