@@ -16,6 +16,11 @@ const ELEMENT_BYTES: u64 = 1024;
 /// What one value of a dictionary takes in memory, at most.
 const VALUE_BYTES: u64 = 40;
 
+/// Where the sizes stand in the header of a page, packed and not, and the number of values of a dictionary: the field around it, and its own.
+const UNPACKED: (i64, i64) = (0, 2);
+const PACKED: (i64, i64) = (0, 3);
+const VALUES: (i64, i64) = (7, 1);
+
 /// Checks the lists of the footer: each element takes at least a byte of the file.
 pub fn check_footer(bytes: &[u8], budget: &Budget) -> Result<(), String> {
     let not_valid = || "is not a valid Parquet file: it has no footer".to_owned();
@@ -29,7 +34,7 @@ pub fn check_footer(bytes: &[u8], budget: &Budget) -> Result<(), String> {
     // Field 5 of the elements of the schema, field 2, is the number of their children.
     let mut groups = 0;
     let walked = footer.structure(0, 0, &mut |outer, field, value| {
-        groups += usize::from((outer, field) == (2, 5) && value != 0);
+        groups += usize::from((outer, field) == (2, 5) && value != Some(0));
     });
     walked.ok_or_else(damaged)?;
     if groups > MAX_GROUPS {
@@ -44,21 +49,25 @@ pub fn check_chunk(bytes: &[u8], start: u64, length: u64, budget: &Budget) -> Re
     let mut at = start as usize;
     while at < end as usize {
         let mut header = Compact { bytes: &bytes[at..end as usize], at: 0, elements: 0 };
-        let (mut unpacked, mut packed) = (0_u64, 0);
+        let (mut unpacked, mut packed, mut sound) = (0_u64, 0_u32, true);
         let walked = header.structure(0, 0, &mut |outer, field, value| {
-            let size = u64::try_from(value).unwrap_or(0);
+            if ![UNPACKED, PACKED, VALUES].contains(&(outer, field)) {
+                return;
+            }
+            // The crate takes 32 bits of whatever stands there.
+            let Some(size) = value.and_then(|value| i32::try_from(value).ok()?.try_into().ok()) else {
+                sound = false;
+                return;
+            };
             match (outer, field) {
-                (0, 2) => unpacked = unpacked.saturating_add(size),
-                (0, 3) => packed = value,
-                // The number of values of a dictionary.
-                (7, 1) => unpacked = unpacked.saturating_add(VALUE_BYTES.saturating_mul(size)),
-                _ => {}
+                PACKED => packed = size,
+                UNPACKED => unpacked = unpacked.saturating_add(size.into()),
+                _ => unpacked = unpacked.saturating_add(VALUE_BYTES * u64::from(size)),
             }
         });
-        walked.ok_or_else(damaged)?;
+        walked.filter(|()| sound).ok_or_else(damaged)?;
         budget.spend(unpacked).map_err(|e| e.to_string())?;
-        let packed = usize::try_from(packed).map_err(|_| damaged())?;
-        at = at.checked_add(header.at).and_then(|at| at.checked_add(packed)).ok_or_else(damaged)?;
+        at = at.checked_add(header.at).and_then(|at| at.checked_add(packed as usize)).ok_or_else(damaged)?;
     }
     Ok(())
 }
@@ -75,8 +84,8 @@ struct Compact<'a> {
     elements: u64,
 }
 
-/// Takes the field around a structure (0 outside), the field, and its integer.
-type Found<'a> = dyn FnMut(i64, i64, i64) + 'a;
+/// Takes the field around a structure (0 outside), the field, and its integer if it is one.
+type Found<'a> = dyn FnMut(i64, i64, Option<i64>) + 'a;
 
 impl Compact<'_> {
     fn byte(&mut self) -> Option<u8> {
@@ -124,12 +133,15 @@ impl Compact<'_> {
             };
             match head & 15 {
                 // A boolean is its own type.
-                1 | 2 => {}
+                1 | 2 => found(outer, field, None),
                 4..=6 => {
                     let value = self.integer()?;
-                    found(outer, field, value);
+                    found(outer, field, Some(value));
                 }
-                kind => self.value(kind, field, depth, found)?,
+                kind => {
+                    found(outer, field, None);
+                    self.value(kind, field, depth, found)?;
+                }
             }
         }
     }
@@ -188,7 +200,10 @@ mod tests {
         let mut found = Vec::new();
         walker.structure(0, 0, &mut |outer, field, value| found.push((outer, field, value))).unwrap();
         assert_eq!((walker.at, walker.elements), (bytes.len() - 1, 1));
-        assert_eq!(found, [(0, 2, 300), (0, 3, -1), (5, 1, 7)]);
+        let integers: Vec<_> =
+            found.iter().filter_map(|&(outer, field, value)| Some((outer, field, value?))).collect();
+        assert_eq!(integers, [(0, 2, 300), (0, 3, -1), (5, 1, 7)]);
+        assert_eq!(found.len(), integers.len() + 3, "a structure, a list, a boolean");
     }
 
     #[test]
@@ -203,5 +218,21 @@ mod tests {
         let error = check_chunk(&page, 0, page.len() as u64, &budget).unwrap_err();
         assert!(error.starts_with("unpacks to more than"), "{error}");
         assert_eq!(check_chunk(&page, 0, 99, &budget).unwrap_err(), "is a damaged Parquet file");
+    }
+
+    #[test]
+    fn sizes_that_the_crate_would_read_otherwise_are_damage() {
+        let budget = Budget::for_size(0);
+        // A dictionary of so many values, in a page of 0 bytes.
+        let page = |kind: u8, count: &[u8]| {
+            [&[0x25, 0, 0x15, 0, 0x4c, 0x10 | kind][..], count, &[0x15, 0, 0, 0]].concat()
+        };
+        let check = |page: Vec<u8>| check_chunk(&page, 0, page.len() as u64, &budget);
+        assert_eq!(check(page(5, &[4])), Ok(()));
+        let damaged = Err("is a damaged Parquet file".to_owned());
+        // 64 bits whose lower 32 are about 10⁹; −1; a single byte, after which the crate would read on.
+        assert_eq!(check(page(5, &[0xff, 0xff, 0xff, 0xff, 0xf7, 0xff, 0xff, 0xff, 0x04])), damaged);
+        assert_eq!(check(page(5, &[1])), damaged);
+        assert_eq!(check(page(3, &[4])), damaged);
     }
 }
