@@ -34,6 +34,7 @@ PAGES = {
         "subject": np.arange(60) % 10,
         "new_trials": X[..., None],
         "others": STORIES,
+        "more": STORIES,
         "data": {"x": X[..., None], "y": Y, "group": np.arange(60) % 10},
     },
     "docs/python/friends.md": {"X_train": X, "y_train": Y, "X_valid": X, "y_valid": Y},
@@ -45,8 +46,8 @@ def blocks(page):
     found = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     for block in found:
         block = re.sub(r"(epochs\"?[=:] ?)\d+", r"\g<1>2", re.sub(r"n_trials=\d+", "n_trials=3", block))
-        # What stands for more of the same.
-        yield re.sub(r"^\s*…$", "", block, flags=re.M)
+        # What stands for more of the same in a list.
+        yield re.sub(r"^( +)…$", r"\1*more,", block, flags=re.M)
 
 
 @pytest.mark.parametrize("page", PAGES)

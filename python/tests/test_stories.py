@@ -123,7 +123,7 @@ def test_tasks_and_test_stories():
         ([Story(["Ann went home."], [{"answer": "home"}])], "no text"),
         ({"one": STORIES}, "data: task 'one'"),
         ({}, "data: no task"),
-        ([(["Ann went home."], "Where is Ann?")], "has no answer to learn"),
+        ([(["Ann went home."], "Where is Ann?")] * 10, "has no answer to learn"),
         (np.zeros((3, 4)), "ndarray; a Story"),
     ],
 )
