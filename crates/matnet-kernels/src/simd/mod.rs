@@ -11,6 +11,8 @@ use std::fmt::Debug;
 use std::sync::OnceLock;
 
 pub use crate::tile::Simd;
+#[cfg(target_arch = "x86_64")]
+use crate::vector::cache_size;
 use crate::vector::{Lanes, Number};
 
 /// A number the kernels work with.
@@ -216,11 +218,10 @@ pub(crate) fn cores() -> usize {
     })
 }
 
-fn cache_size(level: u32) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
-    return crate::vector::cache_size(level);
-    #[cfg(not(target_arch = "x86_64"))]
-    return (level == 0).then_some(0);
+/// Only x86-64 is asked for its caches: elsewhere nothing depends on them.
+#[cfg(not(target_arch = "x86_64"))]
+fn cache_size(_level: u32) -> Option<usize> {
+    None
 }
 
 impl Element for f32 {
