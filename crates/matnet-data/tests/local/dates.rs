@@ -8,6 +8,7 @@ use arrow_array::{
 };
 use matnet_data::local::{ReadOptions, load, load_table, load_with};
 use parquet::data_type::{BoolType, FloatType, Int32Type, Int64Type};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 
 use super::classes;
 
@@ -15,29 +16,43 @@ use super::classes;
 const DAYS: i64 = 19_723;
 const HOUR: i64 = 3_600_000;
 
-/// A Parquet table: a column `date` of this type, and `a`.
-fn parquet_file(date: &str, times: &[i64]) -> Vec<u8> {
-    let schema = format!("message t {{ required {date}; required float a; }}");
+/// A Parquet table of two columns, in one group of rows.
+fn two_columns(
+    columns: [&str; 2],
+    first: impl FnOnce(&mut SerializedColumnWriter),
+    second: impl FnOnce(&mut SerializedColumnWriter),
+) -> Vec<u8> {
+    let [a, b] = columns;
+    let schema = format!("message t {{ required {a}; required {b}; }}");
     let schema = Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
     let mut out = Vec::new();
-    let mut writer =
-        parquet::file::writer::SerializedFileWriter::new(&mut out, schema, Default::default()).unwrap();
+    let mut writer = SerializedFileWriter::new(&mut out, schema, Default::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    if date.starts_with("int32") {
-        let days: Vec<i32> = times.iter().map(|&time| time as i32).collect();
-        column.typed::<Int32Type>().write_batch(&days, None, None).unwrap();
-    } else {
-        column.typed::<Int64Type>().write_batch(times, None, None).unwrap();
-    }
+    first(&mut column);
     column.close().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    let values: Vec<f32> = (0..times.len()).map(|at| at as f32).collect();
-    column.typed::<FloatType>().write_batch(&values, None, None).unwrap();
+    second(&mut column);
     column.close().unwrap();
     group.close().unwrap();
     writer.close().unwrap();
     out
+}
+
+/// A Parquet table: a column `date` of this type, and `a`.
+fn parquet_file(date: &str, times: &[i64]) -> Vec<u8> {
+    let values: Vec<f32> = (0..times.len()).map(|at| at as f32).collect();
+    let write_times = |column: &mut SerializedColumnWriter| {
+        if date.starts_with("int32") {
+            let days: Vec<i32> = times.iter().map(|&time| time as i32).collect();
+            column.typed::<Int32Type>().write_batch(&days, None, None).unwrap();
+        } else {
+            column.typed::<Int64Type>().write_batch(times, None, None).unwrap();
+        }
+    };
+    two_columns([date, "float a"], write_times, |column| {
+        column.typed::<FloatType>().write_batch(&values, None, None).unwrap();
+    })
 }
 
 /// The same as an Arrow file.
@@ -124,25 +139,16 @@ fn decimals_are_refused_however_they_are_stored() {
 
 /// A Parquet table of truth values or of integers, `y`.
 fn truth_file(as_integers: bool) -> Vec<u8> {
-    let kind = if as_integers { "int32" } else { "boolean" };
-    let schema = format!("message t {{ required float a; required {kind} y; }}");
-    let schema = Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
-    let mut out = Vec::new();
-    let mut writer =
-        parquet::file::writer::SerializedFileWriter::new(&mut out, schema, Default::default()).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    column.typed::<FloatType>().write_batch(&[0.5, 1.5], None, None).unwrap();
-    column.close().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    match as_integers {
-        true => column.typed::<Int32Type>().write_batch(&[0, 1], None, None).unwrap(),
-        false => column.typed::<BoolType>().write_batch(&[false, true], None, None).unwrap(),
+    let kind = if as_integers { "int32 y" } else { "boolean y" };
+    let write_values = |column: &mut SerializedColumnWriter| {
+        column.typed::<FloatType>().write_batch(&[0.5, 1.5], None, None).unwrap();
     };
-    column.close().unwrap();
-    group.close().unwrap();
-    writer.close().unwrap();
-    out
+    two_columns(["float a", kind], write_values, |column| {
+        match as_integers {
+            true => column.typed::<Int32Type>().write_batch(&[0, 1], None, None).unwrap(),
+            false => column.typed::<BoolType>().write_batch(&[false, true], None, None).unwrap(),
+        };
+    })
 }
 
 #[test]
