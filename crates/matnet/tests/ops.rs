@@ -459,6 +459,27 @@ fn gradients_of_batch_norm() {
 }
 
 #[test]
+fn batch_norm_of_a_leaf_has_the_gradients_of_a_copy() {
+    let mut rng = SeededRng::new(16, "leaf");
+    let input = random::<3>(&mut rng, [5, 3, 4]).require_grad();
+    let [scale, shift, mean] = [(); 3].map(|()| random::<2>(&mut rng, [3, 4]).require_grad());
+    let statistics = NormStatistics { variance: mean.clone().powi_scalar(2) + 1.0, mean: mean.clone() };
+    let gradient = |output| input.grad(&weigh(output).backward()).expect("of the input").into_data();
+    for of_batch in [true, false] {
+        let run = |input: Tensor<3>| {
+            let maps = NormMaps { scale: scale.clone(), shift: shift.clone(), epsilon: 0.1 };
+            if of_batch {
+                batch_norm_train(input, maps, Activation::Tanh).0
+            } else {
+                batch_norm(input, maps, statistics.clone(), Activation::Tanh)
+            }
+        };
+        assert_eq!(gradient(run(input.clone())), gradient(run(input.clone() * 1.0)), "{of_batch}");
+        assert!(mean.grad(&weigh(run(input.clone())).backward()).is_none(), "statistics are constants");
+    }
+}
+
+#[test]
 fn fused_batch_norm_equals_composed() {
     let mut rng = SeededRng::new(15, "fused batch norm");
     for case in 0..120 {

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use super::fused::{self, FusedNormOps, NormOptions};
 use super::{Activation, NormMaps, NormStatistics, composed};
 
-/// Y = σ(G ⊙ (X − M) / √(S + ε) + A) for every X of the batch, with given statistics.
+/// Y = σ(G ⊙ (X − M) / √(S + ε) + A) for every X of the batch, with given statistics, which are constants: no gradient goes to them.
 ///
 /// # Shapes
 ///
@@ -22,6 +22,8 @@ pub fn batch_norm(
     activation: Activation,
 ) -> Tensor<3> {
     check(&input, &maps, Some(&statistics));
+    let NormStatistics { mean, variance } = statistics;
+    let statistics = NormStatistics { mean: constant(mean), variance: constant(variance) };
     if !fused::available(&input) {
         return composed::batch_norm(input, maps, statistics, activation);
     }
@@ -45,7 +47,7 @@ pub fn batch_norm_train(
         return composed::batch_norm_train(input, maps, activation);
     }
     let statistics =
-        Tensor::<3>::from_dispatch(Dispatch::batch_statistics(input.clone().detach().into_dispatch()));
+        Tensor::<3>::from_dispatch(Dispatch::batch_statistics(constant(input.clone()).into_dispatch()));
     let output = run(input, maps, statistics.clone(), true, activation);
     let row = |at| statistics.clone().narrow(0, at, 1).squeeze_dim(0);
     (output, NormStatistics { mean: row(0), variance: row(1) })
@@ -65,6 +67,11 @@ fn run(
         statistics.into_dispatch(),
         NormOptions { epsilon, of_batch, activation },
     ))
+}
+
+/// The numbers of a tensor. Burn's `detach` alone would leave that of a leaf another leaf, which the backward pass asks for its gradient.
+fn constant<const D: usize>(tensor: Tensor<D>) -> Tensor<D> {
+    tensor.detach().set_require_grad(false)
 }
 
 fn check(input: &Tensor<3>, maps: &NormMaps, statistics: Option<&NormStatistics>) {
