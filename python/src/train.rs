@@ -1,6 +1,7 @@
 //! Training. The net is trained on a thread of its own, without the interpreter's lock; the thread that called waits for events, so
 //! that it can answer Ctrl-C and call Python's observers.
 
+use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use matnet_data::files::Scratch;
 use matnet_train::run::Score;
 use matnet_train::{Document, Event, Observer, Options, Planner, Run};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,6 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What the training thread tells, as JSON where there is more than a few numbers.
 enum Message {
+    Moved(String),
     Begin {
         epochs: usize,
         steps: usize,
@@ -48,12 +50,11 @@ struct Reporter<'a> {
 
 impl Observer for Reporter<'_> {
     fn event(&mut self, event: Event) {
-        if !self.observed {
-            return;
-        }
         // The other side is there as long as the training is.
         let send = |message| drop(self.sender.send(message));
         match event {
+            Event::Moved(moved) => send(Message::Moved(moved.to_string())),
+            _ if !self.observed => {}
             Event::Begin { epochs, steps, parameters, resumed, .. } => {
                 let resumed = resumed.map_or(0, |(epoch, _)| epoch);
                 send(Message::Begin { epochs, steps, parameters, resumed });
@@ -178,9 +179,9 @@ pub fn train(
                 };
                 let called = Python::attach(|py| {
                     py.check_signals()?;
-                    match (message, &observer) {
-                        (Some(message), Some(observer)) if raised_by.is_none() => {
-                            tell(observer.bind(py), message)
+                    match message {
+                        Some(message) if raised_by.is_none() => {
+                            tell(py, observer.as_ref().map(|observer| observer.bind(py)), message)
                         }
                         _ => Ok(()),
                     }
@@ -208,17 +209,24 @@ pub fn train(
 }
 
 /// Hands an event to Python.
-fn tell(observer: &Bound<'_, PyAny>, message: Message) -> PyResult<()> {
-    match message {
-        Message::Begin { epochs, steps, parameters, resumed } => {
+fn tell(py: Python<'_>, observer: Option<&Bound<'_, PyAny>>, message: Message) -> PyResult<()> {
+    match (message, observer) {
+        (Message::Moved(what), _) => {
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(what)?, 1)
+        }
+        (Message::Begin { epochs, steps, parameters, resumed }, Some(observer)) => {
             observer.call_method1("begin", (epochs, steps, parameters, resumed)).map(drop)
         }
-        Message::Step { epoch, step, loss } => observer.call_method1("step", (epoch, step, loss)).map(drop),
-        Message::Epoch { scores, answer } => {
+        (Message::Step { epoch, step, loss }, Some(observer)) => {
+            observer.call_method1("step", (epoch, step, loss)).map(drop)
+        }
+        (Message::Epoch { scores, answer }, Some(observer)) => {
             let go_on = observer.call_method1("epoch", (scores.to_string(),)).and_then(|said| said.extract());
             // The training waits; it goes on, or stops, in any case.
             let _ = answer.send(*go_on.as_ref().unwrap_or(&false));
             go_on.map(drop)
         }
+        // Nobody asked for these, and so none was sent.
+        (_, None) => Ok(()),
     }
 }

@@ -98,6 +98,32 @@ print((whole.folder / "best.safetensors").read_bytes() == (resumed.folder / "bes
     assert done.stdout.split() == ["stopped", "True"], done.stderr
 
 
+def test_a_run_that_resumes_with_another_instruction_set_warns(tmp_path):
+    train = f"""
+import numpy as np, matnet
+X = np.random.default_rng(0).normal(size=(60, 4, 4))
+config = {{"model": {{"kind": "feedforward", "hidden": [4, 4]}}, "train": {{"epochs": 3}}}}
+def train(**options):
+    return matnet.train(config, {{"x": X, "y": X[:, 0, 0] > 0}}, out={str(tmp_path / "run")!r}, report=False, **options)
+"""
+    stop = """
+def stop(epoch, logs):
+    raise ArithmeticError
+try:
+    train(callbacks=[stop])
+except ArithmeticError:
+    print("stopped")
+"""
+    done = run(train + stop, env={**os.environ, "MATNET_SIMD": "portable"})
+    assert done.stdout.split() == ["stopped"], done.stderr
+    done = run(train + "train()")
+    assert done.returncode == 0, done.stderr
+    devices = subprocess.run([sys.executable, "-m", "matnet", "devices"], capture_output=True, text=True).stdout
+    warning = "UserWarning: the run was on flex (portable) and resumes on flex ("
+    # Unless the CPU has nothing better.
+    assert (warning in done.stderr) != ("SIMD portable" in devices), done.stderr
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 def test_ctrl_c_twice_ends_a_search():
     done = run(

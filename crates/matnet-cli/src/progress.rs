@@ -143,23 +143,16 @@ fn score(loss: f64, error: Option<f64>) -> String {
 
 impl Observer for ProgressReporter {
     fn event(&mut self, event: Event) {
-        if self.quiet {
-            return;
-        }
         match event {
-            Event::Begin { run, parameters, epochs, steps, monitor, resumed, moved, notes, transfer } => {
+            Event::Moved(moved) => say!("warning: {moved}"),
+            _ if self.quiet => {}
+            Event::Begin { run, parameters, epochs, steps, monitor, resumed, notes, transfer } => {
                 self.monitor = monitor;
                 for note in notes {
                     say!("data: {note}");
                 }
                 if let Some(transfer) = transfer {
                     say!("{transfer}");
-                }
-                if let Some([before, now]) = moved {
-                    say!(
-                        "warning: the run was on {before} and resumes on {now}; equal bits are promised only for one CPU and \
-                         binary, so it will not end in the bytes of an uninterrupted run"
-                    );
                 }
                 (self.epochs, self.steps) = (epochs, steps);
                 self.begin(&run.folder().display().to_string(), parameters, resumed);

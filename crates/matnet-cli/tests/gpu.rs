@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::{SMALL, folder_with, losses, ok, run};
+use std::path::Path;
+
+use common::{SMALL, VOWELS, folder_with, losses, ok, run};
 
 fn device() -> String {
     std::env::var("MATNET_TEST_DEVICE").unwrap_or_else(|_| "wgpu:0".to_owned())
@@ -34,7 +36,12 @@ fn largest_difference(config: &str, more: &[&str]) -> f64 {
     for (out, device) in [("cpu", "flex"), ("gpu", gpu.as_str())] {
         ok(&folder, &[&["train", "digits.toml", "--out", out, "--device", device], more].concat());
     }
-    let [cpu, gpu] = ["cpu", "gpu"].map(|run| losses(&folder.join(run)));
+    apart(&folder, ["cpu", "gpu"])
+}
+
+/// The largest relative difference of a loss of two runs.
+fn apart(folder: &Path, runs: [&str; 2]) -> f64 {
+    let [cpu, gpu] = runs.map(|run| losses(&folder.join(run)));
     assert!(!cpu.is_empty() && cpu.len() == gpu.len(), "{cpu:?} {gpu:?}");
     let apart = cpu.iter().zip(&gpu).map(|(cpu, gpu)| (cpu - gpu).abs() / cpu.abs());
     apart.fold(0.0, |most: f64, apart| if apart > most || apart.is_nan() { apart } else { most })
@@ -46,10 +53,39 @@ fn training_on_a_gpu_gives_the_losses_of_the_cpu() {
         ("feed-forward", SMALL, &[][..]),
         ("clipping each gradient", SMALL, &["--set", "train.grad_clip_norm_per_param=0.05"][..]),
         ("seq2seq", FRAMES, &[][..]),
+        ("a batch in shards", SMALL, &["--set", "train.shards=2"][..]),
     ] {
         let apart = largest_difference(config, more);
         println!("{name}: losses differ by {apart:.1e} at most");
         assert!(apart < 1e-4, "{name}: losses differ by {apart:e}");
+    }
+}
+
+#[test]
+fn sixteen_bits_give_nearly_the_losses_of_thirty_two_where_the_gpu_has_them() {
+    let gpu = device();
+    for (name, config) in [("feed-forward", SMALL), ("sequences", VOWELS), ("seq2seq", FRAMES)] {
+        let (_guard, folder) = folder_with(config);
+        ok(&folder, &["train", "digits.toml", "-q", "--out", "full"]);
+        let listed = ok(&folder, &["devices"]).0;
+        let listed = listed.lines().find(|line| line.starts_with(&gpu)).expect("the device");
+        for (precision, bits, close) in [("16-mixed", " f16", 0.01), ("bf16-mixed", " bf16", 0.05)] {
+            let key = format!("train.precision=\"{precision}\"");
+            let args = ["train", "digits.toml", "-q", "--out", precision, "--device", &gpu, "--set", &key];
+            if !listed.contains(bits) {
+                let (code, _, err) = run(&folder, &args);
+                assert_eq!((code, err.lines().count()), (2, 1), "{err}");
+                assert!(err.contains(precision) && !folder.join(precision).exists(), "{err}");
+                println!("{name}, {precision}: not on this device, which is an error");
+                continue;
+            }
+            ok(&folder, &args);
+            let apart = apart(&folder, ["full", precision]);
+            println!(
+                "{name}, {precision}: losses differ by {apart:.1e} at most from those in 32 bits on the CPU"
+            );
+            assert!(apart > 0.0 && apart < close, "{name}, {precision}: losses differ by {apart:e}");
+        }
     }
 }
 

@@ -4,10 +4,10 @@ mod common;
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{files_below, folder_with, matnet, ok, run};
+use common::{files_below, folder_with, matnet, ok, process, run};
 
 const CONFIG: &str = "
 [data]
@@ -30,31 +30,9 @@ train.learning_rate = { min = 1e-3, max = 1e-1, log = true }
 model.depth = [1, 2, 3]
 ";
 
-/// The variables of all launchers, so that those around the test do not count.
-const VARIABLES: [&str; 13] = [
-    "SLURM_ARRAY_TASK_ID",
-    "SLURM_ARRAY_TASK_COUNT",
-    "SLURM_ARRAY_TASK_MIN",
-    "SLURM_ARRAY_TASK_STEP",
-    "SLURM_PROCID",
-    "SLURM_NTASKS",
-    "OMPI_COMM_WORLD_RANK",
-    "OMPI_COMM_WORLD_SIZE",
-    "PMI_RANK",
-    "PMI_SIZE",
-    "RANK",
-    "WORLD_SIZE",
-    "JOB_COMPLETION_INDEX",
-];
-
 /// A command in surroundings with these variables of launchers only.
 fn launched(folder: &Path, args: &[&str], variables: &str) -> Command {
-    let mut command = matnet(folder, args);
-    VARIABLES.iter().for_each(|name| {
-        command.env_remove(name);
-    });
-    command.envs(variables.split(' ').filter_map(|pair| pair.split_once('=')));
-    command
+    process::launched(matnet(folder, args), variables)
 }
 
 /// Asserts that two folders hold the same files.
@@ -66,45 +44,9 @@ fn same(a: &Path, b: &Path) {
     }
 }
 
-/// Starts eight processes as eight launchers would, and kills three of them after some milliseconds. Gives how many of these
-/// were still alive; all others end well.
-fn eight_with_kills(folder: &Path, args: &[&str], wait: u64) -> usize {
-    let launchers = [
-        "SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_TASK_MIN=1",
-        "SLURM_PROCID=1 SLURM_NTASKS=8",
-        "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=8",
-        "PMI_RANK=3 PMI_SIZE=8",
-        "JOB_COMPLETION_INDEX=4",
-        "RANK=5 WORLD_SIZE=8",
-        "JOB_COMPLETION_INDEX=6 WORLD_SIZE=8",
-    ];
-    let mut children: Vec<Child> = Vec::new();
-    for launcher in launchers {
-        let args = [args, &["--part", "auto"]].concat();
-        children.push(launched(folder, &args, launcher).stdout(Stdio::null()).spawn().unwrap());
-    }
-    let args = [args, &["--part", "8/8"]].concat();
-    children.push(launched(folder, &args, "").stdout(Stdio::null()).spawn().unwrap());
-    let mut killed = 0;
-    for victim in [0, 3, 7] {
-        std::thread::sleep(Duration::from_millis(wait));
-        killed += usize::from(children[victim].try_wait().unwrap().is_none());
-        let _ = children[victim].kill();
-    }
-    for (at, mut child) in children.into_iter().enumerate() {
-        let status = child.wait().unwrap();
-        assert!(status.success() || [0, 3, 7].contains(&at), "process {at}: {status}");
-    }
-    killed
-}
-
-/// The same until at least one was killed at work, however fast the machine is.
+/// Works with eight processes, of which some are killed at work.
 fn kill_some_of_eight(folder: &Path, args: &[&str], out: &str) {
-    let mut wait = 150;
-    while eight_with_kills(folder, args, wait) == 0 {
-        std::fs::remove_dir_all(folder.join(out)).unwrap();
-        wait /= 2;
-    }
+    process::kill_some_of_eight(&|| matnet(folder, args), &folder.join(out));
 }
 
 #[test]
@@ -261,7 +203,7 @@ fn every_mistake_gets_one_clear_error() {
     for verb in ["compare", "tune"] {
         for (args, variables, said) in cases {
             let args = [&[verb, "digits.toml"], *args].concat();
-            let (code, out, err) = common::process::output(launched(&folder, &args, variables));
+            let (code, out, err) = process::output(launched(&folder, &args, variables));
             assert_eq!(code, 2, "{args:?}: {err}");
             assert!(err.contains(said) && out.is_empty(), "{args:?}: {err}");
             assert!(!folder.join("runs").exists(), "{args:?}");

@@ -69,6 +69,7 @@ impl RunProgress {
 impl Observer for RunProgress {
     fn event(&mut self, event: Event) {
         match event {
+            Event::Moved(moved) => say!("warning: {}: {moved}", self.name),
             Event::Begin { epochs, steps, resumed, .. } => {
                 (self.epochs, self.steps) = (epochs, steps);
                 self.resumed = resumed.map_or(0, |(epoch, step)| epoch * steps + step);

@@ -65,4 +65,4 @@ pub use ranks::Ranks;
 pub use run::Run;
 pub use run::files::write as write_file;
 pub use split::Split;
-pub use trainer::{Event, Observer, Options, Outcome};
+pub use trainer::{Event, Moved, Observer, Options, Outcome};

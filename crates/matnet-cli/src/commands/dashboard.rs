@@ -16,7 +16,7 @@ use ratatui::{DefaultTerminal, Frame};
 
 use super::score::score_text;
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::{interrupt, say};
 
 /// Between two pictures.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -29,6 +29,8 @@ pub struct Dashboard {
     drawn: Instant,
     stop: bool,
     view: View,
+    /// What is printed when the terminal is the user's again.
+    warning: Option<String>,
 }
 
 /// All that is shown.
@@ -57,7 +59,7 @@ impl Dashboard {
         }
         let terminal =
             ratatui::try_init().map_err(|error| Failure::Failed(format!("--dashboard: {error}")))?;
-        Ok(Self { terminal, drawn: Instant::now(), stop: false, view: View::default() })
+        Ok(Self { terminal, drawn: Instant::now(), stop: false, view: View::default(), warning: None })
     }
 
     fn draw(&mut self, now: bool) {
@@ -78,11 +80,17 @@ impl Dashboard {
 impl Drop for Dashboard {
     fn drop(&mut self) {
         ratatui::restore();
+        if let Some(warning) = &self.warning {
+            say!("warning: {warning}");
+        }
     }
 }
 
 impl Observer for Dashboard {
     fn event(&mut self, event: Event) {
+        if let Event::Moved(moved) = &event {
+            self.warning = Some(moved.to_string());
+        }
         let now = !matches!(event, Event::Step { .. });
         self.view.take(event);
         self.draw(now);
@@ -126,7 +134,7 @@ impl View {
             Event::Evaluating(split) => {
                 self.line = format!("evaluating the best weights on the {} split", split.name())
             }
-            Event::End => {}
+            Event::Moved(_) | Event::End => {}
         }
     }
 
@@ -228,7 +236,6 @@ mod tests {
             monitor: matnet_train::metrics::Metric::Loss,
             steps: 10,
             resumed: None,
-            moved: None,
             notes: &[],
             transfer: None,
         });

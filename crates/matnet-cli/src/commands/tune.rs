@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use matnet_report::text;
 use matnet_train::tune::{Best, Search, TuneEvent, TuneObserver, TuneOptions, trials_table};
-use matnet_train::{Options, Planner};
+use matnet_train::{Moved, Options, Planner};
 
 use super::train;
 use crate::cli::Tune;
@@ -45,7 +45,7 @@ pub fn run(args: Tune) -> Outcome {
         say!("{of}{} only: there are no more combinations", text::counted(net.trials.len(), "trial"));
     }
     interrupt::watch();
-    let mut progress = Progress { quiet: args.quiet, best: None };
+    let mut progress = Progress { quiet: args.quiet, best: None, moved: None };
     if let Some(part) = args.parts.part {
         search.work(part, &mut planner, &cache, &options, &mut progress)?;
         let what = format!("part {part}: all trials are trained; {}", COLLECT);
@@ -83,12 +83,20 @@ struct Progress {
     quiet: bool,
     /// The best score of the rung, lower is better.
     best: Option<f64>,
+    /// What was said last about a trial that resumes elsewhere.
+    moved: Option<Moved>,
 }
 
 impl TuneObserver for Progress {
     fn event(&mut self, event: TuneEvent) {
         let name = |net: Option<&str>| net.map(|net| format!("{net}: ")).unwrap_or_default();
         match event {
+            TuneEvent::Moved { net, trial, moved } => {
+                // Once is enough: other trials have moved in the same way.
+                if self.moved.replace(moved.clone()).as_ref() != Some(moved) {
+                    say!("warning: {}trial {trial}: {moved}", name(net));
+                }
+            }
             TuneEvent::Rung { net, rung, rungs, epochs, trials } => {
                 self.best = None;
                 if !self.quiet {

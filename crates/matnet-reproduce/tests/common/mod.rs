@@ -1,7 +1,7 @@
 //! What the tests of the command share.
 
 #[path = "../../../matnet-cli/tests/common/process.rs"]
-mod process;
+pub mod process;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

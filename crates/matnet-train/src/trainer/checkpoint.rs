@@ -12,7 +12,7 @@ use matnet::weights;
 use serde::{Deserialize, Serialize};
 
 use super::precision::LossScale;
-use super::{Optimizer, WeightAverage};
+use super::{Moved, Optimizer, WeightAverage};
 use crate::run::checksummed::{self, Decoded};
 use crate::run::files;
 use crate::task::{NetOf, Sums, Task};
@@ -40,7 +40,7 @@ pub struct Progress {
     device: String,
     /// Where it was computed before, and where it resumes, if those differ.
     #[serde(skip)]
-    pub moved: Option<[String; 2]>,
+    pub moved: Option<Moved>,
     /// Epochs done.
     pub epoch: usize,
     /// Steps done in the current epoch.
@@ -154,8 +154,8 @@ impl<T: Task> Checkpoint<T> {
             .collect();
         self.net = weights::load(self.net, named).map_err(|error| damaged(error.to_string()))?;
         let Progress { config, simd, device, .. } = self.progress;
-        let places = [place(&progress.device, &progress.simd), place(&device, &simd)];
-        let moved = (!progress.device.is_empty() && places[0] != places[1]).then_some(places);
+        let (before, now) = (place(&progress.device, &progress.simd), place(&device, &simd));
+        let moved = (!progress.device.is_empty() && before != now).then_some(Moved { before, now });
         self.progress = match former {
             // Nothing is computed before it is saved again.
             Some(_) => Progress { config, ..progress },

@@ -1,5 +1,7 @@
 //! Training events, and who receives them.
 
+use std::fmt;
+
 use crate::Split;
 use crate::metrics::Metric;
 use crate::run::{Run, Score, Transfer};
@@ -8,6 +10,8 @@ use crate::run::{Run, Score, Transfer};
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant)] // An event is passed on once and not kept.
 pub enum Event<'a> {
+    /// The run is about to resume elsewhere than its checkpoint was computed. Users should know, however quiet they want it.
+    Moved(&'a Moved),
     /// Training starts, or resumes from a checkpoint.
     Begin {
         /// The run.
@@ -22,8 +26,6 @@ pub enum Event<'a> {
         monitor: Metric,
         /// Epochs and steps done before, if a checkpoint was resumed.
         resumed: Option<(usize, usize)>,
-        /// Where its checkpoint was computed, and the device that it resumes on, if those differ.
-        moved: Option<&'a [String; 2]>,
         /// Notes on the dataset.
         notes: &'a [String],
         /// The weights that it starts from, with `train.from`, unless it resumes.
@@ -59,6 +61,26 @@ pub enum Event<'a> {
     Evaluating(Split),
     /// Everything is written.
     End,
+}
+
+/// Where the checkpoint of a run was computed, and where the run resumes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The device and SIMD level of the checkpoint.
+    pub before: String,
+    /// Those of this process.
+    pub now: String,
+}
+
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(
+            f,
+            "the run was on {} and resumes on {}; equal bits are promised only for one CPU and binary, so it will not end in \
+             the bytes of an uninterrupted run",
+            self.before, self.now
+        )
+    }
 }
 
 /// Receives training events and may stop the run.

@@ -35,7 +35,7 @@ use matnet_data::SplitIndices;
 use self::checkpoint::{Checkpoint, Progress};
 use self::ema::WeightAverage;
 use self::evaluate::columns;
-pub use self::event::{Event, Observer};
+pub use self::event::{Event, Moved, Observer};
 pub use self::memory::MemoryNeed;
 use self::optimizer::Optimizer;
 pub use self::options::{Options, Outcome};
@@ -222,6 +222,9 @@ impl<'a, T: Task> Trainer<'a, T> {
     }
 
     fn begin(&mut self, resumed: Option<(usize, usize)>, transfer: Option<&Transfer>) {
+        if let Some(moved) = &self.state.progress.moved {
+            self.observer.event(Event::Moved(moved));
+        }
         self.observer.event(Event::Begin {
             run: self.run,
             parameters: weights::count(&self.state.net),
@@ -229,7 +232,6 @@ impl<'a, T: Task> Trainer<'a, T> {
             steps: self.steps,
             monitor: self.config.monitor.unwrap_or(Metric::Loss),
             resumed,
-            moved: self.state.progress.moved.as_ref(),
             notes: self.task.data().notes(),
             transfer,
         });

@@ -32,7 +32,7 @@ use crate::metrics::Metric;
 use crate::part::Part;
 use crate::plan::Planner;
 use crate::run::{Run, files, text_difference};
-use crate::trainer::{Options, TrialScore};
+use crate::trainer::{Moved, Options, TrialScore};
 use crate::{Error, Result, Split};
 
 /// The file that says what a folder searches.
@@ -95,6 +95,15 @@ pub struct Trial {
 /// What a search reports while it runs.
 #[derive(Clone, Copy, Debug)]
 pub enum TuneEvent<'a> {
+    /// A trial is about to resume elsewhere than its checkpoint was computed.
+    Moved {
+        /// The net, if there are several.
+        net: Option<&'a str>,
+        /// Its number.
+        trial: usize,
+        /// From where to where.
+        moved: &'a Moved,
+    },
     /// A rung begins.
     Rung {
         /// The net, if there are several.

@@ -147,7 +147,8 @@ impl NetSearch {
             if !is_done(&record) {
                 let document = self.trial_document(&self.trials[at], seed)?;
                 let plan = worker.planner.plan(&document, worker.cache)?;
-                let observer = &mut Training(worker.observer);
+                let (net, trial) = (self.name.as_deref(), self.trials[at].number);
+                let observer = &mut Training { net, trial, observer: worker.observer };
                 match plan.try_out(&run, &lock, self.rungs[rung], worker.options, observer) {
                     Ok(score) => record.rungs.push(score.into()),
                     Err(Error::NotFinite(what)) => record.diverged = Some(what),
@@ -226,13 +227,21 @@ impl NetSearch {
     }
 }
 
-/// Passes on only whether to stop.
-struct Training<'a>(&'a mut dyn TuneObserver);
+/// Passes on whether to stop, and of what happens in a trial only that it resumes elsewhere.
+struct Training<'a> {
+    net: Option<&'a str>,
+    trial: usize,
+    observer: &'a mut dyn TuneObserver,
+}
 
 impl Observer for Training<'_> {
-    fn event(&mut self, _event: Event) {}
+    fn event(&mut self, event: Event) {
+        if let Event::Moved(moved) = event {
+            self.observer.event(TuneEvent::Moved { net: self.net, trial: self.trial, moved });
+        }
+    }
 
     fn stop(&mut self) -> bool {
-        self.0.stop()
+        self.observer.stop()
     }
 }
