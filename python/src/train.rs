@@ -106,7 +106,7 @@ pub fn check(
     py.detach(|| {
         threads::run(&pool, || {
             let plan = Planner::default().plan(&document, &cache)?;
-            plan.check()?;
+            plan.check(&Options::default())?;
             Ok(plan.config())
         })
     })
@@ -160,7 +160,7 @@ pub fn train(
                 let mut reporter = reporter;
                 threads::run(&pool, || {
                     let plan = Planner::default().plan(&document, &cache)?;
-                    plan.check()?;
+                    plan.check(&options)?;
                     if fresh {
                         run.clear()?;
                     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use matnet_cli::failure::{Failure, Outcome};
 use matnet_cli::{interrupt, say};
 use matnet_report::text;
-use matnet_train::{Error, Run, write_file};
+use matnet_train::{Error, Options, Run, write_file};
 
 use crate::args::ReproduceArgs;
 use crate::context::Context;
@@ -68,6 +68,7 @@ impl<'a> Reproduction<'a> {
         let (mut results, mut missing) = (Results::default(), Vec::new());
         results.left_out.clone_from(&experiment.left_out);
         let mut operations = BTreeMap::<PathBuf, f64>::new();
+        let options = Options::default().with_device(context.device.clone());
         for cell_run in &runs {
             let (table, column, row) = cell_run.cell;
             let data = &experiment.tables[table].columns[column];
@@ -75,7 +76,7 @@ impl<'a> Reproduction<'a> {
                 continue;
             }
             let plan = context.planner.plan(&cell_run.spec.document, context.cache);
-            match plan.and_then(|plan| Ok((plan.check()?, plan))) {
+            match plan.and_then(|plan| Ok((plan.check(&options)?, plan))) {
                 Ok((number, plan)) => {
                     operations.insert(cell_folder(cell_run).to_owned(), number);
                     let run = Run::at(&cell_run.spec.folder);

@@ -32,8 +32,9 @@ pub trait Plan {
     fn example(&self) -> ExampleShape;
     /// The layers of the net.
     fn summary(&self) -> Result<Vec<LayerSummary>>;
-    /// Fails if the net cannot be built. Gives about how many operations its training takes, for comparing runs.
-    fn check(&self) -> Result<f64>;
+    /// Fails if the net cannot be built, or its training not be carried out like this; nothing is written. Gives about how many
+    /// operations the training takes, for comparing runs.
+    fn check(&self, options: &Options) -> Result<f64>;
     /// Trains the net in a run folder: from the start, or on from its checkpoint. Leaves a report there.
     fn train(&self, run: &Run, options: &Options, observer: &mut dyn Observer) -> Result<Outcome>;
     /// Trains one epoch in a new run folder, as scikit-learn's `partial_fit`: from the start, or on from where the run `before` stands,
@@ -98,7 +99,8 @@ impl<T: Task> Plan for Planned<T> {
         Ok(self.blank()?.summary(self.task.example().steps))
     }
 
-    fn check(&self) -> Result<f64> {
+    fn check(&self, options: &Options) -> Result<f64> {
+        trainer::check_device(&self.train, &options.device)?;
         let net = self.blank()?;
         self.check_names(&net)?;
         self.check_source(net.clone())?;

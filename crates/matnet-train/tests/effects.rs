@@ -497,9 +497,9 @@ fn came(folder: &Path) -> Came {
 fn train(document: &Document, planner: &mut Planner, cache: &Cache, folder: &Path) -> Result<Came, String> {
     let _ = fs::remove_dir_all(folder);
     let plan = planner.plan(document, cache).map_err(|error| error.to_string())?;
-    plan.check().map_err(|error| error.to_string())?;
-    plan.train(&Run::at(folder), &Options::default().with_report(false), &mut ())
-        .map_err(|error| error.to_string())?;
+    let options = Options::default().with_report(false);
+    plan.check(&options).map_err(|error| error.to_string())?;
+    plan.train(&Run::at(folder), &options, &mut ()).map_err(|error| error.to_string())?;
     Ok(came(folder))
 }
 

@@ -21,7 +21,7 @@ pub fn train_part(specs: Vec<RunSpec>, part: Part, how: &TrainArgs) -> Outcome {
     };
     // Whatever is wrong with a run of its share is said at once; the others are checked by those whose share they are.
     for (_, spec) in specs.iter().enumerate().filter(|(at, _)| part.owns(*at, specs.len())) {
-        let plan = train::checked_plan(&mut planner, spec, &specs, &cache)?;
+        let plan = train::checked_plan(&mut planner, spec, &specs, &cache, &options)?;
         let run = Run::at(&spec.folder);
         if let Some(difference) = plan.difference(&run)? {
             let what = "the folder holds a run with another config";

@@ -120,7 +120,7 @@ pub fn train_all(
             say!("loading {source}");
         }
         loading = source;
-        let plan = checked_plan(&mut planner, spec, &specs, &cache)?;
+        let plan = checked_plan(&mut planner, spec, &specs, &cache, &options)?;
         let first = plans.first().and_then(Option::as_deref);
         let keep = first.is_none_or(|first| plan.shares_data_with(first));
         plans.push(keep.then_some(plan));
@@ -164,8 +164,9 @@ pub fn checked_plan(
     spec: &RunSpec,
     all: &[RunSpec],
     cache: &Cache,
+    options: &Options,
 ) -> Result<Box<dyn Plan>, Failure> {
-    let plan = planner.plan(&spec.document, cache).and_then(|plan| plan.check().map(|_| plan));
+    let plan = planner.plan(&spec.document, cache).and_then(|plan| plan.check(options).map(|_| plan));
     let plan = plan.map_err(|error| match all.iter().any(|other| other.label != spec.label) {
         true => error.within(format!("variant {}", spec.label)),
         false => error,

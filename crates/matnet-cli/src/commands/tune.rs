@@ -36,7 +36,7 @@ pub fn run(args: Tune) -> Outcome {
         min_epochs: args.min_epochs.map(|epochs| epochs as usize),
     };
     let mut planner = Planner::default();
-    let mut search = Search::plan(&document, &folder, trials, &mut planner, &cache)?;
+    let mut search = Search::plan(&document, &folder, trials, &mut planner, &cache, &options)?;
     if args.fresh {
         search.clear()?;
     }

@@ -41,6 +41,7 @@ use self::optimizer::Optimizer;
 pub use self::options::{Options, Outcome};
 pub(crate) use self::partial::partial_fit;
 pub(crate) use self::planned::Planned;
+pub(crate) use self::precision::check_device;
 use self::scores::Unread;
 use self::shards::Due;
 use self::source::freeze;

@@ -11,7 +11,7 @@ use burn::tensor::{Device, FloatDType, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::optimizer::{scaled, squares_of_all};
-use crate::config::{Precision, SavedActivations};
+use crate::config::{Precision, SavedActivations, TrainConfig};
 use crate::{Error, Result};
 
 /// Good steps after which the scale is doubled.
@@ -66,8 +66,13 @@ pub fn lowered<M: Module>(net: &M, precision: Precision) -> Option<M> {
     (!precision.is_full()).then(|| net.clone().map(&mut Lower(precision.dtype())))
 }
 
-/// Fails if a device cannot compute in this precision.
-pub fn check(precision: Precision, device: &Device) -> Result<()> {
+/// Fails if a device does not have the floats that a training is to compute and save with.
+pub fn check_device(train: &TrainConfig, device: &Device) -> Result<()> {
+    check(train.precision, device)?;
+    check_saved(train.saved_activations, device)
+}
+
+fn check(precision: Precision, device: &Device) -> Result<()> {
     if device.supports_dtype(precision.dtype()) {
         return Ok(());
     }
@@ -78,8 +83,7 @@ pub fn check(precision: Precision, device: &Device) -> Result<()> {
     Err(Error::config("train", "precision", precision.name(), expected))
 }
 
-/// Fails if the operations of a device save activations in other floats than these.
-pub fn check_saved(saved: SavedActivations, device: &Device) -> Result<()> {
+fn check_saved(saved: SavedActivations, device: &Device) -> Result<()> {
     if saved.is_full() || *device == Device::flex() {
         return Ok(());
     }

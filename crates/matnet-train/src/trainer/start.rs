@@ -111,8 +111,7 @@ pub(super) fn open<T: Task>(
     };
     let (task, train) = (&*planned.task, &*planned.train);
     let device = planned.training_device(&options.device);
-    precision::check(train.precision, &options.device)?;
-    precision::check_saved(train.saved_activations, &options.device)?;
+    precision::check_device(train, &options.device)?;
     // What Burn allocates cannot fail any more, so it is tried here.
     let need = planned.memory_need(&planned.blank()?.summary(task.example().steps));
     matnet_data::memory::check(need.total(), "the net and a batch")?;

@@ -165,15 +165,16 @@ impl Search {
         options: TuneOptions,
         planner: &mut Planner,
         cache: &Cache,
+        training: &Options,
     ) -> Result<Self> {
         let names = document.variants();
         let mut nets = Vec::new();
         if names.is_empty() {
-            nets.push(NetSearch::plan(None, document, options, planner, cache)?);
+            nets.push(NetSearch::plan(None, document, options, planner, cache, training)?);
         }
         for name in &names {
             let variant = document.variant(name)?;
-            let net = NetSearch::plan(Some(name.clone()), &variant, options, planner, cache);
+            let net = NetSearch::plan(Some(name.clone()), &variant, options, planner, cache, training);
             nets.push(net.map_err(|error| error.within(format!("variant {name}")))?);
         }
         Ok(Self { folder: folder.to_owned(), document: document.clone(), options, nets })
@@ -285,6 +286,7 @@ impl NetSearch {
         options: TuneOptions,
         planner: &mut Planner,
         cache: &Cache,
+        training: &Options,
     ) -> Result<Self> {
         let space = SearchSpace::of(document)?;
         let mut base = document.without(&["search", "tuned"]);
@@ -295,15 +297,15 @@ impl NetSearch {
         let (rungs, metric) = (halving::rungs(min, epochs), Metric::Loss);
         let trials = draw(&space, options);
         let mut search = Self { name, space, seeds, rungs, metric, trials, document: base };
-        search.check(planner, cache)?;
+        search.check(planner, cache, training)?;
         Ok(search)
     }
 
     /// Plans every trial, and every choice and both ends of every range, which few trials might miss.
-    fn check(&mut self, planner: &mut Planner, cache: &Cache) -> Result<()> {
+    fn check(&mut self, planner: &mut Planner, cache: &Cache, training: &Options) -> Result<()> {
         let mut plan = |document: &Document| {
             let plan = planner.plan(document, cache)?;
-            plan.check().map(|_| plan)
+            plan.check(training).map(|_| plan)
         };
         let first = self.trial_document(&self.trials[0], self.seeds[0])?;
         for (key, domain) in &self.space.keys {
