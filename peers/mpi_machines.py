@@ -1,7 +1,9 @@
 """Where the ranks of an MPI job stand: in network namespaces that talk over TCP, as machines would, or on this machine."""
 
+import functools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -62,12 +64,26 @@ class Machines:
             return ["mpirun", "--oversubscribe", *yields, "-n", str(first or ranks)]
         hosts = ",".join(f"10.77.0.{at + 1}:1" for at in range(ranks))
         net = "10.77.0.0/24"
-        options = {"plm_rsh_agent": str(self.agent), "btl": "tcp,self", "btl_tcp_if_include": net,
-                   "oob_tcp_if_include": net, "orte_keep_fqdn_hostnames": "1"}
+        options = {"btl": "tcp,self", "btl_tcp_if_include": net}
+        # What starts the ranks has a name of its own since Open MPI 5.
+        starter = {"plm_ssh_agent": str(self.agent), "prte_if_include": net, "prte_keep_fqdn_hostnames": "1"} if open_mpi() >= 5 else {
+            "plm_rsh_agent": str(self.agent), "oob_tcp_if_include": net, "orte_keep_fqdn_hostnames": "1"}
+        kind = "--prtemca" if open_mpi() >= 5 else "--mca"
         options = [word for key, value in options.items() for word in ("--mca", key, value)]
+        options += [word for key, value in starter.items() for word in (kind, key, value)]
         home = ["ip", "netns", "exec", self.names[0], "unshare", "--uts", "sh", "-c",
                 f'hostname {self.names[0]}; exec "$@"', "mpirun"]
         return [*home, "mpirun", *yields, *options, "--host", hosts, "-n", str(first or ranks)]
+
+
+@functools.cache
+def open_mpi():
+    """The major version of Open MPI."""
+    said = subprocess.run(["mpirun", "--version"], check=True, capture_output=True, text=True).stdout
+    found = re.search(r"Open MPI\) (\d+)", said)
+    if not found:
+        raise SystemExit(f"mpirun of Open MPI 4 or 5 expected, not {said.splitlines()[:1]}")
+    return int(found[1])
 
 
 def ip(*args):

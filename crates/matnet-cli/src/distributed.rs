@@ -1,6 +1,8 @@
 //! One run on several ranks: `matnet train --distributed mpi`. Only rank 0 writes files and prints.
 
 use clap::ValueEnum;
+#[cfg(feature = "mpi")]
+use matnet_train::Part;
 use matnet_train::{Error, Ranks};
 
 use crate::failure::{Failure, Outcome};
@@ -19,7 +21,13 @@ pub fn ranks(engine: Option<Engine>) -> Result<Ranks, Failure> {
         #[cfg(feature = "mpi")]
         Some(Engine::Mpi) => {
             let mpi = matnet_mpi::Mpi::connect();
-            Ok(Ranks::new(mpi.map_err(|what| Failure::Failed(format!("--distributed mpi: {what}")))?))
+            let ranks =
+                Ranks::new(mpi.map_err(|what| Failure::Failed(format!("--distributed mpi: {what}")))?);
+            let launched = Part::launched(|name| std::env::var(name).ok());
+            match launched.filter(|(_, count)| ranks.is_alone() && *count > 1) {
+                None => Ok(ranks),
+                Some((launcher, count)) => Err(Failure::Usage(unseen(&launcher, count))),
+            }
         }
         #[cfg(not(feature = "mpi"))]
         Some(Engine::Mpi) => Err(Failure::Usage(
@@ -27,6 +35,16 @@ pub fn ranks(engine: Option<Engine>) -> Result<Ranks, Failure> {
                 .to_owned(),
         )),
     }
+}
+
+/// That MPI does not see the processes of a launcher. They would train the same run, each alone.
+#[cfg(feature = "mpi")]
+fn unseen(launcher: &str, count: usize) -> String {
+    let library = matnet_mpi::Mpi::library();
+    format!(
+        "--distributed mpi: MPI sees one process, but {count} were started according to {launcher}; start them with the mpirun of {library}, \
+         which this build uses, or with `srun --mpi=pmix`; for one process alone, unset these variables"
+    )
 }
 
 /// Ends the work of all ranks together: if one has failed, all fail, and rank 0 says why.

@@ -4,7 +4,8 @@
 //! mpirun -n 4 exchange [REPEATS]
 //! ```
 //!
-//! Prints a line of JSON for every size: minima over the repeats, of the slowest rank.
+//! Prints a line of JSON for every size: minima over the repeats, of the slowest rank. There are more repeats of short exchanges, and fewer of
+//! long ones: on a machine with other work a minimum says something only if some of them were left alone.
 
 use std::time::Instant;
 
@@ -14,24 +15,36 @@ use matnet_train::ranks::Collective;
 /// Parameters of the nets.
 const SIZES: [usize; 4] = [1_000, 100_000, 2_000_000, 30_000_000];
 
+/// Of long exchanges.
+const LEAST_REPEATS: usize = 20;
+/// Seconds that the repeats of an exchange take at least: longer than other work keeps a core.
+const LEAST_TIME: f64 = 0.5;
+/// Seconds after which there are no more than the least repeats.
+const MOST_TIME: f64 = 10.0;
+
 fn main() -> Result<(), String> {
     let repeats: usize =
-        std::env::args().nth(1).map_or(Ok(20), |text| text.parse()).map_err(|_| "REPEATS is no number")?;
+        std::env::args().nth(1).map_or(Ok(200), |text| text.parse()).map_err(|_| "REPEATS is no number")?;
     let mpi = Mpi::connect()?;
     let (rank, size) = (mpi.rank(), mpi.size());
+    // The slowest rank counts.
+    let slowest = |seconds: f64| {
+        let all = mpi.all_gather(&seconds.to_le_bytes());
+        let seconds = all.iter().map(|bytes| f64::from_le_bytes(bytes[..].try_into().expect("eight bytes")));
+        seconds.fold(0.0, f64::max)
+    };
     let timed = |work: &mut dyn FnMut()| {
-        let times = (0..repeats.max(1)).map(|_| {
+        let (mut least, mut count, mut passed, begin) = (f64::INFINITY, 0, 0.0, Instant::now());
+        while count < LEAST_REPEATS || passed < LEAST_TIME || count < repeats && passed < MOST_TIME {
             mpi.all_gather(&[]);
             let start = Instant::now();
             work();
-            let seconds = start.elapsed().as_secs_f64();
-            // The slowest rank counts.
-            let all = mpi.all_gather(&seconds.to_le_bytes());
-            let seconds =
-                all.iter().map(|bytes| f64::from_le_bytes(bytes[..].try_into().expect("eight bytes")));
-            seconds.fold(0.0, f64::max)
-        });
-        times.fold(f64::INFINITY, f64::min)
+            least = slowest(start.elapsed().as_secs_f64()).min(least);
+            // The same on all ranks, which stop together.
+            passed = slowest(begin.elapsed().as_secs_f64());
+            count += 1;
+        }
+        least
     };
     let header = timed(&mut || drop(mpi.all_gather(&[0; 200])));
     for parameters in SIZES {

@@ -30,7 +30,8 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Connects to the other ranks. A process that was not started by `mpirun` or `srun` is the only rank.
+    /// Connects to the other ranks. A process that was not started by `mpirun` or `srun` is the only rank, and so is each of several whose
+    /// launcher does not speak to this MPI library.
     pub fn connect() -> Result<Self, String> {
         let (universe, threading) = mpi::initialize_with_threading(Threading::Serialized)
             .ok_or("MPI has been started before in this process")?;
@@ -38,6 +39,14 @@ impl Mpi {
             return Err("this MPI library does not allow threads (MPI_THREAD_SERIALIZED)".to_owned());
         }
         Ok(Self { universe, calls: Mutex::new(()) })
+    }
+
+    /// The name and the version of the MPI library.
+    pub fn library() -> String {
+        let text = mpi::environment::library_version().unwrap_or_default();
+        // Several lines or clauses, of which the first says it, with blanks to align the others.
+        let first = text.split([',', '\n']).next().unwrap_or_default();
+        first.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     fn world(&self) -> (SimpleCommunicator, MutexGuard<'_, ()>) {

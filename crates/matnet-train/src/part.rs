@@ -32,6 +32,8 @@ const LAUNCHERS: [Launcher; 3] = [
     Launcher { name: "torchrun and others", index: "RANK", count: "WORLD_SIZE" },
 ];
 const SLURM: Launcher = Launcher { name: "Slurm", index: "SLURM_PROCID", count: "SLURM_NTASKS" };
+/// What `srun` has started. A batch script of a job with several tasks is one process, and has no such number.
+const SRUN: Launcher = Launcher { name: "srun", index: "SLURM_PROCID", count: "SLURM_STEP_NUM_TASKS" };
 /// Kubernetes tells a pod of an indexed job its number, and not how many there are.
 const KUBERNETES: &str = "JOB_COMPLETION_INDEX";
 
@@ -98,6 +100,15 @@ impl Part {
                 LAUNCHERS.map(|launcher| launcher.describe()).join(", ")
             )),
         }
+    }
+
+    /// How many processes were started together with this one, and who says so. The tasks of an array and the pods of Kubernetes are started
+    /// each on its own.
+    pub fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<(String, usize)> {
+        LAUNCHERS.iter().chain([&SRUN]).find_map(|launcher| {
+            let part = launcher.part(&variable).ok()??;
+            Some((launcher.describe(), part.count?))
+        })
     }
 
     /// A process of a task of an array.
@@ -201,13 +212,15 @@ fn number(variable: &impl Fn(&str) -> Option<String>, name: &str) -> Result<Opti
 mod tests {
     use super::*;
 
+    /// The value of a variable, of several.
+    fn get(variables: &str, name: &str) -> Option<String> {
+        let mut all = variables.split(' ').filter_map(|pair| pair.split_once('='));
+        all.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+    }
+
     /// What `--part auto` makes of these variables.
     fn auto(variables: &str) -> Result<String, String> {
-        let get = |name: &str| {
-            let mut all = variables.split(' ').filter_map(|pair| pair.split_once('='));
-            all.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
-        };
-        Part::parse("auto", get).map(|part| part.to_string())
+        Part::parse("auto", |name| get(variables, name)).map(|part| part.to_string())
     }
 
     #[test]
@@ -239,6 +252,40 @@ mod tests {
             ("RANK=0 WORLD_SIZE=1 PMI_RANK=", "1/1"),
         ] {
             assert_eq!(auto(variables).as_deref(), Ok(part), "{variables}");
+        }
+    }
+
+    #[test]
+    fn only_processes_of_this_launch_count_as_started_together() {
+        for (variables, expected) in [
+            ("", None),
+            // `srun`; the batch script itself; one task of `srun` in a job of several.
+            ("SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2", Some(("srun (SLURM_PROCID, ", 2))),
+            ("SLURM_PROCID=0 SLURM_NTASKS=4", None),
+            ("SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1", Some(("srun", 1))),
+            // Tasks of arrays and pods.
+            ("SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_COUNT=8 SLURM_PROCID=0 SLURM_NTASKS=1", None),
+            ("JOB_COMPLETION_INDEX=3 WORLD_SIZE=8", None),
+            // mpirun in a task of `srun`, and the helpers that it starts.
+            (
+                "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2",
+                Some(("Open MPI", 1)),
+            ),
+            ("PMI_RANK=1 PMI_SIZE=3", Some(("PMI (PMI_RANK, PMI_SIZE)", 3))),
+            ("RANK=1 WORLD_SIZE=2", Some(("torchrun and others", 2))),
+            // Somebody else's variables.
+            ("RANK=1", None),
+            ("RANK=high WORLD_SIZE=2", None),
+            ("WORLD_SIZE=2", None),
+        ] {
+            let launched = Part::launched(|name| get(variables, name));
+            assert_eq!(
+                launched.as_ref().map(|(_, count)| *count),
+                expected.map(|(_, count)| count),
+                "{variables}"
+            );
+            let said = launched.map(|(said, _)| said).unwrap_or_default();
+            assert!(said.starts_with(expected.map_or("", |(said, _)| said)), "{variables}: {said}");
         }
     }
 

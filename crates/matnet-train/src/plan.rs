@@ -196,7 +196,7 @@ impl Request<'_> {
     pub fn plan<T: Task>(mut self, kind: &'static str) -> Result<Box<dyn Plan>> {
         let data = T::view(self.data::<T>()?)?;
         let net = T::net_config(self.document.model()?, &data)?.resolved();
-        let task = T::new(data, net, &self.train)?;
+        let task = T::new(data, net, &self.train, &self.planner.ranks)?;
         let mut planned = Planned::new(kind, self.train, task)?;
         planned.tuned = self.document.tuned()?;
         Ok(Box::new(planned))

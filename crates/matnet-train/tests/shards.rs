@@ -265,7 +265,7 @@ fn train_on(configs: &[&str], folder: &Path, steps: usize) -> Vec<Result<Outcome
 /// A config of large matrices in a file of seven pieces and a half, which several ranks leave there.
 fn in_file(folder: &Path) -> (PathBuf, String) {
     let (path, shape) = (folder.join("x.npy"), [60, 256, 128]);
-    let number = |at: usize| (at * 7919 % 1009) as f32 / 200.0 + (at >> 17) as f32;
+    let number = |at: usize| (at * 7919 % 1009) as f32 / 2e3 + (at >> 17) as f32 / 50.0;
     let numbers: Vec<f32> = (0..shape.iter().product()).map(number).collect();
     npy::write_f32(&mut File::create(&path).unwrap(), &shape, &numbers).unwrap();
     let config = format!(
@@ -273,6 +273,12 @@ fn in_file(folder: &Path) -> (PathBuf, String) {
          [model]\nkind = 'autoencoder'\nhidden = [2, 2]\ndepth = 2\n[train]\nepochs = 2\nbatch_size = 8\nshards = 4\n"
     );
     (path, config)
+}
+
+/// The same with a loss that needs numbers between 0 and 1, which `transforms` leave there.
+fn with_bce(config: &str, transforms: &str) -> String {
+    let config = config.replace("scale = 'standardize'\nscale_per = 'row'\n", transforms);
+    config.replace("[train]\n", "[train]\nloss = 'bce'\n")
 }
 
 /// The files of a run that must be reproducible.
@@ -392,19 +398,26 @@ fn at_the_start_each_rank_reads_its_share() {
     let folder = TempDir::new().unwrap();
     let (path, config) = in_file(folder.path());
     let size = std::fs::metadata(path).unwrap().len();
-    let plan = |ranks: Ranks| {
-        let (document, before) = (Document::parse(&config).unwrap(), bytes_read());
+    let plan = |config: &str, ranks: Ranks| {
+        let (document, before) = (Document::parse(config).unwrap(), bytes_read());
         Planner::default().with_ranks(ranks).plan(&document, &Cache::standard().unwrap()).unwrap();
         bytes_read() - before
     };
     // The program itself is read once, to compare it with that of other ranks.
-    together(2, plan);
-    for count in [2, 4] {
-        let read = together(count, plan);
-        // All of it for the checksum, and the training samples, which are two thirds, for the scaling. And one sample, for its size.
-        let share = 2 * size / count as u64 + size / 10;
-        assert!(read.iter().all(|&read| read < share), "{count} ranks read {read:?} of {size}");
-        assert!(read.iter().sum::<u64>() > size + size / 2, "{count} ranks read {read:?} of {size}");
+    together(2, |ranks| plan(&config, ranks));
+    // All of it for the checksum; then the training samples, which are two thirds, for the scaling, or all for the range of what was
+    // transformed. And a sample or two, for their size.
+    for (config, passes) in
+        [(&config, 2), (&with_bce(&config, ""), 1), (&with_bce(&config, "permute = true\n"), 2)]
+    {
+        for count in [2, 4] {
+            let read = together(count, |ranks| plan(config, ranks));
+            // Of eight pieces, of which the last is half a one.
+            let share = passes * (8 / count as u64) * 2 * size / 15 + size / 20;
+            assert!(read.iter().all(|&read| read < share), "{count} ranks read {read:?} of {size}: {config}");
+            let all = passes * size - size / 2;
+            assert!(read.iter().sum::<u64>() > all, "{count} ranks read {read:?} of {size}: {config}");
+        }
     }
 }
 
@@ -412,8 +425,15 @@ fn at_the_start_each_rank_reads_its_share() {
 fn what_is_wrong_with_data_in_a_file_is_said_as_by_one_process() {
     let folder = TempDir::new().unwrap();
     let (path, config) = in_file(folder.path());
-    let mut file = File::options().write(true).open(&path).unwrap();
     let run = folder.path().join("run");
+    // The extremes are in the shares of rank 0 and rank 2 of three.
+    let unbounded = with_bce(&config, "scale = 'standardize'\n");
+    let alone = train(&unbounded, &run, Ranks::default(), usize::MAX).unwrap_err().to_string();
+    assert!(alone.starts_with("train.loss: bce, but the targets lie between -"), "{alone}");
+    for result in train_on(&[&unbounded[..]; 3], &run, usize::MAX) {
+        assert_eq!(result.unwrap_err().to_string(), alone);
+    }
+    let mut file = File::options().write(true).open(&path).unwrap();
     // In the shares of rank 1 and rank 2 of three.
     for sample in [20, 59] {
         let size = file.metadata().unwrap().len();

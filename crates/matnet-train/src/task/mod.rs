@@ -163,8 +163,9 @@ pub trait Task: TaskReport + Sized + 'static {
     /// Reads `[model]` and fills in the sizes that the data decide.
     fn net_config(table: Table, data: &Self::Data) -> Result<Self::NetConfig>;
 
-    /// The task of this net on these data; fails if they, or the training config, do not fit.
-    fn new(data: Arc<Self::Data>, net: Self::NetConfig, train: &TrainConfig) -> Result<Self>;
+    /// The task of this net on these data; fails if they, or the training config, do not fit. What must be read for that is divided among the
+    /// ranks.
+    fn new(data: Arc<Self::Data>, net: Self::NetConfig, train: &TrainConfig, ranks: &Ranks) -> Result<Self>;
 
     /// Fails unless the metadata fit the net.
     fn check_metadata(_net: &Self::NetConfig, _metadata: &Self::Metadata) -> Result<(), String> {
@@ -173,7 +174,7 @@ pub trait Task: TaskReport + Sized + 'static {
 
     /// The task of a trained net on these data, whose classes are put in the order of the net's.
     fn for_trained(data: Self::Data, loaded: &Loaded<Self>) -> Result<Self> {
-        Self::new(Arc::new(data), loaded.net_config.clone(), &loaded.train)
+        Self::new(Arc::new(data), loaded.net_config.clone(), &loaded.train, &Ranks::default())
     }
 
     // ---- Description ----

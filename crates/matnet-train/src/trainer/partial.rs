@@ -13,6 +13,7 @@ use super::source::freeze;
 use super::start::{Opened, open};
 use super::{Event, Observer, Options, Outcome, Planned, Trainer, WeightAverage, pretraining, split_json};
 use crate::config::{Document, TrainConfig};
+use crate::ranks::Ranks;
 use crate::run::{BEST, METRICS, Run, files, fill};
 use crate::task::{Sums, Task};
 use crate::{Error, Result};
@@ -83,7 +84,7 @@ fn continued<T: Task>(planned: Planned<T>, before: &Run) -> Result<Planned<T>> {
     let metadata: T::Metadata = serde_json::from_value(weights.metadata)
         .map_err(|error| Error::damaged(&weights.path, format!("damaged: {error}")))?;
     let data = T::continued(Arc::clone(planned.task.data()), &metadata)?;
-    let task = T::new(data, planned.task.config().clone(), &planned.train)?;
+    let task = T::new(data, planned.task.config().clone(), &planned.train, &Ranks::default())?;
     Ok(Planned { task: Arc::new(task), ..planned })
 }
 

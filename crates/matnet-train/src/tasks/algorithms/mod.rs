@@ -244,7 +244,12 @@ impl Task for AlgorithmTask {
         Ok(config)
     }
 
-    fn new(data: Arc<AlgorithmData>, net: TuringMachineConfig, train: &TrainConfig) -> Result<Self> {
+    fn new(
+        data: Arc<AlgorithmData>,
+        net: TuringMachineConfig,
+        train: &TrainConfig,
+        _ranks: &Ranks,
+    ) -> Result<Self> {
         if let Some(loss) = train.loss.filter(|&loss| loss != Loss::Bce) {
             return Err(Error::config("train", "loss", loss.name(), "bits are trained with \"bce\""));
         }

@@ -182,7 +182,7 @@ impl<C: GraphNetConfig + 'static> Task for GraphTask<C> {
         Ok(config)
     }
 
-    fn new(data: Arc<NodeData>, net: C, train: &TrainConfig) -> Result<Self> {
+    fn new(data: Arc<NodeData>, net: C, train: &TrainConfig, _ranks: &Ranks) -> Result<Self> {
         if matches!(data.graph, NodeGraph::Stored(_)) && train.batch_size.is_none() {
             let expected = "the graph stays in its folder, because it would not fit into memory, and is trained by \
                             mini-batches: set it, and data.num_neighbors";

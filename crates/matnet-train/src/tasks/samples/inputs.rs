@@ -7,8 +7,9 @@ use matnet::random::SeededRng;
 use matnet_data::transform::occlusion::Occlusion;
 use matnet_data::{Array, ByteArray, SplitIndices};
 
-use super::stored::range;
+use super::range::range;
 use super::{Preprocess, SampleDataConfig, StoredInputs};
+use crate::ranks::Ranks;
 use crate::{Error, Result};
 
 /// The inputs of all samples: `[n, rows, cols]` or `[n, time, rows, cols]`.
@@ -65,12 +66,12 @@ impl Inputs {
         }
     }
 
-    /// The minimum and the maximum.
-    pub(crate) fn range(&self) -> (f32, f32) {
+    /// The minimum and the maximum. All ranks ask together.
+    pub(crate) fn range(&self, ranks: &Ranks) -> Result<(f32, f32)> {
         match self {
-            Self::Floats(array) => range(array.data()),
-            Self::Bytes(_) => (0.0, 1.0),
-            Self::Stored(stored) => stored.range(),
+            Self::Floats(array) => Ok(range(array.data())),
+            Self::Bytes(_) => Ok((0.0, 1.0)),
+            Self::Stored(stored) => stored.range(ranks),
         }
     }
 }

@@ -11,6 +11,7 @@ mod inputs;
 mod net;
 mod predict;
 mod preprocess;
+mod range;
 mod raw;
 mod remarks;
 #[cfg(feature = "report")]
@@ -42,6 +43,7 @@ use self::gather::Changes;
 pub use self::inputs::{Inputs, Occlusions};
 pub(crate) use self::net::{describe, fits};
 pub use self::preprocess::Preprocess;
+use self::range::range;
 pub use self::stored::StoredInputs;
 pub use self::target::TargetType;
 use crate::config::{Loss, TrainConfig};
@@ -143,10 +145,10 @@ impl<C: SampleConfig> SampleTask<C> {
         }
     }
 
-    fn target_range(&self) -> (f32, f32) {
+    fn target_range(&self, ranks: &Ranks) -> Result<(f32, f32)> {
         match &self.data.target {
-            Target::Matrices(targets) if C::TARGET != SampleTarget::Input => stored::range(targets.data()),
-            _ => self.data.inputs.range(),
+            Target::Matrices(targets) if C::TARGET != SampleTarget::Input => Ok(range(targets.data())),
+            _ => self.data.inputs.range(ranks),
         }
     }
 }
@@ -213,7 +215,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         net::config(table, data)
     }
 
-    fn new(data: Arc<SampleData>, net: C, train: &TrainConfig) -> Result<Self> {
+    fn new(data: Arc<SampleData>, net: C, train: &TrainConfig, ranks: &Ranks) -> Result<Self> {
         let kind = TargetType::new(C::TARGET, &data.target);
         let loss = kind.loss(train, net.output_activation())?;
         let class_loss = data.class_loss(kind, train)?;
@@ -222,7 +224,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
         gather::check_augment::<C>(&data)?;
         let task = Self { data, net, kind, loss, huber_delta, class_loss, buckets };
         if loss == Loss::Bce && kind == TargetType::Matrices {
-            let (low, high) = task.target_range();
+            let (low, high) = task.target_range(ranks)?;
             if low < 0.0 || high > 1.0 {
                 let value = format!("bce, but the targets lie between {low} and {high}");
                 let expected = match &task.data.preprocess.scaler {
@@ -261,7 +263,7 @@ impl<C: SampleConfig> Task for SampleTask<C> {
             TargetType::Matrices => data.with_scaled_target()?,
         };
         let train = loaded.train.with_fitted_weights(&metadata.class_weights);
-        Self::new(Arc::new(data), net_config.clone(), &train)
+        Self::new(Arc::new(data), net_config.clone(), &train, &Ranks::default())
     }
 
     fn data(&self) -> &Arc<SampleData> {

@@ -1,5 +1,5 @@
-//! The pass over all inputs in a file at the start: their checksum, and whether all numbers are finite. Ranks that have the same file read
-//! a share of it each.
+//! The pass over all inputs in a file at the start: their checksum, their minimum and maximum, and whether all numbers are finite. Ranks that
+//! have the same file read a share of it each.
 
 use std::ops::Range;
 
@@ -8,6 +8,7 @@ use matnet_data::pieces::Pieces;
 use matnet_data::{Array, StoredArray};
 use serde::{Deserialize, Serialize};
 
+use super::range::{EMPTY, joined, range};
 use crate::ranks::{Ranks, pack, part, unpack};
 use crate::{Error, Result};
 
@@ -49,39 +50,56 @@ fn difference(first: &Start, other: &Start) -> Option<String> {
     }
 }
 
-/// The checksum of all inputs, of which `readers` read a share each; fails if a number is not finite. `read` gives some samples.
+/// What was found in all inputs.
+pub(super) struct Scanned {
+    pub checksum: Sum,
+    /// The minimum and the maximum.
+    pub range: (f32, f32),
+}
+
+/// What a rank has found in its share.
+#[derive(Default, Serialize, Deserialize)]
+struct Found {
+    /// The first sample with a number that is not finite, and this number.
+    wrong: Option<(usize, String)>,
+    range: Option<(f32, f32)>,
+}
+
+/// Looks at all inputs, of which `readers` read a share each; fails if a number is not finite. `read` gives some samples.
 pub(super) fn scan(
     shape: &[usize],
     read: impl Fn(Range<usize>) -> Result<Array>,
     source: &str,
     readers: &[usize],
     ranks: &Ranks,
-) -> Result<Sum> {
+) -> Result<Scanned> {
     let pieces = Pieces::of(shape);
     let place = readers.iter().take_while(|&&rank| rank != ranks.rank()).count();
-    let (mut wrong, mut sums) = (None, Vec::new());
+    let (mut found, mut sums) = (Found::default(), Vec::new());
     for piece in part(pieces.count(), readers.len(), place) {
         let samples = pieces.samples(piece);
         let values = read(samples.clone())?;
         if let Some(at) = values.data().iter().position(|x| !x.is_finite()) {
             let size = values.data().len() / samples.len();
-            wrong = Some((samples.start + at / size, values.data()[at].to_string()));
+            found.wrong = Some((samples.start + at / size, values.data()[at].to_string()));
             break;
         }
+        found.range = Some(joined(found.range.unwrap_or(EMPTY), range(values.data())));
         sums.extend(of_piece(values.data()));
     }
-    let mut all: Vec<Sum> = Vec::new();
-    for (rank, message) in ranks.gather(Ok(pack(&wrong, &sums)))?.iter().enumerate() {
-        let (wrong, sums): (Option<(usize, String)>, _) = unpack(message)?;
+    let (mut all, mut whole): (Vec<Sum>, _) = (Vec::new(), EMPTY);
+    for (rank, message) in ranks.gather(Ok(pack(&found, &sums)))?.iter().enumerate() {
+        let (Found { wrong, range }, sums) = unpack(message)?;
         if let Some((sample, number)) = wrong {
             let what = format!("{source}: sample {sample} holds {number}; finite numbers expected");
             return Err(Error::data_key("data.source", what));
         }
         if readers.contains(&rank) {
             all.extend(sums.as_chunks().0);
+            whole = joined(whole, range.unwrap_or(EMPTY));
         }
     }
-    Ok(of_pieces(shape, &all))
+    Ok(Scanned { checksum: of_pieces(shape, &all), range: whole })
 }
 
 #[cfg(test)]

@@ -4,14 +4,16 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use matnet_data::checksum::Sum;
+use matnet_data::pieces::Pieces;
 use matnet_data::{Array, Samples, StoredArray, local};
 
+use super::range::{EMPTY, joined, range};
 use super::scan::scan;
 use super::{Missing, Preprocess, SampleDataConfig};
-use crate::ranks::Ranks;
+use crate::ranks::{Ranks, pack, part, unpack};
 use crate::tasks::source::{self, Place};
 use crate::{Error, Result};
 
@@ -26,6 +28,8 @@ pub struct StoredInputs {
     shape: Vec<usize>,
     /// Over shape and values, before the transforms.
     checksum: Sum,
+    /// Minimum and maximum after the transforms, once they are known.
+    range: Arc<OnceLock<(f32, f32)>>,
     /// The first read that failed.
     failed: Arc<Mutex<Option<matnet_data::Error>>>,
 }
@@ -67,9 +71,12 @@ impl StoredInputs {
         ranks: &Ranks,
     ) -> Result<Self> {
         let (shape, lengths) = (array.shape().to_vec(), lengths.into());
-        let failed = Arc::default();
-        let mut inputs = Self { array, lengths, preprocess: None, shape, checksum: Sum::default(), failed };
-        inputs.checksum = scan(&inputs.shape, |samples| inputs.raw(samples), source, readers, ranks)?;
+        let (range, failed) = Default::default();
+        let mut inputs =
+            Self { array, lengths, preprocess: None, shape, checksum: Sum::default(), range, failed };
+        let found = scan(&inputs.shape, |samples| inputs.raw(samples), source, readers, ranks)?;
+        inputs.checksum = found.checksum;
+        inputs.range = Arc::new(found.range.into());
         Ok(inputs)
     }
 
@@ -88,6 +95,7 @@ impl StoredInputs {
         let sample = self.transformed(0, preprocess)?;
         self.shape = [&self.shape[..1], &sample.shape()[1..]].concat();
         self.preprocess = Some(Arc::new(preprocess.clone()));
+        self.range = Arc::default();
         Ok(self)
     }
 
@@ -156,13 +164,21 @@ impl StoredInputs {
         self.lengths.get(index..=index).unwrap_or_default()
     }
 
-    /// The minimum and the maximum of all samples.
-    pub(super) fn range(&self) -> (f32, f32) {
-        let size: usize = self.shape[1..].iter().product();
-        (0..self.array.len()).fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), at| {
-            let (least, most) = range(&self.sample_range(at, 0..size));
-            (low.min(least), high.max(most))
-        })
+    /// The minimum and the maximum of all samples. If transforms have changed them, each rank reads its share once more.
+    pub(super) fn range(&self, ranks: &Ranks) -> Result<(f32, f32)> {
+        let (Some(preprocess), None) = (&self.preprocess, self.range.get()) else {
+            return Ok(self.range.get().copied().unwrap_or(EMPTY));
+        };
+        let pieces = Pieces::of(&self.shape);
+        let mut own = None;
+        for at in part(pieces.count(), ranks.size(), ranks.rank()).flat_map(|piece| pieces.samples(piece)) {
+            let sample = self.transformed(at, preprocess)?;
+            own = Some(joined(own.unwrap_or(EMPTY), range(sample.data())));
+        }
+        let messages = ranks.gather(Ok(pack(&own, &[])))?;
+        let all = messages.iter().map(|message| Ok(unpack::<Option<(f32, f32)>>(message)?.0));
+        let all = all.collect::<Result<Vec<_>>>()?;
+        Ok(*self.range.get_or_init(|| all.into_iter().flatten().fold(EMPTY, joined)))
     }
 
     /// How many numbers of a sample, before the transforms, are not padding.
@@ -184,7 +200,31 @@ impl StoredInputs {
     }
 }
 
-/// The minimum and the maximum of some values.
-pub(super) fn range(values: &[f32]) -> (f32, f32) {
-    values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use matnet_data::format::npy;
+
+    use super::*;
+
+    #[test]
+    fn a_range_that_cannot_be_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        npy::write_f32(&mut File::create(&path).unwrap(), &[3, 2, 1, 1], &[0.5, 2.0, -1.0, 0.0, 7.0, 3.0])
+            .unwrap();
+        let array = StoredArray::open(&path).unwrap().unwrap();
+        let stored = StoredInputs::new(array, &[], "x.npy", &[0], &Ranks::default()).unwrap();
+        assert_eq!(stored.range(&Ranks::default()).unwrap(), (-1.0, 7.0));
+        let joined = Preprocess { join: true, ..Preprocess::default() };
+        let stored = stored.with(&joined).unwrap();
+        let before = stored.clone();
+        assert_eq!(before.range(&Ranks::default()).unwrap(), (-1.0, 7.0));
+        File::options().write(true).open(&path).unwrap().set_len(140).unwrap();
+        // It is known by now.
+        assert_eq!(stored.range(&Ranks::default()).unwrap(), (-1.0, 7.0));
+        let error = stored.with(&joined).unwrap().range(&Ranks::default()).unwrap_err().to_string();
+        assert!(error.ends_with("x.npy: was cut off while it was read"), "{error}");
+    }
 }

@@ -123,7 +123,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
         Ok(config)
     }
 
-    fn new(data: Arc<QaData>, net: C, train: &TrainConfig) -> Result<Self> {
+    fn new(data: Arc<QaData>, net: C, train: &TrainConfig, _ranks: &Ranks) -> Result<Self> {
         if let Some(loss) = train.loss.filter(|&loss| loss != Loss::CrossEntropy) {
             let expected = "answers are trained with \"cross-entropy\"";
             return Err(Error::config("train", "loss", loss.name(), expected));
@@ -160,7 +160,7 @@ impl<C: StoryNetConfig + 'static> Task for StoryTask<C> {
             let what = format!("{} has another vocabulary than the net was trained with", data.config.source);
             return Err(Error::Mismatch(what));
         }
-        Self::new(Arc::new(data), loaded.net_config.clone(), &loaded.train)
+        Self::new(Arc::new(data), loaded.net_config.clone(), &loaded.train, &Ranks::default())
     }
 
     fn data(&self) -> &Arc<QaData> {
