@@ -4,8 +4,8 @@
 //! cargo run --release -p matnet-bench --features wgpu --example count_launches
 //! ```
 //!
-//! It fails if a layer launches more than it should. A software driver will do: the number of launches does not depend on who carries them out. `--kernels` lists them by name, and a
-//! device may be named, like `wgpu:1`.
+//! It fails if a layer launches more than it should. A software driver will do: the number of launches does not depend on who carries
+//! them out. `--kernels` lists them by name, and a device may be named, like `wgpu:1`.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -22,12 +22,10 @@ pub fn batch_norm(
     activation: Activation,
 ) -> Tensor<3> {
     check(&input, &maps, Some(&statistics));
-    let NormStatistics { mean, variance } = statistics;
-    let statistics = NormStatistics { mean: constant(mean), variance: constant(variance) };
+    let (mean, variance) = (constant(statistics.mean), constant(statistics.variance));
     if !fused::available(&input) {
-        return composed::batch_norm(input, maps, statistics, activation);
+        return composed::batch_norm(input, maps, NormStatistics { mean, variance }, activation);
     }
-    let NormStatistics { mean, variance } = statistics;
     run(input, maps, Tensor::stack(vec![mean, variance], 0), false, activation)
 }
 
